@@ -1,0 +1,180 @@
+"""Array namespaces and devices, and the few calls that the array standard lacks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+from array_api_compat import device
+from scipy.linalg import get_lapack_funcs
+
+__all__ = [
+    "Array",
+    "Namespace",
+    "available_bytes",
+    "blocks",
+    "cho_solve",
+    "cholesky",
+    "device",
+    "diagonal_of_inverse",
+    "exp_inplace",
+    "is_foreign",
+    "namespace",
+    "ones",
+    "solve_lower",
+    "to_numpy",
+]
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+
+#: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
+HOST_BLOCK, DEVICE_BLOCK = 4 << 20, 1 << 28
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Array-API namespace that the arrays share."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_foreign(x: object) -> bool:
+    """Whether `x` is an array of a library other than NumPy (torch, CuPy, array-api-strict...)."""
+    return array_api_compat.is_array_api_obj(x) and not isinstance(x, np.ndarray | np.generic)
+
+
+def to_numpy(x: Array) -> np.ndarray[Any, Any]:
+    """Copy to the host: for results that leave the device on purpose, never inside a computation."""
+    if array_api_compat.is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    if array_api_compat.is_cupy_array(x):
+        return np.asarray(x.get())
+    return np.asarray(x) if isinstance(x, np.ndarray) else np.from_dlpack(x)
+
+
+def ones(like: Array) -> Array:
+    """A vector of ones, one for each row of `like`, of its kind, dtype and device."""
+    xp = namespace(like)
+    return xp.ones(like.shape[0], dtype=like.dtype, device=device(like))
+
+
+def on_host(x: Array) -> bool:
+    """Whether the array's memory is the machine's own."""
+    return not (array_api_compat.is_cupy_array(x) or getattr(device(x), "type", "cpu") == "cuda")
+
+
+def blocks(n_rows: int, row_items: int, like: Array) -> Iterator[tuple[int, int]]:
+    """Row ranges whose blocks of `row_items` values a row fit the byte budget of the array's device."""
+    budget = HOST_BLOCK if on_host(like) else DEVICE_BLOCK
+    item = namespace(like).finfo(like.dtype).bits // 8
+    step = max(1, budget // max(1, row_items * item))
+    for start in range(0, n_rows, step):
+        yield start, min(n_rows, start + step)
+
+
+def exp_inplace(x: Array) -> Array:
+    """``exp(x)``, written over `x` where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.exp(x, out=x)
+    if array_api_compat.is_torch_array(x):
+        return x.exp_()
+    return namespace(x).exp(x)
+
+
+def available_bytes(like: Array) -> int:
+    """Memory that an allocation beside `like` may still take, as far as the system tells."""
+    if array_api_compat.is_torch_array(like) and like.device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info(like.device)[0])
+    if array_api_compat.is_cupy_array(like):
+        return int(like.device.mem_info[0])
+    return _host_bytes()
+
+
+def _host_bytes() -> int:
+    bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
+        import resource  # where /proc is, this module is too
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            bounds.append(soft - pages * os.sysconf("SC_PAGE_SIZE"))
+    group = Path("/sys/fs/cgroup")
+    limit, used = group / "memory.max", group / "memory.current"
+    if limit.exists() and used.exists() and (text := limit.read_text().strip()) != "max":
+        bounds.append(int(text) - int(used.read_text()))
+    return max(0, min(bounds))
+
+
+def cholesky(G: Array) -> Array:
+    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G` and reuses its memory.
+
+    Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
+    """
+    if isinstance(G, np.ndarray):
+        (potrf,) = get_lapack_funcs(("potrf",), (G,))
+        # A C-ordered lower triangle is LAPACK's upper one: the transpose costs no copy.
+        upper, info = potrf(G.T, lower=False, clean=True, overwrite_a=True)
+        if info != 0:
+            raise np.linalg.LinAlgError(f"leading minor {info} is not positive")
+        return upper.T
+    xp = namespace(G)
+    try:
+        L = xp.linalg.cholesky(G)
+    except (RuntimeError, ValueError) as error:  # torch's own LinAlgError is a RuntimeError
+        raise np.linalg.LinAlgError(str(error)) from error
+    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))):  # CuPy reports failure as NaN
+        raise np.linalg.LinAlgError("not positive definite")
+    return L
+
+
+def solve_lower(L: Array, B: Array) -> Array:
+    """``L^-1 B`` for a lower triangular `L`."""
+    if isinstance(L, np.ndarray):
+        (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
+        return trtrs(L.T, B, lower=False, trans=1)[0]
+    return _solve_triangular(L, B, upper=False)
+
+
+def cho_solve(L: Array, B: Array) -> Array:
+    """``(L L')^-1 B``."""
+    if isinstance(L, np.ndarray):
+        (potrs,) = get_lapack_funcs(("potrs",), (L, B))
+        return potrs(L.T, B, lower=False)[0]
+    return _solve_triangular(L.T, solve_lower(L, B), upper=True)
+
+
+def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
+    if array_api_compat.is_torch_array(A):
+        import torch
+
+        return torch.linalg.solve_triangular(A, B, upper=upper)
+    if array_api_compat.is_cupy_array(A):
+        from cupyx.scipy.linalg import solve_triangular
+
+        return solve_triangular(A, B, lower=not upper)
+    return namespace(A, B).linalg.solve(A, B)
+
+
+def diagonal_of_inverse(L: Array) -> Array:
+    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L`."""
+    if isinstance(L, np.ndarray):
+        (trtri,) = get_lapack_funcs(("trtri",), (L,))
+        inverse = trtri(L.T, lower=False, overwrite_c=True)[0].T
+        return np.einsum("ij,ij->j", inverse, inverse)
+    xp = namespace(L)
+    n = L.shape[0]
+    parts = []
+    for a, b in blocks(n, n, L):
+        # Columns a to b of the inverse are zero above row a.
+        columns = solve_lower(L[a:, a:], xp.eye(n - a, b - a, dtype=L.dtype, device=device(L)))
+        parts.append(xp.sum(columns * columns, axis=0))
+    return xp.concat(parts)

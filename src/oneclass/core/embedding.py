@@ -1,0 +1,149 @@
+r"""Variance embeddings: the matrix M of the family's one equation, and the shrinkage that it acts by.
+
+Everywhere a row of weight w stands for w copies of itself, so with W = diag(w) the machines solve
+:math:`((W + M/C) K + \lambda I / C) A = W T`, and only :math:`S = (W + M/C)^{-1}` is ever needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .arrays import Array, cho_solve, cholesky, device, namespace, ones
+
+__all__ = ["Embedding", "NoVariance", "Shrink", "UserLaplacian", "WithinVariance"]
+
+
+@dataclass(frozen=True)
+class Shrink:
+    r"""The symmetric positive definite :math:`S = (W + M/C)^{-1}`, as ``diag(d) + V Z V'`` or as a full matrix.
+
+    The first form has few columns in V; the second keeps `full` and is for a Laplacian without structure.
+    """
+
+    d: Array
+    V: Array
+    Z: Array
+    full: Array | None = None
+
+    def __matmul__(self, T: Array) -> Array:
+        """``S T``."""
+        if self.full is not None:
+            return self.full @ T
+        return self.d[:, None] * T + self.V @ (self.Z @ (self.V.T @ T))
+
+    def block(self, a: int, b: int) -> Array:
+        """Rows a to b, columns 0 to b: what the lower triangle of a Gram matrix needs."""
+        if self.full is not None:
+            return self.full[a:b, :b]
+        S = (self.V[a:b, :] @ self.Z) @ self.V[:b, :].T
+        xp = namespace(S)
+        S[:, a:] += xp.eye(b - a, dtype=S.dtype, device=device(S)) * self.d[a:b]
+        return S
+
+    def diagonal(self) -> Array:
+        """Diagonal of S."""
+        if self.full is not None:
+            return namespace(self.full).linalg.diagonal(self.full)
+        return self.d + namespace(self.d).sum((self.V @ self.Z) * self.V, axis=1)
+
+
+class Embedding(Protocol):
+    """A choice of M for n weighted rows."""
+
+    def laplacian(self, w: Array) -> Array:
+        """The n x n matrix M itself."""
+        ...
+
+    def shrink(self, w: Array, *, C: float) -> Shrink:
+        """S for one value of C."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoVariance:
+    """``M = 0``."""
+
+    def laplacian(self, w: Array) -> Array:
+        """The n x n matrix of zeros."""
+        return namespace(w).zeros((w.shape[0], w.shape[0]), dtype=w.dtype, device=device(w))
+
+    def shrink(self, w: Array, *, C: float) -> Shrink:
+        """``S = W^-1``."""
+        nothing = w[:, None][:, :0]
+        return Shrink(1 / w, nothing, nothing[:0, :])
+
+
+@dataclass(frozen=True)
+class WithinVariance:
+    """Scatter of the rows inside clusters, centred on their own cluster's mean or on the global one.
+
+    `share` is the paper's weight of a cluster: n_p / n for `subclass` (model_SV), 1 / n for `class` (model_CVdecomp,
+    one cluster). `weight` multiplies the whole term; 1 is the paper.
+    """
+
+    membership: Array  # n x k, one-hot
+    own_mean: bool = True
+    per_row: bool = False
+    weight: float = 1.0
+
+    def shares(self, w: Array) -> Array:
+        """The weight of each cluster's scatter."""
+        n = namespace(w).sum(w)
+        sizes = w @ self.membership
+        return self.weight * (ones(sizes) / n if self.per_row else sizes / n)
+
+    def laplacian(self, w: Array) -> Array:
+        """M for n weighted rows."""
+        xp = namespace(w)
+        omega = self.membership @ self.shares(w)
+        if self.own_mean:
+            sizes = w @ self.membership
+            means = (self.membership / sizes) @ (self.membership * w[:, None]).T
+        else:
+            means = ones(w)[:, None] * w[None, :] / xp.sum(w)
+        centring = xp.eye(w.shape[0], dtype=w.dtype, device=device(w)) - means
+        return centring.T @ ((w * omega)[:, None] * centring)
+
+    def shrink(self, w: Array, *, C: float) -> Shrink:
+        """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
+        xp = namespace(w)
+        a = 1 / (1 + self.shares(w) / C)
+        a_row = self.membership @ a
+        if self.own_mean:
+            sizes = w @ self.membership
+            Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
+            return Shrink(a_row / w, self.membership, Z)
+        # Woodbury around diag(w / a): global centring is a correction of rank two, spanned by a and 1 - a.
+        n = float(xp.sum(w))
+        V = xp.stack([a_row, 1 - a_row], axis=1)
+        keep, lose = float(w @ a_row), float(w @ (1 - a_row))
+        # With u = 1 / a: M/C = diag(w (u-1)) - (w g' + g w')/n + w w' sum(g)/n^2, where g = w (u - 1).
+        g = w * (1 - a_row) / a_row
+        total = float(xp.sum(g))
+        # Middle matrix Q in the basis (w, g); S = D - D U (Q^-1 + U' D U)^-1 U' D with D = diag(a / w).
+        UDU = np.array([[keep, lose], [lose, float(g @ (1 - a_row))]])
+        Q = np.array([[total / n**2, -1 / n], [-1 / n, 0.0]])
+        middle = -np.linalg.solve(np.eye(2) + Q @ UDU, Q)
+        return Shrink(a_row / w, V, xp.asarray(middle.tolist(), dtype=w.dtype, device=device(w)))
+
+
+@dataclass(frozen=True)
+class UserLaplacian:
+    """Any symmetric positive semi-definite M that the user gives (the paper: "any Laplacian matrix")."""
+
+    M: Array
+    weight: float = 1.0
+
+    def laplacian(self, w: Array) -> Array:
+        """M times its weight."""
+        return self.weight * self.M
+
+    def shrink(self, w: Array, *, C: float) -> Shrink:
+        """S as a full matrix; fails with ``LinAlgError`` when W + M/C is not positive definite."""
+        eye = namespace(w).eye(w.shape[0], dtype=w.dtype, device=device(w))
+        full = cho_solve(cholesky(eye * w + (self.weight / C) * self.M), eye)
+        nothing = w[:, None][:, :0]
+        return Shrink(w, nothing, nothing[:0, :], full)

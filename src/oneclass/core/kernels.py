@@ -1,0 +1,166 @@
+"""Kernels: frozen callables ``k(X, Y)`` that return the matrix of similarities between two sets of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from .arrays import Array, blocks, exp_inplace, namespace
+
+__all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """What a kernel must do."""
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values."""
+        ...
+
+
+@runtime_checkable
+class Radial(Kernel, Protocol):
+    """A kernel of a distance over a bandwidth `sigma`."""
+
+    @property
+    def sigma(self) -> float | str:
+        """A number, or the name of a bandwidth rule."""
+        ...
+
+    def distances(self, X: Array, Y: Array) -> Array:
+        """Matrix of the kernel's own distances."""
+        ...
+
+    def with_sigma(self, sigma: float | str) -> Radial:
+        """The same kernel with another bandwidth."""
+        ...
+
+
+def _squared_distances(X: Array, Y: Array) -> Array:
+    xp = namespace(X, Y)
+    # Distances do not see a shift, rounding does: move the origin into the data.
+    origin = xp.mean(Y, axis=0)
+    X, Y = X - origin, Y - origin
+    D = X @ (-2 * Y.T)
+    D += xp.sum(X * X, axis=1)[:, None]
+    D += xp.sum(Y * Y, axis=1)[None, :]
+    return xp.clip(D, min=0)
+
+
+@dataclass(frozen=True)
+class RBF:
+    """``exp(-‖x - y‖² / (2 sigma²))``; `sigma` is a number or the name of a bandwidth rule.
+
+    >>> import numpy as np
+    >>> RBF(sigma=1.0)(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.607]])
+    """
+
+    sigma: float | str = "mean"
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values."""
+        D = _squared_distances(X, Y)
+        D *= -0.5 / float(self.sigma) ** 2
+        return exp_inplace(D)
+
+    def distances(self, X: Array, Y: Array) -> Array:
+        """Euclidean distances."""
+        D = _squared_distances(X, Y)
+        return namespace(D).sqrt(D)
+
+    def with_sigma(self, sigma: float | str) -> RBF:
+        """The same kernel with another bandwidth."""
+        return replace(self, sigma=sigma)
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """``exp(-‖x - y‖₁ / sigma)``; `sigma` is a number or the name of a bandwidth rule.
+
+    >>> import numpy as np
+    >>> Laplacian(sigma=1.0)(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.368]])
+    """
+
+    sigma: float | str = "mean"
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values."""
+        D = self.distances(X, Y)
+        D *= -1 / float(self.sigma)
+        return exp_inplace(D)
+
+    def distances(self, X: Array, Y: Array) -> Array:
+        """City-block distances, in blocks of rows: the differences would need a third axis at once."""
+        xp = namespace(X, Y)
+        D = X @ Y.T  # only for its shape, dtype and device
+        for a, b in blocks(X.shape[0], Y.shape[0] * Y.shape[1], Y):
+            D[a:b, :] = xp.sum(xp.abs(X[a:b, None, :] - Y[None, :, :]), axis=2)
+        return D
+
+    def with_sigma(self, sigma: float | str) -> Laplacian:
+        """The same kernel with another bandwidth."""
+        return replace(self, sigma=sigma)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """``(x·y / d + coef0)^degree`` over d features.
+
+    >>> import numpy as np
+    >>> Polynomial(degree=2)(np.array([[1.0, 1.0]]), np.array([[1.0, 3.0]]))
+    array([[9.]])
+    """
+
+    degree: int = 3
+    coef0: float = 1.0
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values."""
+        return (X @ Y.T / X.shape[1] + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``x·y``.
+
+    >>> import numpy as np
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[11.]])
+    """
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values."""
+        return X @ Y.T
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """Rows that are kernel values already, one column for each training row."""
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """The columns of the training rows `Y`, of which only the number matters."""
+        return X[:, : Y.shape[0]]
+
+
+@dataclass(frozen=True)
+class UserKernel:
+    """A user's function of two sets of rows that returns their matrix of similarities."""
+
+    function: Callable[[Array, Array], Array]
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Matrix of kernel values, checked for its shape."""
+        K = namespace(X).asarray(self.function(X, Y), dtype=X.dtype)
+        if K.shape != (X.shape[0], Y.shape[0]):
+            name = getattr(self.function, "__name__", repr(self.function))
+            raise ValueError(
+                f"kernel {name} must return a matrix of shape {(X.shape[0], Y.shape[0])}, one row for each row of its "
+                f"first argument; got {tuple(K.shape)}"
+            )
+        return K

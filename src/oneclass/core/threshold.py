@@ -1,0 +1,92 @@
+"""Thresholds on losses, and conformal p-values. A row is accepted when its loss is at most the threshold.
+
+Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among copies.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .arrays import Array, namespace
+
+__all__ = ["authors", "conformal", "conformal_p_value", "dd_tools", "paper", "smallest_budget"]
+
+#: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
+_SLACK = 1e-9
+
+
+def conformal(losses: Array, w: Array, *, delta: float) -> float:
+    """Threshold with P(reject a fresh normal row) <= delta: rank ceil((n + 1)(1 - delta)) of held-out losses.
+
+    A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
+    """
+    n = _total(w)
+    rank = n + 1 - math.floor((n + 1) * delta + _SLACK)
+    return _just_above(losses, w, rank=rank)
+
+
+def paper(losses: Array, w: Array, *, delta: float) -> float:
+    """The paper's rule, s_dec(floor(delta n)) (model_thresh); floor(delta n) = 0 means the largest loss."""
+    n = _total(w)
+    return _just_above(losses, w, rank=n + 1 - max(1, math.floor(delta * n + _SLACK)))
+
+
+def dd_tools(losses: Array, w: Array, *, delta: float) -> float:
+    """Midpoint of the k-th and the (k + 1)-th smallest loss, k = round((1 - delta) n), halves upwards."""
+    n = _total(w)
+    return _just_above(losses, w, rank=max(1, math.floor((1 - delta) * n + 0.5 + _SLACK)))
+
+
+def authors(losses: Array, w: Array, *, delta: float) -> float:
+    """The released code: the ceil(n (1 - delta))-th smallest loss, itself rejected."""
+    n = _total(w)
+    s = _ranked(losses, w, rank=n - math.floor(delta * n + _SLACK))[0]
+    # "Strictly below s" is "at most the float before s".
+    return _before(s, losses)
+
+
+def smallest_budget(w: Array) -> float:
+    """The smallest false-alarm rate that n rows can promise, 1 / (n + 1)."""
+    return 1 / (_total(w) + 1)
+
+
+def conformal_p_value(losses: Array, held_out: Array, w: Array) -> Array:
+    """(1 + #{i: held-out loss i >= loss}) / (n + 1): uniform or larger for a fresh normal row."""
+    xp = namespace(losses)
+    order = xp.argsort(held_out)
+    reached = xp.concat([xp.zeros_like(w[:1]), xp.cumulative_sum(xp.take(w, order))])
+    below = xp.take(reached, xp.searchsorted(xp.take(held_out, order), losses, side="left"))
+    return (1 + (reached[-1] - below)) / (1 + reached[-1])
+
+
+def _total(w: Array) -> float:
+    n = float(namespace(w).sum(w))
+    return float(round(n)) if abs(n - round(n)) < _SLACK * max(1.0, n) else n
+
+
+def _ranked(losses: Array, w: Array, *, rank: float) -> tuple[float, float | None]:
+    """The loss of that rank in ascending order, and the next larger one that differs from it, if any."""
+    xp = namespace(losses)
+    order = xp.argsort(losses)
+    s, reached = xp.take(losses, order), xp.cumulative_sum(xp.take(w, order))
+    short = int(xp.sum(xp.astype(reached < rank * (1 - _SLACK), xp.int64)))
+    value = s[min(short, s.shape[0] - 1)]
+    above = int(xp.sum(xp.astype(s <= value, xp.int64)))
+    return float(value), float(s[above]) if above < s.shape[0] else None
+
+
+def _just_above(losses: Array, w: Array, *, rank: float) -> float:
+    """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
+    xp = namespace(losses)
+    value, following = _ranked(losses, w, rank=rank)
+    if following is not None and math.isfinite(following):
+        return value + (following - value) / 2
+    spread = max(abs(value), value - float(xp.min(losses)))
+    return value + math.sqrt(float(xp.finfo(losses.dtype).eps)) * spread
+
+
+def _before(value: float, like: Array) -> float:
+    kind = np.float32 if namespace(like).finfo(like.dtype).bits == 32 else np.float64
+    return float(np.nextafter(kind(value), kind(-math.inf)))

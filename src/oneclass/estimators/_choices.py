@@ -1,0 +1,107 @@
+"""Choices that machines share: rebuild the row or a constant, and which variance to embed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import clusters
+from ..core.arrays import Array, device, is_foreign, namespace, ones
+from ..core.embedding import Embedding, NoVariance, UserLaplacian, WithinVariance
+from ._input import check_choice, check_integer, check_number
+from ._kernel_machine import KernelMachine
+
+__all__ = ["AutoAssociative", "Constant", "MinimumVariance"]
+
+
+class AutoAssociative(KernelMachine):
+    """``T = X``: the outputs rebuild the row."""
+
+    def _target(self, Z: Array) -> Array:
+        return Z
+
+    def reconstruct(self, X: Any) -> Array:
+        """The rows as the machine rebuilds them, in the user's own units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to rebuild.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Expected values of every feature.
+        """
+        X = self._read(X)
+        return self._in_blocks(X, lambda Z: self.scaler_.inverse(self._outputs(Z)))
+
+    def explain(self, X: Any) -> Array:
+        """Contribution of every feature to the score: minus its squared residual, in z-scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
+            to blame.
+        """
+        X = self._read(X)
+        return self._in_blocks(X, lambda Z: -(self._residuals(Z) ** 2))
+
+
+class Constant(KernelMachine):
+    """``T = r 1``: the outputs of normal rows are near `r`."""
+
+    r: float
+
+    def _target(self, Z: Array) -> Array:
+        r = check_number(self, "r", -float("inf"), float("inf"))
+        if r == 0:
+            raise ValueError(f"{self._name}: r must not be 0, the output of a row that is far from all others")
+        return r * ones(Z)[:, None]
+
+
+class MinimumVariance(KernelMachine):
+    """``M = variance``: outputs of similar rows are pulled together."""
+
+    variance: Any
+    n_clusters: int
+    centring: str
+    variance_weight: float
+
+    def _embedding(self, Z: Array, w: Array) -> Embedding:
+        weight = check_number(self, "variance_weight", 0, float("inf"), closed_low=True)
+        if is_foreign(self.variance) or hasattr(self.variance, "shape"):
+            return self._laplacian(Z, weight)
+        if self.variance == "none":
+            return NoVariance()
+        if self.variance == "class":
+            return WithinVariance(ones(Z)[:, None], per_row=True, weight=weight)
+        if self.variance == "subclass":
+            own = check_choice(self, "centring", ("own", "global")) == "own"
+            k = check_integer(self, "n_clusters", 1)
+            centres = clusters.kmeans(Z, w, k)
+            self.labels_ = clusters.assign(Z, centres)
+            membership = clusters.one_hot(self.labels_, centres.shape[0], Z)
+            present = w @ membership > 0
+            return WithinVariance(membership.T[present].T, own_mean=own, weight=weight)
+        choices = "'none', 'class', 'subclass' or an n x n matrix"
+        raise ValueError(f"{self._name}: variance must be {choices}; got {self.variance!r}")
+
+    def _laplacian(self, Z: Array, weight: float) -> UserLaplacian:
+        xp = namespace(Z)
+        M = xp.asarray(self.variance, dtype=Z.dtype, device=device(Z))
+        if self._columns is not None and M.shape == 2 * self._columns.shape:
+            M = M[self._columns].T[self._columns]  # rows of weight zero leave here too; M is symmetric
+        n = Z.shape[0]
+        if M.shape != (n, n):
+            raise ValueError(
+                f"{self._name}: variance must have shape {(n, n)}, a row for each row, got {tuple(M.shape)}"
+            )
+        if not bool(xp.all(xp.abs(M - M.T) <= 1e-8 * (1 + xp.max(xp.abs(M))))):
+            raise ValueError(f"{self._name}: variance must be symmetric positive semi-definite when it is a matrix")
+        return UserLaplacian(M, weight)

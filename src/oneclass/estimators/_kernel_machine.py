@@ -1,0 +1,196 @@
+"""The family's one equation behind scikit-learn's contract: scale, kernel, embedding, solve, residuals."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from ..core import kernels as k
+from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace
+from ..core.bandwidth import BANDWIDTHS, bandwidth
+from ..core.embedding import Embedding, NoVariance, Shrink
+from ..core.scaling import ColumnMoments, Scaler
+from ..core.score import squared
+from ..core.solve import SingularSystemError, solve_dual, system
+from ._base import OneClassClassifier
+from ._input import check_number, read_rows, read_weights
+
+__all__ = ["KernelMachine"]
+
+_KERNELS = {"rbf": k.RBF, "laplacian": k.Laplacian, "polynomial": k.Polynomial, "linear": k.Linear}
+
+
+class KernelMachine(OneClassClassifier):
+    """``(K + MK/C + lam I/C) A = T``: a subclass chooses the target T, the embedding M and the loss."""
+
+    C: float
+    lam: float
+    kernel: Any
+    sigma: float | str
+    scale: bool
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the target class from its rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``.
+        y : ignored
+            Present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight w counts as w copies of itself, in every step.
+
+        Returns
+        -------
+        self
+            The fitted machine.
+        """
+        X = read_rows(self, X, reset=True, min_rows=2)
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(f"{self._name}: a precomputed kernel must be square at fit, got shape {tuple(X.shape)}")
+        w = read_weights(self, sample_weight, X)
+        present = w > 0
+        everywhere = bool(namespace(w).all(present))
+        self._columns = None if everywhere else present
+        if not everywhere:
+            X, w = self._kept_columns(X[present]), w[present]
+        self._fit_and_decide(X, w)
+        del self._solution
+        return self
+
+    # The choices that make a machine.
+
+    @abstractmethod
+    def _target(self, Z: Array) -> Array:
+        """T: what the outputs of rows in z-scores should be."""
+
+    def _embedding(self, Z: Array, w: Array) -> Embedding:
+        return NoVariance()
+
+    def _loss(self, residuals: Array) -> Array:
+        return squared(residuals)
+
+    # Fitting.
+
+    def _fit(self, X: Array, w: Array) -> None:
+        C = check_number(self, "C", 0, float("inf"))
+        ridge = check_number(self, "lam", 0, float("inf")) / C
+        if not isinstance(self.scale, bool | np.bool_):
+            raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
+        self._check_memory(X)
+        scaled = self.scale and not self._precomputed
+        self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if scaled else Scaler.identity(X)
+        Z = self.scaler_(X)
+        self.kernel_ = self._resolve_kernel(Z, w)
+        shrink = self._shrink(self._embedding(Z, w), w, C)
+        try:
+            self._solution = solve_dual(
+                lambda: system(self.kernel_, Z, shrink, ridge=ridge),
+                self._target(Z),
+                w,
+                shrink,
+                ridge=ridge,
+                leave_one_out=self.threshold == "loo",
+            )
+        except SingularSystemError as error:
+            raise SingularSystemError(f"{self._name}: {error}; C={self.C!r}, lam={self.lam!r}") from None
+        self.dual_coef_ = self._solution.weights
+        # A precomputed kernel needs the number of training rows only.
+        self.rows_ = Z[:, :0] if self._precomputed else Z
+
+    def _shrink(self, embedding: Embedding, w: Array, C: float) -> Shrink:
+        try:
+            return embedding.shrink(w, C=C)
+        except np.linalg.LinAlgError:
+            rule = "must be symmetric positive semi-definite when it is a matrix"
+            raise ValueError(f"{self._name}: variance {rule}") from None
+
+    def _resolve_kernel(self, Z: Array, w: Array) -> k.Kernel:
+        kernel = self.kernel
+        if isinstance(kernel, str):
+            if kernel == "precomputed":
+                return k.Precomputed()
+            if kernel not in _KERNELS:
+                listed = ", ".join(repr(c) for c in (*_KERNELS, "precomputed"))
+                raise ValueError(f"{self._name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
+            kernel = _KERNELS[kernel]()
+            if isinstance(kernel, k.Radial):
+                kernel = kernel.with_sigma(self.sigma)
+        if isinstance(kernel, k.Radial):
+            self.sigma_ = self._resolve_sigma(kernel, Z, w)
+            return kernel.with_sigma(self.sigma_)
+        if isinstance(kernel, k.Polynomial | k.Linear):
+            return kernel
+        if not callable(kernel):
+            raise ValueError(f"{self._name}: kernel must be a name or a callable k(X, Y), got {kernel!r}")
+        return k.UserKernel(kernel)
+
+    def _resolve_sigma(self, kernel: k.Radial, Z: Array, w: Array) -> float:
+        sigma = kernel.sigma
+        if isinstance(sigma, str) and sigma in BANDWIDTHS:
+            return bandwidth(sigma, kernel, Z, w)
+        if isinstance(sigma, str) or not np.isreal(sigma) or not 0 < float(sigma) < float("inf"):
+            listed = ", ".join(repr(c) for c in BANDWIDTHS)
+            raise ValueError(f"{self._name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
+        return float(sigma)
+
+    def _check_memory(self, X: Array) -> None:
+        n = X.shape[0]
+        item = namespace(X).finfo(X.dtype).bits // 8
+        # One matrix is factored in place on the host; other libraries hold it and its factor.
+        need = n * n * item * (2 if is_foreign(X) else 1)
+        free = available_bytes(X)
+        if need > free:
+            raise MemoryError(
+                f"{self._name}: an exact fit of {n:,} rows needs about {need / 1e9:,.1f} GB for its kernel matrix, but "
+                f"{free / 1e9:,.1f} GB are free; fit fewer rows (a sample of {int((free / item / 3) ** 0.5):,} fits)"
+            )
+
+    # Losses: `fit` and `score_samples` read the same residuals.
+
+    def _training_losses(self, X: Array) -> Array:
+        return self._loss(self._solution.residuals)
+
+    def _held_out_losses(self, X: Array, w: Array) -> Array:
+        return self._loss(self._solution.held_out_residuals())
+
+    def _losses(self, X: Array) -> Array:
+        return self._in_blocks(X, lambda Z: self._loss(self._residuals(Z)))
+
+    def _residuals(self, Z: Array) -> Array:
+        return self._target(Z) - self._outputs(Z)
+
+    def _outputs(self, Z: Array) -> Array:
+        """``o(z) = k(z)' A`` (model_outK_test)."""
+        return self.kernel_(Z, self.rows_) @ self.dual_coef_
+
+    def _in_blocks(self, X: Array, step: Callable[[Array], Array]) -> Array:
+        """Concatenate what `step` makes of the rows in z-scores, taken in blocks that bound the memory."""
+        ranges = blocks(X.shape[0], self.rows_.shape[0], X)
+        return namespace(X).concat([step(self.scaler_(X[a:b, :])) for a, b in ranges])
+
+    # Input.
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _kept_columns(self, X: Array) -> Array:
+        """Without the kernel columns of training rows of weight zero."""
+        return X.T[self._columns].T if self._precomputed and self._columns is not None else X
+
+    def _read(self, X: Any) -> Array:
+        return self._kept_columns(super()._read(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
