@@ -19,6 +19,7 @@ __all__ = [
     "blocks",
     "cho_solve",
     "cholesky",
+    "copy",
     "device",
     "diagonal_of_inverse",
     "exp_inplace",
@@ -53,6 +54,11 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if array_api_compat.is_cupy_array(x):
         return np.asarray(x.get())
     return np.asarray(x) if isinstance(x, np.ndarray) else np.from_dlpack(x)
+
+
+def copy(x: Array) -> Array:
+    """A copy that shares no memory."""
+    return namespace(x).asarray(x, copy=True)
 
 
 def ones(like: Array) -> Array:

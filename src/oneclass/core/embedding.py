@@ -34,14 +34,14 @@ class Shrink:
             return self.full @ T
         return self.d[:, None] * T + self.V @ (self.Z @ (self.V.T @ T))
 
-    def block(self, a: int, b: int) -> Array:
-        """Rows a to b, columns 0 to b: what the lower triangle of a Gram matrix needs."""
+    def add_block(self, G: Array, a: int, b: int, scale: float) -> None:
+        """Add ``scale S``, rows a to b and columns 0 to b, to that block `G` of a Gram matrix, in place."""
         if self.full is not None:
-            return self.full[a:b, :b]
-        S = (self.V[a:b, :] @ self.Z) @ self.V[:b, :].T
-        xp = namespace(S)
-        S[:, a:] += xp.eye(b - a, dtype=S.dtype, device=device(S)) * self.d[a:b]
-        return S
+            G += scale * self.full[a:b, :b]
+            return
+        if self.V.shape[1]:
+            G += (self.V[a:b, :] @ (scale * self.Z)) @ self.V[:b, :].T
+        G[:, a:] += namespace(G).eye(b - a, dtype=G.dtype, device=device(G)) * (scale * self.d[a:b])
 
     def diagonal(self) -> Array:
         """Diagonal of S."""

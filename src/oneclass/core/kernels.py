@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from .arrays import Array, blocks, exp_inplace, namespace
+from .arrays import Array, blocks, exp_inplace, namespace, ones
 
 __all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
 
@@ -17,6 +17,10 @@ class Kernel(Protocol):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
+        ...
+
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)`` of each row."""
         ...
 
 
@@ -67,6 +71,10 @@ class RBF:
         D *= -0.5 / float(self.sigma) ** 2
         return exp_inplace(D)
 
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)``, one."""
+        return ones(X)
+
     def distances(self, X: Array, Y: Array) -> Array:
         """Euclidean distances."""
         D = _squared_distances(X, Y)
@@ -94,6 +102,10 @@ class Laplacian:
         D = self.distances(X, Y)
         D *= -1 / float(self.sigma)
         return exp_inplace(D)
+
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)``, one."""
+        return ones(X)
 
     def distances(self, X: Array, Y: Array) -> Array:
         """City-block distances, in blocks of rows: the differences would need a third axis at once."""
@@ -124,6 +136,10 @@ class Polynomial:
         """Matrix of kernel values."""
         return (X @ Y.T / X.shape[1] + self.coef0) ** self.degree
 
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)``."""
+        return (namespace(X).sum(X * X, axis=1) / X.shape[1] + self.coef0) ** self.degree
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -138,6 +154,10 @@ class Linear:
         """Matrix of kernel values."""
         return X @ Y.T
 
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)``."""
+        return namespace(X).sum(X * X, axis=1)
+
 
 @dataclass(frozen=True)
 class Precomputed:
@@ -146,6 +166,10 @@ class Precomputed:
     def __call__(self, X: Array, Y: Array) -> Array:
         """The columns of the training rows `Y`, of which only the number matters."""
         return X[:, : Y.shape[0]]
+
+    def diagonal(self, X: Array) -> Array:
+        """Not known: the kernel of a new row with itself is not among its values with the training rows."""
+        raise ValueError("kernel='precomputed' does not tell k(z, z); use score='reconstruction'")
 
 
 @dataclass(frozen=True)
@@ -164,3 +188,10 @@ class UserKernel:
                 f"first argument; got {tuple(K.shape)}"
             )
         return K
+
+    def diagonal(self, X: Array) -> Array:
+        """``k(x, x)``, in small blocks."""
+        xp = namespace(X)
+        return xp.concat(
+            [xp.linalg.diagonal(self(X[a : a + 64, :], X[a : a + 64, :])) for a in range(0, X.shape[0], 64)]
+        )

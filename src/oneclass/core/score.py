@@ -1,10 +1,17 @@
-"""Losses of the machines: how far outputs are from where a normal row's would be. Larger is less normal."""
+"""Losses of the machines: how far a row is from where a normal one would be. Larger is less normal.
+
+`residuals` are target minus output; `variance` is the machine's own uncertainty v(z) about its output, in the
+Gaussian-process view of the family; `signal` is the variance tau² of the targets.
+"""
 
 from __future__ import annotations
 
 from .arrays import Array, namespace
 
-__all__ = ["absolute", "squared"]
+__all__ = ["SCORES", "absolute", "contributions", "predictive", "squared"]
+
+#: Scores of the auto-associative machines.
+SCORES = ("reconstruction", "uncertainty", "predictive")
 
 
 def absolute(residuals: Array) -> Array:
@@ -15,3 +22,14 @@ def absolute(residuals: Array) -> Array:
 def squared(residuals: Array) -> Array:
     """``‖t - o‖²`` of each row (VOCKELM, AAKELM, VAAKELM)."""
     return namespace(residuals).sum(residuals * residuals, axis=1)
+
+
+def predictive(residuals: Array, variance: Array, *, signal: float) -> Array:
+    """``‖z - o(z)‖² + d tau² v(z)``: the squared error to expect of a row, given how little is known around it."""
+    return squared(residuals) + residuals.shape[1] * signal * variance
+
+
+def contributions(residuals: Array, variance: Array | None, *, signal: float) -> Array:
+    """Share of each feature in the reconstruction or (with `variance`) the predictive loss; rows sum to the loss."""
+    shares = residuals * residuals
+    return shares if variance is None else shares + signal * variance[:, None]

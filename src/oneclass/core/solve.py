@@ -12,6 +12,7 @@ from .arrays import (
     blocks,
     cho_solve,
     cholesky,
+    copy,
     device,
     diagonal_of_inverse,
     namespace,
@@ -20,7 +21,7 @@ from .arrays import (
 from .embedding import Shrink
 from .kernels import Kernel
 
-__all__ = ["DualSolution", "SingularSystemError", "solve_dual", "system"]
+__all__ = ["DualModel", "SingularSystemError", "TrainingRows", "factor", "solve_dual", "system"]
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -28,18 +29,70 @@ class SingularSystemError(np.linalg.LinAlgError):
 
 
 @dataclass(frozen=True)
-class DualSolution:
-    """Weights and residuals of the training rows; `spare` is 1 - leverage, or None when not asked for."""
+class TrainingRows:
+    """Targets, residuals and weights of the training rows; `spare` is 1 - leverage, or None when not asked for."""
 
-    weights: Array
+    T: Array
     residuals: Array
     spare: Array | None
+    w: Array
 
     def held_out_residuals(self) -> Array:
         """Residual of each row under the model fitted with one unit of its weight removed."""
+        return self.residuals / self._spare()[:, None]
+
+    def leverages(self) -> Array:
+        """Pull of one unit of each row's weight on its own output."""
+        return (1 - self._spare()) / self._unit()
+
+    def held_out_leverages(self) -> Array:
+        """Leverage that each row would have on a model fitted with one unit of its weight removed."""
+        return self.leverages() / self._spare()
+
+    def signal(self, *, C: float) -> float:
+        """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
+        xp = namespace(self.T)
+        total = float(xp.sum(self.w @ (self.T * self.residuals)))
+        return C * total / (float(xp.sum(self.w)) * self.T.shape[1])
+
+    def _unit(self) -> Array:
+        # A row of weight below one leaves with all of its weight, never with more than it has.
+        return namespace(self.w).clip(self.w, max=1.0)
+
+    def _spare(self) -> Array:
         if self.spare is None:
-            raise ValueError("solve_dual was called without leave_one_out=True")
-        return self.residuals / self.spare[:, None]
+            raise ValueError("the rows were solved without leave_one_out=True")
+        return self.spare
+
+
+@dataclass(frozen=True)
+class DualModel:
+    """Outputs and leverages of any row from its kernel values with the training rows."""
+
+    kernel: Kernel
+    rows: Array
+    weights: Array
+    ridge: float
+    L: Array | None  # Cholesky factor of the system; only leverages need it
+
+    @property
+    def width(self) -> int:
+        """Values that one row takes on its way to an output."""
+        return int(self.rows.shape[0])
+
+    def features(self, Z: Array) -> Array:
+        """``k(z)`` for every training row."""
+        return self.kernel(Z, self.rows)
+
+    def outputs(self, features: Array) -> Array:
+        """``o(z) = k(z)' A`` (model_outK_test)."""
+        return features @ self.weights
+
+    def leverages(self, Z: Array, features: Array) -> Array:
+        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``, the pull that a row would have on its own output."""
+        xp = namespace(features)
+        half = solve_lower(self.L, features.T)
+        return xp.clip(self.kernel.diagonal(Z) - xp.sum(half * half, axis=0), min=0) / self.ridge
 
 
 def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:
@@ -47,7 +100,8 @@ def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:
     n = Z.shape[0]
     G = namespace(Z).zeros((n, n), dtype=Z.dtype, device=device(Z))
     for a, b in blocks(n, n, Z):
-        G[a:b, :b] = kernel(Z[a:b, :], Z[:b, :]) + ridge * shrink.block(a, b)
+        G[a:b, :b] = kernel(Z[a:b, :], Z[:b, :])
+        shrink.add_block(G[a:b, :b], a, b, ridge)
     return G
 
 
@@ -75,29 +129,38 @@ def factor(build: Callable[[], Array]) -> Array:
 
 
 def solve_dual(
-    build: Callable[[], Array], T: Array, w: Array, shrink: Shrink, *, ridge: float, leave_one_out: bool
-) -> DualSolution:
+    kernel: Kernel,
+    Z: Array,
+    T: Array,
+    w: Array,
+    shrink: Shrink,
+    *,
+    ridge: float,
+    leave_one_out: bool,
+    keep_factor: bool = False,
+) -> tuple[DualModel, TrainingRows]:
     r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
 
     Multiplying by :math:`S = (W + M/C)^{-1}` gives the same ``A`` from the symmetric positive definite system
-    :math:`(K + (\lambda/C) S) A = S W T`, which `build` evaluates. Residuals and leverages follow without K:
+    :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals and leverages follow without K:
     :math:`T - KA = T - SWT + (\lambda/C) S A` and :math:`1 - h_i = 1 - S_{ii} + (\lambda/C) [S G^{-1} S]_{ii}`.
     """
     xp = namespace(T)
-    L = factor(build)
+    L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
     SWT = shrink @ (w[:, None] * T)
     A = cho_solve(L, SWT)
     residuals = (T - SWT) + ridge * (shrink @ A)
-    if not leave_one_out:
-        return DualSolution(A, residuals, None)
-    # A row of weight below one leaves with all of its weight, never with more than it has.
-    unit = xp.clip(w, max=1.0)
-    spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L)
-    return DualSolution(A, residuals, xp.clip(spare, min=xp.finfo(spare.dtype).eps))
+    model = DualModel(kernel, Z, A, ridge, copy(L) if keep_factor else None)
+    spare = None
+    if leave_one_out:
+        unit = xp.clip(w, max=1.0)
+        spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L)
+        spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
+    return model, TrainingRows(T, residuals, spare, w)
 
 
 def _sandwich_diagonal(shrink: Shrink, L: Array) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'``; consumes `L`."""
+    """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L`."""
     xp = namespace(L)
     if shrink.full is not None:
         half = solve_lower(L, shrink.full)

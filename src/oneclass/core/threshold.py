@@ -66,25 +66,27 @@ def _total(w: Array) -> float:
     return float(round(n)) if abs(n - round(n)) < _SLACK * max(1.0, n) else n
 
 
-def _ranked(losses: Array, w: Array, *, rank: float) -> tuple[float, float | None]:
-    """The loss of that rank in ascending order, and the next larger one that differs from it, if any."""
+def _ranked(losses: Array, w: Array, *, rank: float) -> tuple[float, float | None, float]:
+    """The loss of that rank in ascending order, the next larger one, and the margin below which losses are equal.
+
+    The margin makes copies of a row, whose losses differ by rounding, one value; the next loss is None after the last.
+    """
     xp = namespace(losses)
     order = xp.argsort(losses)
     s, reached = xp.take(losses, order), xp.cumulative_sum(xp.take(w, order))
     short = int(xp.sum(xp.astype(reached < rank * (1 - _SLACK), xp.int64)))
-    value = s[min(short, s.shape[0] - 1)]
-    above = int(xp.sum(xp.astype(s <= value, xp.int64)))
-    return float(value), float(s[above]) if above < s.shape[0] else None
+    value = float(s[min(short, s.shape[0] - 1)])
+    margin = math.sqrt(float(xp.finfo(losses.dtype).eps)) * max(abs(value), value - float(s[0]))
+    above = int(xp.sum(xp.astype(s <= value + margin, xp.int64)))
+    return value, float(s[above]) if above < s.shape[0] else None, margin
 
 
 def _just_above(losses: Array, w: Array, *, rank: float) -> float:
     """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
-    xp = namespace(losses)
-    value, following = _ranked(losses, w, rank=rank)
-    if following is not None and math.isfinite(following):
-        return value + (following - value) / 2
-    spread = max(abs(value), value - float(xp.min(losses)))
-    return value + math.sqrt(float(xp.finfo(losses.dtype).eps)) * spread
+    value, following, margin = _ranked(losses, w, rank=rank)
+    if following is None or not math.isfinite(following):
+        return value + margin
+    return value + (following - value) / 2
 
 
 def _before(value: float, like: Array) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 from ..core import clusters
 from ..core.arrays import Array, device, is_foreign, namespace, ones
 from ..core.embedding import Embedding, NoVariance, UserLaplacian, WithinVariance
+from ..core.score import SCORES, contributions, predictive, squared
 from ._input import check_choice, check_integer, check_number
 from ._kernel_machine import KernelMachine
 
@@ -16,8 +17,19 @@ __all__ = ["AutoAssociative", "Constant", "MinimumVariance"]
 class AutoAssociative(KernelMachine):
     """``T = X``: the outputs rebuild the row."""
 
+    score: str
+
     def _target(self, Z: Array) -> Array:
         return Z
+
+    @property
+    def _wants_variance(self) -> bool:  # type: ignore[override]
+        return check_choice(self, "score", SCORES) != "reconstruction"
+
+    def _loss(self, residuals: Array, variance: Array | None) -> Array:
+        if variance is None or self.score == "reconstruction":
+            return squared(residuals)
+        return variance if self.score == "uncertainty" else predictive(residuals, variance, signal=self.signal_)
 
     def reconstruct(self, X: Any) -> Array:
         """The rows as the machine rebuilds them, in the user's own units.
@@ -33,10 +45,10 @@ class AutoAssociative(KernelMachine):
             Expected values of every feature.
         """
         X = self._read(X)
-        return self._in_blocks(X, lambda Z: self.scaler_.inverse(self._outputs(Z)))
+        return self._in_blocks(X, lambda Z: self.scaler_.inverse(self.model_.outputs(self.model_.features(Z))))
 
     def explain(self, X: Any) -> Array:
-        """Contribution of every feature to the score: minus its squared residual, in z-scores.
+        """Contribution of every feature to the score: minus its squared residual in z-scores.
 
         Parameters
         ----------
@@ -50,7 +62,12 @@ class AutoAssociative(KernelMachine):
             to blame.
         """
         X = self._read(X)
-        return self._in_blocks(X, lambda Z: -(self._residuals(Z) ** 2))
+        if self.score == "uncertainty":
+            raise AttributeError(
+                f"{self._name}: score='uncertainty' is one number for the whole row and has no shares of features; "
+                "use score='predictive' or 'reconstruction'"
+            )
+        return self._in_blocks(X, lambda Z: -contributions(*self._judge(Z), signal=self.signal_))
 
 
 class Constant(KernelMachine):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..core.bandwidth import BANDWIDTHS, bandwidth
 from ..core.embedding import Embedding, NoVariance, Shrink
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.score import squared
-from ..core.solve import SingularSystemError, solve_dual, system
+from ..core.solve import SingularSystemError, solve_dual
 from ._base import OneClassClassifier
 from ._input import check_number, read_rows, read_weights
 
@@ -59,7 +60,7 @@ class KernelMachine(OneClassClassifier):
         if not everywhere:
             X, w = self._kept_columns(X[present]), w[present]
         self._fit_and_decide(X, w)
-        del self._solution
+        del self._training
         return self
 
     # The choices that make a machine.
@@ -71,7 +72,10 @@ class KernelMachine(OneClassClassifier):
     def _embedding(self, Z: Array, w: Array) -> Embedding:
         return NoVariance()
 
-    def _loss(self, residuals: Array) -> Array:
+    #: Whether the loss needs the machine's uncertainty v(z), and so the factored system.
+    _wants_variance = False
+
+    def _loss(self, residuals: Array, variance: Array | None) -> Array:
         return squared(residuals)
 
     # Fitting.
@@ -88,19 +92,22 @@ class KernelMachine(OneClassClassifier):
         self.kernel_ = self._resolve_kernel(Z, w)
         shrink = self._shrink(self._embedding(Z, w), w, C)
         try:
-            self._solution = solve_dual(
-                lambda: system(self.kernel_, Z, shrink, ridge=ridge),
+            self.model_, self._training = solve_dual(
+                self.kernel_,
+                Z,
                 self._target(Z),
                 w,
                 shrink,
                 ridge=ridge,
-                leave_one_out=self.threshold == "loo",
+                leave_one_out=self.threshold == "loo" or self._wants_variance,
+                keep_factor=self._wants_variance,
             )
         except SingularSystemError as error:
             raise SingularSystemError(f"{self._name}: {error}; C={self.C!r}, lam={self.lam!r}") from None
-        self.dual_coef_ = self._solution.weights
-        # A precomputed kernel needs the number of training rows only.
-        self.rows_ = Z[:, :0] if self._precomputed else Z
+        self.signal_ = self._training.signal(C=C)
+        if self._precomputed:
+            # A precomputed kernel needs the number of training rows only.
+            self.model_ = replace(self.model_, rows=Z[:, :0])
 
     def _shrink(self, embedding: Embedding, w: Array, C: float) -> Shrink:
         try:
@@ -141,8 +148,8 @@ class KernelMachine(OneClassClassifier):
     def _check_memory(self, X: Array) -> None:
         n = X.shape[0]
         item = namespace(X).finfo(X.dtype).bits // 8
-        # One matrix is factored in place on the host; other libraries hold it and its factor.
-        need = n * n * item * (2 if is_foreign(X) else 1)
+        # The host factors in place, other libraries hold matrix and factor; uncertainty keeps a factor.
+        need = n * n * item * (1 + is_foreign(X) + self._wants_variance)
         free = available_bytes(X)
         if need > free:
             raise MemoryError(
@@ -153,24 +160,25 @@ class KernelMachine(OneClassClassifier):
     # Losses: `fit` and `score_samples` read the same residuals.
 
     def _training_losses(self, X: Array) -> Array:
-        return self._loss(self._solution.residuals)
+        rows = self._training
+        return self._loss(rows.residuals, rows.leverages() / self.C if self._wants_variance else None)
 
     def _held_out_losses(self, X: Array, w: Array) -> Array:
-        return self._loss(self._solution.held_out_residuals())
+        rows = self._training
+        return self._loss(rows.held_out_residuals(), rows.held_out_leverages() / self.C)
 
     def _losses(self, X: Array) -> Array:
-        return self._in_blocks(X, lambda Z: self._loss(self._residuals(Z)))
+        return self._in_blocks(X, lambda Z: self._loss(*self._judge(Z)))
 
-    def _residuals(self, Z: Array) -> Array:
-        return self._target(Z) - self._outputs(Z)
-
-    def _outputs(self, Z: Array) -> Array:
-        """``o(z) = k(z)' A`` (model_outK_test)."""
-        return self.kernel_(Z, self.rows_) @ self.dual_coef_
+    def _judge(self, Z: Array) -> tuple[Array, Array | None]:
+        """Residuals of rows in z-scores and, where the loss wants it, the machine's uncertainty about them."""
+        features = self.model_.features(Z)
+        residuals = self._target(Z) - self.model_.outputs(features)
+        return residuals, self.model_.leverages(Z, features) / self.C if self._wants_variance else None
 
     def _in_blocks(self, X: Array, step: Callable[[Array], Array]) -> Array:
         """Concatenate what `step` makes of the rows in z-scores, taken in blocks that bound the memory."""
-        ranges = blocks(X.shape[0], self.rows_.shape[0], X)
+        ranges = blocks(X.shape[0], self.model_.width, X)
         return namespace(X).concat([step(self.scaler_(X[a:b, :])) for a, b in ranges])
 
     # Input.

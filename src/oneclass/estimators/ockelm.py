@@ -42,10 +42,8 @@ class OCKELM(Constant):
     ----------
     offset_ : float
         Threshold on `score_samples`.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    dual_coef_ : array of shape (n_samples, n_outputs)
-        Output weights A.
+    model_ : fitted model
+        Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
     scaler_, kernel_, sigma_
         Fitted scaling, kernel and (for radial kernels) bandwidth.
     n_features_in_, feature_names_in_
@@ -85,5 +83,5 @@ class OCKELM(Constant):
         self.threshold = threshold
         self.r = r
 
-    def _loss(self, residuals: Array) -> Array:
+    def _loss(self, residuals: Array, variance: Array | None) -> Array:
         return absolute(residuals)

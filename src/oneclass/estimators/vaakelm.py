@@ -26,6 +26,9 @@ class VAAKELM(MinimumVariance, AutoAssociative):
     sigma : float or {"mean", "rms", "median"}, default="mean"
         Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper), the
         authors' released code, or the median distance.
+    score : {"reconstruction", "uncertainty", "predictive"}, default="reconstruction"
+        What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
+        squared error to expect of it.
     scale : bool, default=True
         Whether to z-score the features first; constant ones are centred only.
     delta : float in [0, 1), default=0.05
@@ -50,10 +53,8 @@ class VAAKELM(MinimumVariance, AutoAssociative):
     ----------
     offset_ : float
         Threshold on `score_samples`.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    dual_coef_ : array of shape (n_samples, n_outputs)
-        Output weights A.
+    model_ : fitted model
+        Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
     scaler_, kernel_, sigma_
         Fitted scaling, kernel and (for radial kernels) bandwidth.
     labels_ : array of shape (n_samples,)
@@ -87,6 +88,7 @@ class VAAKELM(MinimumVariance, AutoAssociative):
         lam: float = 1.0,
         kernel: Any = "rbf",
         sigma: float | str = "mean",
+        score: str = "reconstruction",
         scale: bool = True,
         delta: float = 0.05,
         threshold: str = "loo",
@@ -100,6 +102,7 @@ class VAAKELM(MinimumVariance, AutoAssociative):
         self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
+        self.score = score
         self.scale = scale
         self.delta = delta
         self.threshold = threshold

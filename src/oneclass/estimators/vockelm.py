@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, final
 
+from ..core import threshold as rules
 from ..core.arrays import Array, namespace
 from ._choices import Constant, MinimumVariance
 
@@ -54,10 +55,8 @@ class VOCKELM(MinimumVariance, Constant):
     ----------
     offset_ : float
         Threshold on `score_samples`.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    dual_coef_ : array of shape (n_samples, n_outputs)
-        Output weights A.
+    model_ : fitted model
+        Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
     scaler_, kernel_, sigma_
         Fitted scaling, kernel and (for radial kernels) bandwidth.
     labels_ : array of shape (n_samples,)
@@ -109,12 +108,12 @@ class VOCKELM(MinimumVariance, Constant):
         self.random_state = random_state
         self.r = r
 
-    _rules: ClassVar = {**Constant._rules, "mean": None}
+    _rules: ClassVar = {**Constant._rules, "mean": rules.paper}
 
     def _threshold(self, losses: Array, w: Array) -> float:
         if self.threshold != "mean":
             return super()._threshold(losses, w)
         xp = namespace(w)
-        outputs = self.r - self._solution.residuals[:, 0]
+        outputs = self.r - self._training.residuals[:, 0]
         # The sign of r has no part in the rule: outputs near a negative r are as good.
         return self.delta * abs(float(xp.sum(w * outputs) / xp.sum(w)))

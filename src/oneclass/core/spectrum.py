@@ -1,0 +1,79 @@
+r"""One eigendecomposition for every C: the family as Gaussian-process regression with a whitened kernel.
+
+With :math:`\tilde K = K(\lambda I + MK)^{-1}` (symmetric) the residuals are :math:`(I + C \tilde K)^{-1} T`, so after
+:math:`W^{1/2} \tilde K W^{1/2} = U \Lambda U'` a new C costs products with U only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .arrays import Array, namespace
+from .embedding import Embedding, NoVariance
+from .solve import TrainingRows
+
+__all__ = ["Spectrum"]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues and eigenvectors of the whitened kernel of weighted rows with targets `T`."""
+
+    values: Array
+    vectors: Array
+    roots: Array  # square roots of the row weights
+    T: Array
+    projected: Array  # U' W^1/2 T
+    recover: Array  # (lam I + M K)^-1 W^1/2 U: from spectral coordinates back to dual weights
+
+    @classmethod
+    def of(cls, K: Array, T: Array, w: Array, embedding: Embedding, *, lam: float) -> Spectrum:
+        """Decompose the full symmetric kernel matrix `K` of rows with targets `T` and weights `w`."""
+        xp = namespace(K)
+        roots = xp.sqrt(w)
+        plain = isinstance(embedding, NoVariance)
+        M = None if plain else embedding.laplacian(w)
+        if M is None:
+            whitened = K / lam
+        else:
+            diagonal = lam * xp.eye(K.shape[0], dtype=K.dtype)
+            whitened = xp.linalg.solve(diagonal + K @ M, K)
+            whitened = (whitened + whitened.T) / 2
+        values, U = xp.linalg.eigh(roots[:, None] * whitened * roots[None, :])
+        values = xp.clip(values, min=0)
+        recover = roots[:, None] * U
+        if M is not None:
+            recover = recover - M @ (U * values / roots[:, None])
+        return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
+
+    def rows(self, *, C: float) -> TrainingRows:
+        """Residuals and spare (1 - leverage) of the training rows at this C."""
+        xp = namespace(self.values)
+        damping = 1 / (1 + C * self.values)
+        residuals = (self.vectors @ (damping[:, None] * self.projected)) / self.roots[:, None]
+        w = self.roots**2
+        unit = xp.clip(w, max=1.0)
+        spare = 1 - (unit / w) * (1 - (self.vectors**2) @ damping)
+        return TrainingRows(self.T, residuals, xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal), w)
+
+    def weights(self, *, C: float) -> Array:
+        """Dual weights A at this C: the outputs of new rows are ``k(z) A``."""
+        return C * (self.recover @ ((1 / (1 + C * self.values))[:, None] * self.projected))
+
+    def log_marginal_likelihood(self, *, C: float, signal: float | None = None) -> float:
+        """Log density of the targets under the Gaussian process with prior ``signal * K~`` and noise ``signal / C``.
+
+        `signal` is the variance tau²; None takes the one that maximises the likelihood. A row of weight w stands for w
+        rows.
+        """
+        xp = namespace(self.values)
+        d = self.T.shape[1]
+        n = float(xp.sum(self.roots**2))
+        quadratic = float(xp.sum(xp.sum(self.projected**2, axis=1) / (self.values + 1 / C)))
+        if signal is None:
+            signal = quadratic / (n * d) or 1.0
+        # log det of K~ + W^-1/C, and for the w - 1 further copies of a row their noise alone.
+        repeated = n - self.values.shape[0]
+        log_det = float(xp.sum(xp.log(self.values + 1 / C))) - repeated * math.log(C)
+        return -0.5 * (d * (log_det + n * math.log(2 * math.pi * signal)) + quadratic / signal)
