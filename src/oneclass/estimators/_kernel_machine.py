@@ -9,19 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import kernels as k
 from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace
-from ..core.bandwidth import BANDWIDTHS, bandwidth
 from ..core.embedding import Embedding, NoVariance, Shrink
+from ..core.kernels import Radial
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.score import squared
 from ..core.solve import SingularSystemError, solve_dual
 from ._base import OneClassClassifier
 from ._input import check_number, read_rows, read_weights
+from ._kernel_choice import choose_kernel, is_precomputed
 
 __all__ = ["KernelMachine"]
-
-_KERNELS = {"rbf": k.RBF, "laplacian": k.Laplacian, "polynomial": k.Polynomial, "linear": k.Linear}
 
 
 class KernelMachine(OneClassClassifier):
@@ -89,7 +87,9 @@ class KernelMachine(OneClassClassifier):
         scaled = self.scale and not self._precomputed
         self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if scaled else Scaler.identity(X)
         Z = self.scaler_(X)
-        self.kernel_ = self._resolve_kernel(Z, w)
+        self.kernel_ = choose_kernel(self, Z, w)
+        if isinstance(self.kernel_, Radial):
+            self.sigma_ = float(self.kernel_.sigma)
         shrink = self._shrink(self._embedding(Z, w), w, C)
         try:
             self.model_, self._training = solve_dual(
@@ -115,35 +115,6 @@ class KernelMachine(OneClassClassifier):
         except np.linalg.LinAlgError:
             rule = "must be symmetric positive semi-definite when it is a matrix"
             raise ValueError(f"{self._name}: variance {rule}") from None
-
-    def _resolve_kernel(self, Z: Array, w: Array) -> k.Kernel:
-        kernel = self.kernel
-        if isinstance(kernel, str):
-            if kernel == "precomputed":
-                return k.Precomputed()
-            if kernel not in _KERNELS:
-                listed = ", ".join(repr(c) for c in (*_KERNELS, "precomputed"))
-                raise ValueError(f"{self._name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
-            kernel = _KERNELS[kernel]()
-            if isinstance(kernel, k.Radial):
-                kernel = kernel.with_sigma(self.sigma)
-        if isinstance(kernel, k.Radial):
-            self.sigma_ = self._resolve_sigma(kernel, Z, w)
-            return kernel.with_sigma(self.sigma_)
-        if isinstance(kernel, k.Polynomial | k.Linear):
-            return kernel
-        if not callable(kernel):
-            raise ValueError(f"{self._name}: kernel must be a name or a callable k(X, Y), got {kernel!r}")
-        return k.UserKernel(kernel)
-
-    def _resolve_sigma(self, kernel: k.Radial, Z: Array, w: Array) -> float:
-        sigma = kernel.sigma
-        if isinstance(sigma, str) and sigma in BANDWIDTHS:
-            return bandwidth(sigma, kernel, Z, w)
-        if isinstance(sigma, str) or not np.isreal(sigma) or not 0 < float(sigma) < float("inf"):
-            listed = ", ".join(repr(c) for c in BANDWIDTHS)
-            raise ValueError(f"{self._name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
-        return float(sigma)
 
     def _check_memory(self, X: Array) -> None:
         n = X.shape[0]
@@ -189,7 +160,7 @@ class KernelMachine(OneClassClassifier):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return is_precomputed(self)
 
     def _kept_columns(self, X: Array) -> Array:
         """Without the kernel columns of training rows of weight zero."""
