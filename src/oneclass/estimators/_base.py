@@ -24,12 +24,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     out (`_held_out_losses`); it has the parameters `delta` and `threshold`.
     """
 
-    #: Rules of `threshold` by name: held-out losses for `loo`, training losses for the others.
+    #: Rules of `threshold` by name: held-out losses for those in `_held_out_rules`, training losses for the others.
     _rules: ClassVar[dict[str, Callable[..., float]]] = {
         "loo": rules.conformal,
         "train": rules.paper,
         "authors": rules.authors,
     }
+    _held_out_rules: ClassVar[tuple[str, ...]] = ("loo",)
 
     delta: float
     threshold: str
@@ -56,7 +57,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._fit(X, w)
         self._held_out: tuple[Array, Array] | None = None
         self._rows: tuple[Array, Array] | None = None
-        if self.threshold == "loo":
+        if self.threshold in self._held_out_rules:
             losses = self._held_out_losses(X, w)
             self._held_out = (losses, w)
             if 0 < delta < rules.smallest_budget(w):
