@@ -35,10 +35,12 @@ def render(page: str) -> str:
     >>> page == render(page), "label away" in page
     (True, True)
     """
-    for block, text in (("table", _table()), ("traps", _traps())):
-        pattern = rf"(<!-- begin: {block} -->).*?(<!-- end: {block} -->)"
-        page = re.sub(pattern, lambda match, text=text: f"{match[1]}\n{text}\n{match[2]}", page, flags=re.DOTALL)  # type: ignore[misc]
-    return page
+    return _fill("traps", _traps(), _fill("table", _table(), page))
+
+
+def _fill(block: str, text: str, page: str) -> str:
+    pattern = rf"(?<=<!-- begin: {block} -->).*?(?=<!-- end: {block} -->)"
+    return re.sub(pattern, lambda _: f"\n{text}\n", page, flags=re.DOTALL)
 
 
 def _table() -> str:
