@@ -68,6 +68,8 @@ def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array
     # The feature spreads are a start that no reordering of rows or features changes; the skewness breaks symmetry.
     norms = xp.sum(centred * centred, axis=1)
     v = xp.sqrt(w @ (centred * centred)) + (w * xp.sqrt(norms)) @ centred
+    if not bool(xp.any(centred @ v != 0)):  # symmetric rows can all be orthogonal to it
+        v = centred[int(xp.argmax(norms)), :]
     for _ in range(n_iter):
         v = (w * (centred @ v)) @ centred
         length = xp.sqrt(xp.sum(v * v))
