@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
@@ -80,7 +81,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Held-out losses of the training rows and their weights; worked out at first use if the threshold had none."""
         if self._held_out is None:
             X, w = self._rows  # type: ignore[misc]
-            twin = clone(self).set_params(threshold="loo", delta=0.0)
+            twin = copy(self).set_params(threshold="loo", delta=0.0)
             twin._fit(X, w)
             self._held_out = (twin._held_out_losses(X, w), w)
             self._rows = None
