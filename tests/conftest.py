@@ -1,0 +1,17 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+import array_api_compat
+import pytest
+from hypothesis import settings
+
+settings.register_profile("theorems", deadline=None, max_examples=20, derandomize=True, database=None)
+settings.load_profile("theorems")
+
+
+@pytest.fixture(scope="session", params=["numpy", "torch", "array_api_strict"])
+def xp(request):
+    """The array libraries that run the same lines, one after the other."""
+    library = pytest.importorskip(request.param)
+    return array_api_compat.array_namespace(library.zeros(1))

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from oneclass.core.arrays import to_numpy
+from oneclass.core.clusters import assign, kmeans, one_hot
+from oracle.comparison import assert_agree
+from oracle.equations import euclidean, repeat
+from oracle.problems import problems
+
+
+def partition(labels):
+    """Which rows share a cluster, whatever the clusters are called."""
+    labels = to_numpy(labels)
+    return labels[:, None] == labels[None, :]
+
+
+def clustered(X, w, k):
+    return assign(X, kmeans(X, w, k))
+
+
+@given(problem=problems())
+def test_every_row_is_nearest_to_its_centre_and_every_centre_is_the_mean_of_its_rows(xp, problem):
+    X, w = xp.asarray(problem.X), xp.asarray(problem.w)
+    centres = to_numpy(kmeans(X, w, 3))
+    labels = to_numpy(assign(X, xp.asarray(centres)))
+    for x, label in zip(problem.X, labels, strict=True):
+        assert euclidean(x, centres[label]) == pytest.approx(min(euclidean(x, c) for c in centres))
+    for p in range(len(centres)):
+        mine = labels == p
+        assert_agree(centres[p], np.average(problem.X[mine], axis=0, weights=problem.w[mine]))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_as_many_clusters_as_asked_for(k):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    assert kmeans(X, np.ones(40), k).shape == (k, 2)
+
+
+@given(X=hnp.arrays(float, st.tuples(st.integers(1, 8), st.integers(1, 3)), elements=st.integers(-2, 2)))
+def test_enough_clusters_hold_one_distinct_row_each(X):
+    distinct = np.unique(X, axis=0)
+    centres = kmeans(X, np.ones(len(X)), 2 * len(X))
+    assert_agree(np.unique(centres.round(12), axis=0), distinct)
+
+
+@given(problem=problems(), k=st.integers(1, 4))
+def test_weights_cluster_as_repeated_rows_do(xp, problem, k):
+    labels = clustered(xp.asarray(problem.X), xp.asarray(problem.w), k)
+    rows = xp.asarray(repeat(problem.X, problem.w))
+    repeated = clustered(rows, xp.ones(rows.shape[0], dtype=xp.float64), k)
+    np.testing.assert_array_equal(partition(xp.asarray(repeat(to_numpy(labels), problem.w))), partition(repeated))
+
+
+@given(problem=problems(), k=st.integers(1, 4))
+def test_clusters_do_not_depend_on_the_order_of_rows_or_features(problem, k):
+    n, d = problem.X.shape
+    rng = np.random.default_rng(0)
+    rows, features = rng.permutation(n), rng.permutation(d)
+    shuffled = clustered(problem.X[rows][:, features], problem.w[rows], k)
+    np.testing.assert_array_equal(partition(clustered(problem.X, problem.w, k)[rows]), partition(shuffled))
+
+
+def test_separated_groups_are_found():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 10)
+    X = 20.0 * np.array([[0, 0], [0, 1], [1, 0], [3, 3]])[groups] + rng.normal(size=(40, 2))
+    np.testing.assert_array_equal(partition(clustered(X, np.ones(40), 4)), partition(groups))
+
+
+def test_membership_is_one_hot(xp):
+    labels = xp.asarray(np.array([2, 0, 2]))
+    assert_agree(one_hot(labels, 3, xp.ones(3, dtype=xp.float64)), [[0, 0, 1], [1, 0, 0], [0, 0, 1]], 0)

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from oneclass.core.arrays import to_numpy
+from oneclass.core.embedding import UserLaplacian
+from oracle.comparison import assert_agree
+from oracle.equations import collapse
+from oracle.problems import problems
+
+
+@given(problem=problems())
+def test_variance_matrix_is_the_printed_one_over_repeated_rows(xp, embedding, problem):
+    build, printed = embedding
+    w = xp.asarray(problem.w)
+    expected = collapse(collapse(printed(problem), problem.w).T, problem.w)
+    assert_agree(
+        np.eye(len(problem.w)) + to_numpy(build(problem, w).laplacian(w)), np.eye(len(problem.w)) + expected, 1e-12
+    )
+
+
+@given(problem=problems())
+def test_shrinkage_is_the_inverse_of_weights_plus_variance(xp, embedding, problem):
+    build, _ = embedding
+    w = xp.asarray(problem.w)
+    n = len(problem.w)
+    chosen = build(problem, w)
+    shrink = chosen.shrink(w, C=problem.C)
+    identity = xp.eye(n, dtype=xp.float64)
+    expected = np.linalg.inv(np.diag(problem.w) + to_numpy(chosen.laplacian(w)) / problem.C)
+    assert_agree(shrink @ identity, expected, 1e-11)
+    assert_agree(shrink.diagonal(), np.diag(expected), 1e-11)
+
+
+@given(problem=problems())
+def test_blocks_of_the_shrinkage_are_blocks_of_the_matrix(xp, embedding, problem):
+    build, _ = embedding
+    w = xp.asarray(problem.w)
+    n = len(problem.w)
+    shrink = build(problem, w).shrink(w, C=problem.C)
+    G = xp.zeros((n, n), dtype=xp.float64)
+    for a, b in ((0, 3), (3, n)):
+        shrink.add_block(G[a:b, :b], a, b, 0.7)
+    whole = to_numpy(shrink @ xp.eye(n, dtype=xp.float64))
+    expected = np.tril(0.7 * whole)
+    expected[:3, :3] = 0.7 * whole[:3, :3]  # inside a block on the diagonal both triangles are filled
+    expected[3:, 3:] = 0.7 * whole[3:, 3:]
+    assert_agree(G, expected, 1e-12)
+
+
+def test_shrinkage_of_an_indefinite_matrix_fails(xp):
+    w = xp.ones(3, dtype=xp.float64)
+    with pytest.raises(np.linalg.LinAlgError):
+        UserLaplacian(-5 * xp.eye(3, dtype=xp.float64)).shrink(w, C=1.0)
