@@ -28,7 +28,7 @@ def held_out_residuals(K, T, M, w, *, C, lam):
 
 def exact_solve(A, B):
     """Solution of A X = B in rational arithmetic, rounded once at the end."""
-    rows = [[Fraction(float(v)) for v in (*a, *b)] for a, b in zip(A, B, strict=True)]
+    rows = [[Fraction(v) for v in (*a, *b)] for a, b in zip(A, B, strict=True)]
     n = len(rows)
     for i in range(n):
         pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))

@@ -1,0 +1,170 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oneclass.core.arrays import to_numpy
+from oneclass.core.embedding import NoVariance, WithinVariance
+from oneclass.core.kernels import RBF, Linear, UserKernel
+from oneclass.core.solve import SingularSystemError, solve_dual
+from oracle import equations, refits
+from oracle.comparison import assert_agree
+from oracle.equations import collapse, kernel_matrix, repeat
+from oracle.problems import problems
+
+SIGMA = 3.0
+SHARES = st.sampled_from([1.0, 0.3])  # whole copies, and fractions of one
+
+
+def solved(xp, problem, build, *, keep_factor=False):
+    """The library's model and training rows of an auto-associative machine."""
+    X, w = xp.asarray(problem.X), xp.asarray(problem.w)
+    shrink = build(problem, w).shrink(w, C=problem.C)
+    options = {"ridge": problem.lam / problem.C, "leave_one_out": True, "keep_factor": keep_factor}
+    return solve_dual(RBF(sigma=SIGMA), X, X, w, shrink, **options)
+
+
+def equation(problem, build):
+    """What a refit needs: K, M, weights and the numbers of the equation."""
+    K = kernel_matrix("rbf", problem.X, problem.X, SIGMA)
+    M = build(problem, problem.w).laplacian(problem.w)
+    return {"K": K, "M": M, "w": problem.w, "C": problem.C, "lam": problem.lam}
+
+
+@given(problem=problems())
+def test_symmetric_solve_is_the_printed_equation(xp, embedding, problem):
+    build, printed = embedding
+    model, rows = solved(xp, problem, build)
+    T = repeat(problem.X, problem.w)
+    K = kernel_matrix("rbf", T, T, SIGMA)
+    A = equations.weights(K, T, printed(problem), C=problem.C, lam=problem.lam)
+    assert_agree(model.weights, collapse(A, problem.w))
+    assert_agree(repeat(to_numpy(rows.residuals), problem.w), T - K @ A)
+
+
+@given(problem=problems())
+def test_outputs_are_the_printed_sum_over_training_rows(xp, embedding, problem):
+    model, _ = solved(xp, problem, embedding[0])
+    expected = equations.outputs("rbf", problem.fresh, problem.X, to_numpy(model.weights), SIGMA)
+    assert_agree(model.outputs(model.features(xp.asarray(problem.fresh))), expected)
+
+
+@given(problem=problems(), share=SHARES)
+def test_leave_one_out_is_refitting_without_one_unit_of_weight(xp, embedding, problem, share):
+    problem = replace(problem, w=problem.w * share)
+    _, rows = solved(xp, problem, embedding[0])
+    expected = refits.held_out_residuals(T=problem.X, **equation(problem, embedding[0]))
+    assert_agree(rows.held_out_residuals(), expected, 1e-8)
+
+
+@given(problem=problems(), share=SHARES)
+def test_leverages_are_posterior_variances_over_the_noise(xp, embedding, problem, share):
+    problem = replace(problem, w=problem.w * share)
+    model, rows = solved(xp, problem, embedding[0], keep_factor=True)
+    known = equation(problem, embedding[0])
+    k_new = kernel_matrix("rbf", problem.fresh, problem.X, SIGMA)
+    k_self = kernel_matrix("rbf", problem.fresh, problem.fresh, SIGMA)
+    fresh = xp.asarray(problem.fresh)
+    assert_agree(rows.leverages() / problem.C, refits.posterior_variances(**known), 1e-8)
+    assert_agree(rows.held_out_leverages() / problem.C, refits.held_out_variances(**known), 1e-8)
+    actual = model.leverages(fresh, model.features(fresh)) / problem.C
+    assert_agree(actual, refits.posterior_variances(k_new=k_new, k_self=k_self, **known), 1e-8)
+
+
+@given(problem=problems())
+def test_signal_is_the_maximum_likelihood_variance(xp, embedding, problem):
+    build, printed = embedding
+    _, rows = solved(xp, problem, build)
+    T = repeat(problem.X, problem.w)
+    K = kernel_matrix("rbf", T, T, SIGMA)
+    _, expected = refits.gaussian_process(K, T, printed(problem), C=problem.C, lam=problem.lam)
+    assert rows.signal(C=problem.C) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.usefixtures("tiny_blocks")
+@given(problem=problems(min_rows=10))
+def test_small_blocks_solve_the_same_equation(xp, embedding, problem):
+    test_symmetric_solve_is_the_printed_equation.hypothesis.inner_test(xp, embedding, problem)
+
+
+def test_leave_one_out_must_be_asked_for():
+    w = np.ones(3)
+    options = {"ridge": 1.0, "leave_one_out": False}
+    _, rows = solve_dual(Linear(), np.eye(3), np.eye(3), w, NoVariance().shrink(w, C=1.0), **options)
+    with pytest.raises(ValueError, match="leave_one_out=True"):
+        rows.held_out_residuals()
+
+
+# Systems at the edge of what doubles can solve, against rational arithmetic.
+
+RNG = np.random.default_rng(0)
+PLANE = RNG.normal(size=(8, 2))
+HARD = {
+    "plain": PLANE,
+    "duplicates": np.repeat(PLANE[:3], 3, axis=0),
+    "constant feature": np.column_stack([PLANE, np.zeros(8)]),
+    "wide": RNG.normal(size=(6, 60)) / 5,
+    "near duplicates": np.vstack([PLANE[:4], PLANE[:4] + 1e-9]),
+}
+
+
+def exactly(K, M, T, C):
+    """Outputs of the training rows, K (K + MK/C + I/C)^-1 T, without rounding before the end."""
+    n = range(len(K))
+    K, M, T = ([[Fraction(v) for v in row] for row in matrix.tolist()] for matrix in (K, M, T))
+    C = Fraction(C)
+    G = [[K[i][j] + (sum(M[i][k] * K[k][j] for k in n) + (i == j)) / C for j in n] for i in n]
+    A = refits.exact_solve(G, T)
+    return np.array([[float(sum(K[i][k] * A[k][c] for k in n)) for c in range(len(T[0]))] for i in n])
+
+
+@pytest.mark.parametrize("C", [1e6, 1e12])
+@pytest.mark.parametrize("variance", ["none", "own"])
+@pytest.mark.parametrize("name", HARD)
+def test_near_singular_systems_keep_ten_digits_of_the_outputs(name, variance, C):
+    Z = HARD[name]
+    n, w = len(Z), np.ones(len(Z))
+    chosen = NoVariance() if variance == "none" else WithinVariance(np.eye(2)[np.arange(n) % 2])
+    kernel = RBF(sigma=2.0)
+    K = np.tril(kernel(Z, Z))
+    K = K + np.tril(K, -1).T
+    model, rows = solve_dual(kernel, Z, Z, w, chosen.shrink(w, C=C), ridge=1 / C, leave_one_out=True)
+    expected = exactly(K, chosen.laplacian(w), Z, C)
+    assert_agree(K @ model.weights, expected, 1e-10)
+    assert_agree(Z - rows.residuals, expected, 1e-10)
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_row_with_copies_spares_one_less_their_share_without_ridge(xp, copies):
+    Z = xp.asarray(np.repeat(PLANE, copies, axis=0))
+    w = xp.ones(Z.shape[0], dtype=xp.float64)
+    _, rows = solve_dual(RBF(sigma=0.5), Z, Z, w, NoVariance().shrink(w, C=1e12), ridge=1e-12, leave_one_out=True)
+    assert_agree(rows.spare, np.full(len(PLANE) * copies, 1 - 1 / copies), 1e-3)
+
+
+def test_a_system_beyond_doubles_is_lifted_by_a_hair(xp):
+    """200 rows on a line under a wide kernel: K has numerical rank 20, and the ridge is below its rounding."""
+    x = np.sort(np.random.default_rng(0).normal(size=200))[:, None]
+    Z, w = xp.asarray(x), xp.ones(200, dtype=xp.float64)
+    _, rows = solve_dual(RBF(sigma=2.0), Z, Z, w, NoVariance().shrink(w, C=1e16), ridge=1e-16, leave_one_out=True)
+    assert_agree(Z - rows.residuals, x, 1e-6)
+    assert np.all(np.isfinite(to_numpy(rows.held_out_residuals())))
+
+
+def test_an_indefinite_kernel_has_no_stable_solution(xp):
+    Z, w = xp.asarray(PLANE), xp.ones(8, dtype=xp.float64)
+    with pytest.raises(SingularSystemError, match=r"Likely causes.*not positive semi-definite"):
+        solve_dual(
+            UserKernel(lambda X, Y: -(X @ Y.T)), Z, Z, w, NoVariance().shrink(w, C=10.0), ridge=0.1, leave_one_out=False
+        )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_kernel_that_is_not_finite_has_no_solution(xp, value):
+    Z, w = xp.asarray(PLANE), xp.ones(8, dtype=xp.float64)
+    kernel = UserKernel(lambda X, Y: X @ Y.T * 0 + value)
+    with pytest.raises(SingularSystemError, match="returns NaN"):
+        solve_dual(kernel, Z, Z, w, NoVariance().shrink(w, C=1.0), ridge=1.0, leave_one_out=False)

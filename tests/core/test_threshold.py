@@ -1,0 +1,152 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oneclass.core import threshold
+from oracle import decisions
+from oracle.comparison import assert_agree
+from oracle.equations import repeat
+
+DELTAS = [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.25, 0.29, 0.5, 0.57, 0.9, 0.99]
+LOSSES = st.lists(st.integers(0, 40).map(lambda s: s / 4), min_size=1, max_size=25)  # ties are common
+RULES = [threshold.conformal, threshold.paper, threshold.dd_tools]
+
+
+def decide(xp, rule, losses, delta, w=None):
+    w = np.ones(len(losses)) if w is None else np.asarray(w, dtype=float)
+    return rule(xp.asarray(np.asarray(losses, dtype=float)), xp.asarray(w), delta=delta)
+
+
+def names(rule):
+    return rule.__name__
+
+
+@pytest.mark.parametrize("rule", RULES, ids=names)
+@given(losses=LOSSES, delta=st.sampled_from(DELTAS))
+def test_threshold_is_halfway_above_the_rank_that_counting_gives(xp, rule, losses, delta):
+    value, following = decisions.RULES[rule.__name__](losses, delta)
+    actual = decide(xp, rule, losses, delta)
+    if following is None:
+        assert value <= actual <= value + 1e-6 * max(losses)
+    else:
+        assert actual == pytest.approx((value + following) / 2, rel=1e-12)
+
+
+@given(losses=LOSSES, delta=st.sampled_from(DELTAS))
+def test_authors_rule_accepts_what_is_strictly_below_the_rank(xp, losses, delta):
+    limit = decisions.authors(losses, delta)
+    actual = decide(xp, threshold.authors, losses, delta)
+    assert [s <= actual for s in losses] == [s < limit for s in losses]
+    assert actual == math.nextafter(limit, -math.inf)
+
+
+@pytest.mark.parametrize("rule", [*RULES, threshold.authors], ids=names)
+@given(losses=LOSSES, delta=st.sampled_from(DELTAS), seed=st.integers(0, 99))
+def test_weights_are_repeated_losses(xp, rule, losses, delta, seed):
+    w = np.random.default_rng(seed).integers(1, 5, size=len(losses))
+    expected = decide(np, rule, repeat(losses, w), delta)
+    assert decide(xp, rule, losses, delta, w) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=names)
+@given(losses=LOSSES.filter(lambda s: max(s) > 0))
+def test_a_budget_of_zero_accepts_every_training_row(xp, rule, losses):
+    assert decide(xp, rule, losses, 0.0) > max(losses)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=names)
+@given(losses=LOSSES.filter(lambda s: max(s) > 0), delta=st.sampled_from(DELTAS))
+def test_threshold_is_never_a_training_loss(rule, losses, delta):
+    assert decide(np, rule, losses, delta) not in losses
+
+
+# Ten losses 1..10: the rank by hand, then halfway to the next. With ties: 1 1 2 2 2 3 3 9 9 9.
+TEN = list(range(1, 11))
+TIES = [1, 1, 2, 2, 2, 3, 3, 9, 9, 9]
+WORKED = [
+    ("conformal", TEN, 0.1, None),  # rank ceil(9.9) = 10, the largest
+    ("conformal", TEN, 0.2, 9.5),  # ceil(8.8) = 9
+    ("conformal", TEN, 0.5, 6.5),  # ceil(5.5) = 6
+    ("conformal", TIES, 0.2, None),  # 9th of the ties is 9, the largest
+    ("conformal", TIES, 0.5, 6.0),  # 6th is 3; halfway to 9
+    ("conformal", TEN, 0.05, None),  # below 1/11: the largest
+    ("paper", TEN, 0.1, None),  # floor(1) = 1: the largest
+    ("paper", TEN, 0.2, 9.5),  # second largest is 9
+    ("paper", TEN, 0.29, 9.5),  # floor(2.9) = 2
+    ("paper", TEN, 0.3, 8.5),  # 0.3 * 10 is 3, whatever doubles say
+    ("paper", TEN, 0.05, None),  # floor(0.5) = 0 means the largest
+    ("paper", TIES, 0.4, 6.0),  # fourth largest is 3; halfway to 9
+    ("dd_tools", TEN, 0.1, 9.5),  # round(9) = 9
+    ("dd_tools", TEN, 0.05, None),  # round(9.5) = 10
+    ("dd_tools", TEN, 0.5, 5.5),
+    ("dd_tools", TIES, 0.5, 2.5),  # 5th is 2; halfway to 3
+]
+
+
+@pytest.mark.parametrize(("rule", "losses", "delta", "expected"), WORKED)
+def test_threshold_by_hand(xp, rule, losses, delta, expected):
+    actual = decide(xp, getattr(threshold, rule), losses, delta)
+    if expected is None:
+        assert max(losses) < actual < max(losses) * (1 + 1e-6)
+    else:
+        assert actual == expected
+
+
+@pytest.mark.parametrize(
+    ("losses", "delta", "accepted"),
+    [
+        (TEN, 0.1, 8),  # below the 9th
+        (TEN, 0.05, 9),  # ceil(9.5) = 10, itself rejected
+        (TEN, 0.0, 9),
+        (TEN, 0.3, 6),
+        (TIES, 0.1, 7),  # below 9
+        (TIES, 0.5, 2),  # below 2: all three twos go
+    ],
+)
+def test_authors_rule_by_hand(xp, losses, delta, accepted):
+    limit = decide(xp, threshold.authors, losses, delta)
+    assert sum(s <= limit for s in losses) == accepted
+
+
+def test_authors_rule_is_strict_in_single_precision():
+    losses = np.asarray([0.1, 0.2, 0.3], dtype=np.float32)
+    limit = np.float32(threshold.authors(losses, np.ones(3, dtype=np.float32), delta=0.0))
+    np.testing.assert_array_equal(losses <= limit, [True, True, False])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=names)
+@pytest.mark.parametrize("n", [20, 60, 100, 140, 1000])
+@pytest.mark.parametrize("delta", [0.05, 0.1, 0.15, 0.3, 0.35])
+def test_a_product_that_is_whole_on_paper_is_whole(rule, n, delta):
+    losses = np.arange(1.0, n + 1)
+    value, following = decisions.RULES[rule.__name__](losses, delta)
+    assert value < decide(np, rule, losses, delta) < (following or n + 1)
+
+
+@given(losses=LOSSES, held_out=LOSSES, seed=st.integers(0, 99))
+def test_p_value_counts_the_repeated_losses_at_least_as_large(xp, losses, held_out, seed):
+    w = np.random.default_rng(seed).integers(1, 5, size=len(held_out))
+    arrays = (xp.asarray(np.asarray(v, dtype=float)) for v in (losses, held_out, w))
+    expected = [decisions.p_value(s, repeat(held_out, w)) for s in losses]
+    assert_agree(threshold.conformal_p_value(*arrays), expected, 1e-14)
+
+
+@given(held_out=LOSSES, delta=st.sampled_from([d for d in DELTAS if d > 0]), fresh=LOSSES)
+def test_a_rejected_row_has_a_p_value_within_the_budget(held_out, delta, fresh):
+    limit = decide(np, threshold.conformal, held_out, delta)
+    achievable = max(delta, threshold.smallest_budget(np.ones(len(held_out))))
+    assert all(decisions.p_value(s, held_out) <= achievable for s in fresh if s > limit)
+
+
+def test_smallest_budget_is_one_in_n_plus_one(xp):
+    assert threshold.smallest_budget(xp.asarray(np.array([2.0, 7.0]))) == 0.1
+
+
+@pytest.mark.parametrize("rule", [*RULES, threshold.authors], ids=names)
+def test_fractions_of_rows_rank_as_their_sum(rule):
+    losses = np.arange(1.0, 11.0)
+    split = np.repeat(losses, 4)
+    assert decide(np, rule, split, 0.2, np.full(40, 0.25)) == decide(np, rule, losses, 0.2)
