@@ -19,6 +19,7 @@ __all__ = [
     "blocks",
     "cho_solve",
     "cholesky",
+    "clip_above_inplace",
     "copy",
     "device",
     "diagonal_of_inverse",
@@ -34,7 +35,7 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
 #: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
-HOST_BLOCK, DEVICE_BLOCK = 4 << 20, 1 << 28
+HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 1 << 28
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -79,6 +80,15 @@ def blocks(n_rows: int, row_items: int, like: Array) -> Iterator[tuple[int, int]
     step = max(1, budget // max(1, row_items * item))
     for start in range(0, n_rows, step):
         yield start, min(n_rows, start + step)
+
+
+def clip_above_inplace(x: Array, bound: float) -> Array:
+    """``min(x, bound)``, written over `x` where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.minimum(x, bound, out=x)
+    if array_api_compat.is_torch_array(x):
+        return x.clamp_(max=bound)
+    return namespace(x).clip(x, max=bound)
 
 
 def exp_inplace(x: Array) -> Array:

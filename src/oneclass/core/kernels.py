@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from .arrays import Array, blocks, exp_inplace, namespace, ones
+from .arrays import Array, blocks, clip_above_inplace, exp_inplace, namespace, ones
 
 __all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
 
@@ -42,19 +42,18 @@ class Radial(Kernel, Protocol):
         ...
 
 
-def _squared_distances(X: Array, Y: Array, *, exact_zeros: bool = False) -> Array:
+def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> Array:
+    """``-‖x - y‖² / (2 unit²)`` of all pairs as one matrix product of rows lengthened by their norms."""
     xp = namespace(X, Y)
     # Distances do not see a shift, rounding does: move the origin into the data.
     origin = xp.mean(Y, axis=0)
-    X, Y = X - origin, Y - origin
-    x, y = xp.sum(X * X, axis=1)[:, None], xp.sum(Y * Y, axis=1)[None, :]
-    D = X @ (-2 * Y.T)
-    D += x
-    D += y
-    if exact_zeros:
-        rounding = 16 * xp.finfo(D.dtype).eps * (x + y)
-        return xp.where(rounding < D, D, xp.zeros_like(D))
-    return xp.clip(D, min=0)
+    X, Y = (X - origin) / unit, (Y - origin) / unit
+    x, y = -xp.sum(X * X, axis=1)[:, None] / 2, -xp.sum(Y * Y, axis=1)[:, None] / 2
+    # A hair more than rounding can take away: a row and its copy are at distance zero, not at 1e-8 (its square root).
+    hair = -8 * xp.finfo(X.dtype).eps * (xp.min(x) + xp.min(y))
+    left = xp.concat([X, x, ones(X)[:, None]], axis=1)
+    right = xp.concat([Y, ones(Y)[:, None], y + hair], axis=1)
+    return clip_above_inplace(left @ right.T, 0.0)
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,7 @@ class RBF:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
-        D = _squared_distances(X, Y)
-        D *= -0.5 / float(self.sigma) ** 2
-        return exp_inplace(D)
+        return exp_inplace(_minus_half_squared_distances(X, Y, unit=float(self.sigma)))
 
     def diagonal(self, X: Array) -> Array:
         """``k(x, x)``, one."""
@@ -81,8 +78,8 @@ class RBF:
 
     def distances(self, X: Array, Y: Array) -> Array:
         """Euclidean distances."""
-        # The square root would turn the rounding of a zero, 1e-16, into 1e-8.
-        D = _squared_distances(X, Y, exact_zeros=True)
+        D = _minus_half_squared_distances(X, Y)
+        D *= -2
         return namespace(D).sqrt(D)
 
     def with_sigma(self, sigma: float | str) -> RBF:

@@ -1,0 +1,47 @@
+# Every target makes what it needs: on a fresh machine only Python (3.11 or newer) and make are required.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := test,dev,data,plot,qp,dask,chunks
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test lint types contracts tests test-slow bench reproduce reproduce-quick docs clean
+
+# A second stamp for the light install, so that the demo does not wait for the test tools.
+$(VENV)/.base: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.all: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@touch $@ $(VENV)/.base
+
+demo: $(VENV)/.base
+	$(BIN)/python examples/demo.py
+
+test: lint types contracts tests
+
+lint: $(VENV)/.all
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.all
+	$(BIN)/mypy
+
+contracts: $(VENV)/.all
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.all
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+test-slow: $(VENV)/.all
+	$(BIN)/pytest -q -m slow
+
+bench: $(VENV)/.all
+	$(BIN)/python benchmarks/false_alarm.py
+	$(BIN)/python benchmarks/exact_fit.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
