@@ -1,0 +1,19 @@
+"""The ten other classifiers of the paper, behind the same contract as the kernel machines."""
+
+from .autoencoder import AutoencoderDetector
+from .kcenters import KCentersDetector
+from .kmeans import KMeansDetector
+from .knn import KNNDetector
+from .mst import MSTDetector
+from .parzen import NaiveParzen
+from .pca import PCADetector
+
+__all__ = [
+    "AutoencoderDetector",
+    "KCentersDetector",
+    "KMeansDetector",
+    "KNNDetector",
+    "MSTDetector",
+    "NaiveParzen",
+    "PCADetector",
+]

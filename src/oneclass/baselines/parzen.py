@@ -1,0 +1,160 @@
+"""NaiveParzen: reject rows whose features, taken one by one, have a low density."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..core.arrays import Array, blocks
+from ._base import Explained
+
+__all__ = ["NaiveParzen"]
+
+#: From this many rows on, values closer than a small part of the width are counted together.
+_MANY, _PER_WIDTH = 1000, 16
+
+#: Values closer than this share of their range are the same value.
+_SAME = 1e-9
+
+#: Step of the log width in the search for a bracket.
+_STEP = 0.5
+
+
+@final
+class NaiveParzen(Explained):
+    """Reject rows whose features, taken one by one, have a low density.
+
+    The loss is ``-sum_j log p_j(z_j)``, p_j a Gaussian Parzen density of feature j with the width of the largest
+    leave-one-out likelihood.
+
+    Parameters
+    ----------
+    scale : bool, default=True
+        Whether to z-score the features first; constant ones are centred only.
+    delta : float in [0, 1), default=0.05
+        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+    threshold : {"loo", "train", "authors"}, default="loo"
+        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
+        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+
+    Attributes
+    ----------
+    offset_ : float
+        Threshold on `score_samples`.
+    widths_ : array of shape (n_features,)
+        Width of every feature's kernel, in z-scores.
+    densities_ : list of n_features densities
+        The features' Parzen densities.
+    scaler_, n_features_in_, feature_names_in_
+        Fitted scaling; as in scikit-learn.
+
+    Notes
+    -----
+    Repeated values would drive the width to zero. A recorded value stands for an interval as wide as the smallest gap
+    between two different values, so the width is at least the standard deviation of that interval, gap / √12. A
+    constant feature has width 1.
+
+    From 1,000 rows on, values that share an interval of a sixteenth of the width are counted at their mean; this
+    changes the width by less than 0.1 %.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass.baselines import NaiveParzen
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> NaiveParzen().fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+
+    def __init__(self, *, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
+        self.scale = scale
+        self.delta = delta
+        self.threshold = threshold
+
+    def _learn(self, Z: Array) -> None:
+        self.widths_ = np.array([_likeliest_width(x) for x in Z.T])
+        self.densities_ = [_Density.of(x, h) for x, h in zip(Z.T, self.widths_, strict=True)]
+
+    def _contributions(self, Z: Array) -> Array:
+        return -np.stack([density.log(z) for density, z in zip(self.densities_, Z.T, strict=True)], axis=1)
+
+    def _held_out_losses(self, X: Array, w: Array) -> Array:
+        columns = zip(self.densities_, self.scaler_(X).T, strict=True)
+        return -np.sum([density.log_held_out(z) for density, z in columns], axis=0)
+
+
+@dataclass(frozen=True)
+class _Density:
+    """Gaussians of one width at `points`, the one at ``points[p]`` counted ``counts[p]`` times."""
+
+    points: Array
+    counts: Array
+    width: float
+    home: Array
+    """Index of the point that stands for each training value."""
+
+    @classmethod
+    def of(cls, x: Array, width: float) -> _Density:
+        keys = x if len(x) < _MANY else np.floor(x * (_PER_WIDTH / width))
+        _, home, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return cls(np.bincount(home, weights=x) / counts, counts, width, home)
+
+    def log(self, z: Array) -> Array:
+        """Log density of each value."""
+        sums = [peak + np.log(W.sum(axis=1)) for W, peak, _ in self._kernels(z, None)]
+        return np.concatenate(sums) - self._log_norm(self.counts.sum())
+
+    def log_held_out(self, x: Array) -> Array:
+        """Log density of each training value under the others."""
+        sums = [peak + np.log(W.sum(axis=1)) for W, peak, _ in self._kernels(x, self.home)]
+        return np.concatenate(sums) - self._log_norm(self.counts.sum() - 1)
+
+    def slope(self) -> float:
+        """Derivative of the leave-one-out log likelihood of a value by the log width: zero at the best width."""
+        rows = self._kernels(self.points, np.arange(len(self.points)))
+        spreads = [np.vecdot(W, squared) / W.sum(axis=1) for W, _, squared in rows]
+        return float(self.counts @ np.concatenate(spreads) / self.counts.sum() / self.width**2 - 1)
+
+    def _kernels(self, z: Array, home: Array | None) -> Iterator[tuple[Array, Array, Array]]:
+        """Kernel values over the largest in their row, the log of that one, squared distances; in blocks of rows.
+
+        `home` leaves one value out of the point that stands for it.
+        """
+        for a, b in blocks(len(z), len(self.points), self.points):
+            squared = (z[a:b, None] - self.points) ** 2
+            E = np.log(self.counts) - squared / (2 * self.width**2)
+            if home is not None:
+                own = np.arange(b - a), home[a:b]
+                with np.errstate(divide="ignore"):  # a point that stands for one value is gone without it
+                    E[own] += np.log1p(-1 / self.counts[home[a:b]])
+            peak = E.max(axis=1)
+            yield np.exp(E - peak[:, None]), peak, squared
+
+    def _log_norm(self, n: float) -> float:
+        return float(np.log(n * self.width * np.sqrt(2 * np.pi)))
+
+
+def _likeliest_width(x: Array) -> float:
+    """Width of the largest leave-one-out likelihood, at least the one that ties ask for."""
+    gaps, reach = np.diff(np.unique(x)), np.ptp(x)
+    if reach == 0:
+        return 1.0
+    floor = gaps[gaps > _SAME * reach].min() / np.sqrt(12)
+
+    def slope(log_width: float) -> float:
+        return _Density.of(x, np.exp(log_width)).slope()
+
+    low = high = np.clip(np.log(x.std() * len(x) ** -0.2), np.log(floor), np.log(reach))
+    if slope(low) <= 0:
+        while slope(low) <= 0:
+            if low <= np.log(floor):
+                return float(floor)
+            low, high = max(low - _STEP, np.log(floor)), low
+    else:
+        while slope(high) > 0 and high < np.log(reach):
+            low, high = high, min(high + _STEP, np.log(reach))
+    return float(np.exp(brentq(slope, low, high, xtol=1e-5)))
