@@ -1,8 +1,8 @@
 r"""The released MATLAB's kernel machines: every C and every k from one eigendecomposition of the kernel matrix.
 
 The release solves :math:`(K + (1/C) S K + I/C) A = T` with :math:`S = vv' + 10^{-8} I` of rank one (v is the first
-kernel column minus the nearest k-means centre of all columns). With :math:`D = (I + (C + 10^{-8}) K)^{-1}`, diagonal in the
-eigenbasis of K, Sherman and Morrison's formula gives the weights of every (C, k) by products of vectors.
+kernel column minus the nearest k-means centre of all columns). :math:`D = (I + (C + 10^{-8}) K)^{-1}` is diagonal in
+the eigenbasis of K, and Sherman and Morrison's formula gives the weights of every (C, k) by products of vectors.
 """
 
 from __future__ import annotations
