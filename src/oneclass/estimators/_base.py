@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from copy import copy
+from copy import copy as twin_of
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
-from ..core.arrays import Array, device, namespace
+from ..core.arrays import Array, copy, device, namespace
 from ._input import check_choice, check_number, read_rows
 
 __all__ = ["OneClassClassifier"]
@@ -71,7 +71,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 )
         else:
             losses = self._training_losses(X)
-            self._rows = (X, w)
+            self._rows = (copy(X), w)
         self.offset_ = -self._threshold(losses, w)
 
     def _threshold(self, losses: Array, w: Array) -> float:
@@ -81,7 +81,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Held-out losses of the training rows and their weights; worked out at first use if the threshold had none."""
         if self._held_out is None:
             X, w = self._rows  # type: ignore[misc]
-            twin = copy(self).set_params(threshold="loo", delta=0.0)
+            twin = twin_of(self).set_params(threshold="loo", delta=0.0)
             twin._fit(X, w)
             self._held_out = (twin._held_out_losses(X, w), w)
             self._rows = None

@@ -45,11 +45,11 @@ def read_weights(estimator: Any, sample_weight: Any, X: Array) -> Array:
     name = type(estimator).__name__
     if is_foreign(X):
         xp = namespace(X)
-        w = xp.asarray(sample_weight, dtype=X.dtype, device=device(X))
+        w = xp.asarray(sample_weight, dtype=X.dtype, device=device(X), copy=True)
         if w.shape != (X.shape[0],):
             raise ValueError(f"{name}: sample_weight must have shape ({X.shape[0]},), got {tuple(w.shape)}")
     else:
-        w = _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
         xp = namespace(X)
     if bool(xp.any(w < 0)) or not bool(xp.all(xp.isfinite(w))):
         raise ValueError(f"{name}: sample_weight must be finite and not negative, got a minimum of {float(xp.min(w))}")
