@@ -6,7 +6,7 @@ import pytest
 
 from oneclass.core import arrays
 from oneclass.core.clusters import one_hot
-from oneclass.core.embedding import NoVariance, UserLaplacian, WithinVariance
+from oneclass.core.embedding import NoVariance, Scatter, UserLaplacian, WithinVariance
 from oracle.equations import repeat, spread, variance_matrix
 from oracle.problems import EMBEDDINGS
 
@@ -24,9 +24,9 @@ def embedding(request):
         if name == "laplacian":
             return UserLaplacian(xp.asarray(problem.laplacian), weight)
         if name == "class":
-            return WithinVariance(arrays.ones(w)[:, None], per_row=True, weight=weight)
+            return WithinVariance(arrays.ones(w)[:, None], Scatter(per_row=True, weight=weight))
         membership = one_hot(xp.asarray(problem.labels), problem.k, w)
-        return WithinVariance(membership, own_mean=name == "own", weight=weight)
+        return WithinVariance(membership, Scatter(own_mean=name == "own", weight=weight))
 
     def printed(problem):
         if name == "laplacian":

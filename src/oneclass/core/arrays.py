@@ -16,6 +16,7 @@ __all__ = [
     "Array",
     "Namespace",
     "available_bytes",
+    "bits",
     "blocks",
     "cho_solve",
     "cholesky",
@@ -24,6 +25,7 @@ __all__ = [
     "device",
     "diagonal_of_inverse",
     "exp_inplace",
+    "gram",
     "is_foreign",
     "namespace",
     "ones",
@@ -98,6 +100,32 @@ def exp_inplace(x: Array) -> Array:
     if array_api_compat.is_torch_array(x):
         return x.exp_()
     return namespace(x).exp(x)
+
+
+def bits(X: Array) -> Array:
+    """The 64 bits of each value as a signed integer; float32 and float64 of a value agree, and so do -0 and 0."""
+    xp = namespace(X)
+    X = xp.astype(X, xp.float64) + 0.0
+    if isinstance(X, np.ndarray) or array_api_compat.is_cupy_array(X):
+        return X.view(np.int64)
+    if array_api_compat.is_torch_array(X):
+        return X.view(xp.int64)
+    return xp.asarray(np.from_dlpack(X).view(np.int64))
+
+
+def gram(F: Array) -> Array:
+    """``F'F``: BLAS knows that it is symmetric; other libraries are told by leaving out blocks above the diagonal."""
+    if isinstance(F, np.ndarray):
+        return F.T @ F
+    xp = namespace(F)
+    m = F.shape[1]
+    step = max(512, -(-m // 4))
+    G = xp.zeros((m, m), dtype=F.dtype, device=device(F))
+    for a in range(0, m, step):
+        b = min(m, a + step)
+        G[a:b, :b] = F[:, a:b].T @ F[:, :b]
+        G[:a, a:b] = G[a:b, :a].T
+    return G
 
 
 def available_bytes(like: Array) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .arrays import Array, blocks, device, namespace
 
-__all__ = ["assign", "kmeans", "one_hot"]
+__all__ = ["assign", "kmeans", "lloyd", "one_hot"]
 
 
 def assign(Z: Array, centres: Array) -> Array:
@@ -21,8 +21,12 @@ def assign(Z: Array, centres: Array) -> Array:
 
 def kmeans(Z: Array, w: Array, n_clusters: int, *, max_iter: int = 100) -> Array:
     """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows)."""
+    return lloyd(Z, w, _seed(Z, w, n_clusters), max_iter=max_iter)
+
+
+def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int) -> Array:
+    """Move the centres to the means of the rows nearest to them until no row changes hands; drop those with no rows."""
     xp = namespace(Z)
-    centres = _seed(Z, w, n_clusters)
     labels = assign(Z, centres)
     for _ in range(max_iter):
         membership = one_hot(labels, centres.shape[0], Z)

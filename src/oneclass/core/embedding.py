@@ -13,7 +13,7 @@ import numpy as np
 
 from .arrays import Array, cho_solve, cholesky, device, namespace, ones
 
-__all__ = ["Embedding", "NoVariance", "Shrink", "UserLaplacian", "WithinVariance"]
+__all__ = ["Embedding", "NoVariance", "Scatter", "Shrink", "UserLaplacian", "WithinVariance"]
 
 
 @dataclass(frozen=True)
@@ -77,29 +77,38 @@ class NoVariance:
 
 
 @dataclass(frozen=True)
-class WithinVariance:
-    """Scatter of the rows inside clusters, centred on their own cluster's mean or on the global one.
+class Scatter:
+    """Which variance to embed: the scatter of the rows inside clusters, about their own mean or the global one.
 
-    `share` is the paper's weight of a cluster: n_p / n for `subclass` (model_SV), 1 / n for `class` (model_CVdecomp,
-    one cluster). `weight` multiplies the whole term; 1 is the paper.
+    A cluster's scatter has the paper's share n_p / n for `subclass` (model_SV), and 1 / n for `class` (model_CVdecomp:
+    one cluster, `per_row`). `weight` multiplies the whole term; 1 is the paper.
     """
 
-    membership: Array  # n x k, one-hot
     own_mean: bool = True
     per_row: bool = False
     weight: float = 1.0
 
-    def shares(self, w: Array) -> Array:
-        """The weight of each cluster's scatter."""
-        n = namespace(w).sum(w)
-        sizes = w @ self.membership
+    def shares(self, sizes: Array) -> Array:
+        """The weight of each cluster's scatter, for clusters of these sizes."""
+        n = namespace(sizes).sum(sizes)
         return self.weight * (ones(sizes) / n if self.per_row else sizes / n)
+
+
+@dataclass(frozen=True)
+class WithinVariance:
+    """The M of a scatter, for rows of known clusters."""
+
+    membership: Array  # n x k, one-hot
+    scatter: Scatter = Scatter()
+
+    def _shares(self, w: Array) -> Array:
+        return self.scatter.shares(w @ self.membership)
 
     def laplacian(self, w: Array) -> Array:
         """M for n weighted rows."""
         xp = namespace(w)
-        omega = self.membership @ self.shares(w)
-        if self.own_mean:
+        omega = self.membership @ self._shares(w)
+        if self.scatter.own_mean:
             sizes = w @ self.membership
             means = (self.membership / sizes) @ (self.membership * w[:, None]).T
         else:
@@ -110,9 +119,9 @@ class WithinVariance:
     def shrink(self, w: Array, *, C: float) -> Shrink:
         """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
         xp = namespace(w)
-        a = 1 / (1 + self.shares(w) / C)
+        a = 1 / (1 + self._shares(w) / C)
         a_row = self.membership @ a
-        if self.own_mean:
+        if self.scatter.own_mean:
             sizes = w @ self.membership
             Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
             return Shrink(a_row / w, self.membership, Z)

@@ -19,9 +19,20 @@ from .arrays import (
     solve_lower,
 )
 from .embedding import Shrink
+from .features import FeatureMap
 from .kernels import Kernel
+from .moments import Moments
 
-__all__ = ["DualModel", "SingularSystemError", "TrainingRows", "factor", "solve_dual", "system"]
+__all__ = [
+    "DualModel",
+    "PrimalModel",
+    "SingularSystemError",
+    "TrainingRows",
+    "factor",
+    "solve_dual",
+    "solve_primal",
+    "system",
+]
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -93,6 +104,57 @@ class DualModel:
         xp = namespace(features)
         half = solve_lower(self.L, features.T)
         return xp.clip(self.kernel.diagonal(Z) - xp.sum(half * half, axis=0), min=0) / self.ridge
+
+
+@dataclass(frozen=True)
+class PrimalModel:
+    """Outputs and leverages of any row from its explicit features."""
+
+    map: FeatureMap
+    weights: Array
+    L: Array  # Cholesky factor of the normal equations
+    effective: float  # effective number of parameters: the sum of all rows' leverages
+
+    @property
+    def width(self) -> int:
+        """Values that one row takes on its way to an output."""
+        return int(self.L.shape[0])
+
+    def features(self, Z: Array) -> Array:
+        """Explicit features of each row."""
+        return self.map(Z)
+
+    def outputs(self, features: Array) -> Array:
+        """``o(z) = f(z)' B``."""
+        return features @ self.weights
+
+    def leverages(self, Z: Array, features: Array) -> Array:
+        """``C v(z) = f(z)' P^-1 f(z)``, the pull that a row would have on its own output."""
+        half = solve_lower(self.L, features.T)
+        return namespace(features).sum(half * half, axis=0)
+
+
+def solve_primal(
+    map: FeatureMap, moments: Moments, variance: Array | None, *, C: float, ridge: float, dtype: object
+) -> tuple[PrimalModel, float]:
+    r"""Weights :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
+
+    Solved in float64 from the moments, then handed over in the rows' own `dtype`.
+    """
+    xp = namespace(moments.f)
+    FF, FT, tt = moments.second_moments()
+    penalty = xp.astype(map.penalty, xp.float64)
+
+    def build() -> Array:
+        P = FF + ridge * penalty
+        return P if variance is None else P + variance / C
+
+    L = factor(build)
+    B = cho_solve(L, FT)
+    effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF))))
+    n = float(xp.sum(moments.weight))
+    signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
+    return PrimalModel(map, xp.astype(B, dtype), xp.astype(L, dtype), effective), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:

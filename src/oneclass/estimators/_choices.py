@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import clusters
-from ..core.arrays import Array, device, is_foreign, namespace, ones
-from ..core.embedding import Embedding, NoVariance, UserLaplacian, WithinVariance
+from ..core.arrays import Array, device, namespace, ones
+from ..core.embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
 from ..core.score import SCORES, contributions, predictive, squared
 from ._input import check_choice, check_integer, check_number
 from ._kernel_machine import KernelMachine
@@ -90,24 +90,41 @@ class MinimumVariance(KernelMachine):
     centring: str
     variance_weight: float
 
-    def _embedding(self, Z: Array, w: Array) -> Embedding:
+    def _scatter(self) -> Scatter | None:
         weight = check_number(self, "variance_weight", 0, float("inf"), closed_low=True)
-        if is_foreign(self.variance) or hasattr(self.variance, "shape"):
-            return self._laplacian(Z, weight)
+        if self._is_matrix:
+            raise ValueError(f"{self._name}: a matrix as variance needs an exact fit, approximation=None")
         if self.variance == "none":
-            return NoVariance()
+            return None
         if self.variance == "class":
-            return WithinVariance(ones(Z)[:, None], per_row=True, weight=weight)
+            return Scatter(per_row=True, weight=weight)
         if self.variance == "subclass":
-            own = check_choice(self, "centring", ("own", "global")) == "own"
-            k = check_integer(self, "n_clusters", 1)
-            centres = clusters.kmeans(Z, w, k)
-            self.labels_ = clusters.assign(Z, centres)
-            membership = clusters.one_hot(self.labels_, centres.shape[0], Z)
-            present = w @ membership > 0
-            return WithinVariance(membership.T[present].T, own_mean=own, weight=weight)
+            return Scatter(own_mean=check_choice(self, "centring", ("own", "global")) == "own", weight=weight)
         choices = "'none', 'class', 'subclass' or an n x n matrix"
         raise ValueError(f"{self._name}: variance must be {choices}; got {self.variance!r}")
+
+    def _centres(self, Z: Array, w: Array) -> Array | None:
+        if self.variance != "subclass":
+            return None
+        return clusters.kmeans(Z, w, check_integer(self, "n_clusters", 1))
+
+    def _embedding(self, Z: Array, w: Array) -> Embedding:
+        if self._is_matrix:
+            return self._laplacian(Z, check_number(self, "variance_weight", 0, float("inf"), closed_low=True))
+        scatter = self._scatter()
+        if scatter is None:
+            return NoVariance()
+        centres = self._centres(Z, w)
+        if centres is None:
+            return WithinVariance(ones(Z)[:, None], scatter)
+        self.labels_ = clusters.assign(Z, centres)
+        membership = clusters.one_hot(self.labels_, centres.shape[0], Z)
+        present = w @ membership > 0
+        return WithinVariance(membership.T[present].T, scatter)
+
+    @property
+    def _is_matrix(self) -> bool:
+        return hasattr(self.variance, "shape")
 
     def _laplacian(self, Z: Array, weight: float) -> UserLaplacian:
         xp = namespace(Z)

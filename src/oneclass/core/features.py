@@ -1,0 +1,99 @@
+"""Explicit feature maps: kernel machines whose size does not grow with the number of rows.
+
+A map turns rows in z-scores into m features, and names the penalty of a weight vector b, ``b' penalty b``, which stands
+for the norm of the function that b describes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .arrays import Array, blocks, device, namespace
+from .kernels import RBF, Kernel
+
+__all__ = ["FeatureMap", "FourierMap", "NystromMap"]
+
+
+class FeatureMap(Protocol):
+    """What a feature map must do."""
+
+    def __call__(self, Z: Array) -> Array:
+        """Features of each row."""
+        ...
+
+    @property
+    def penalty(self) -> Array:
+        """Matrix of the norm, m x m."""
+        ...
+
+
+@dataclass(frozen=True)
+class NystromMap:
+    """Kernel values with m landmarks: the functions that the landmarks span.
+
+    With `whitening` R (``R' k(landmarks) R = I``) the features are orthonormal coordinates, accurate however
+    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix.
+    """
+
+    kernel: Kernel
+    landmarks: Array
+    whitening: Array | None = None
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
+        """The map of these landmarks; directions lost to rounding are left out of a whitened one."""
+        if not whiten:
+            return cls(kernel, landmarks)
+        xp = namespace(landmarks)
+        values, vectors = xp.linalg.eigh(kernel(landmarks, landmarks))
+        first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(values.dtype).eps * values[-1], xp.int64)))
+        return cls(kernel, landmarks, vectors[:, first:] / xp.sqrt(values[first:]))
+
+    def __call__(self, Z: Array) -> Array:
+        """Features of each row."""
+        xp = namespace(Z)
+        m = self.landmarks.shape[0]
+        F = xp.empty((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
+        for a, b in blocks(Z.shape[0], m, Z):
+            F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
+        return F if self.whitening is None else F @ self.whitening
+
+    @property
+    def penalty(self) -> Array:
+        """Kernel matrix of the landmarks, or the identity if whitened."""
+        if self.whitening is None:
+            return self.kernel(self.landmarks, self.landmarks)
+        k = self.whitening.shape[1]
+        return namespace(self.landmarks).eye(k, dtype=self.landmarks.dtype, device=device(self.landmarks))
+
+
+@dataclass(frozen=True)
+class FourierMap:
+    """Random Fourier features: cosines and sines at frequencies drawn from the kernel's spectrum."""
+
+    frequencies: Array
+
+    @classmethod
+    def of(cls, kernel: Kernel, m: int, rng: np.random.Generator, like: Array) -> FourierMap:
+        """At most `m` features (an even number) for a radial kernel and rows like those of `like`."""
+        shape = (like.shape[1], max(1, m // 2))
+        sigma = float(kernel.sigma)  # type: ignore[attr-defined]
+        # The spectrum of a Gaussian is Gaussian; that of a product of Laplacians is a product of Cauchys.
+        draws = rng.normal(size=shape) if isinstance(kernel, RBF) else rng.standard_cauchy(size=shape)
+        return cls(namespace(like).asarray(draws / sigma, dtype=like.dtype, device=device(like)))
+
+    def __call__(self, Z: Array) -> Array:
+        """Features of each row."""
+        xp = namespace(Z)
+        angles = Z @ self.frequencies
+        return xp.concat([xp.cos(angles), xp.sin(angles)], axis=1) / math.sqrt(self.frequencies.shape[1])
+
+    @property
+    def penalty(self) -> Array:
+        """The identity."""
+        m = 2 * self.frequencies.shape[1]
+        return namespace(self.frequencies).eye(m, dtype=self.frequencies.dtype, device=device(self.frequencies))

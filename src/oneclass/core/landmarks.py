@@ -1,0 +1,63 @@
+"""Choose the landmarks of a Nystrom approximation among weighted rows: uniform, k-means centres, or by leverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from . import clusters
+from .arrays import Array, cholesky, device, namespace, solve_lower
+from .kernels import Kernel
+
+__all__ = ["LANDMARKS", "choose_landmarks"]
+
+Rng = np.random.Generator
+
+
+def _uniform(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
+    """Rows drawn without replacement, in proportion to their weight (exponential races)."""
+    xp = namespace(Z)
+    races = xp.asarray(rng.exponential(size=Z.shape[0]), dtype=w.dtype, device=device(Z)) / w
+    return xp.take(Z, xp.argsort(races)[:m], axis=0)
+
+
+def _kmeans(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
+    """Centres of k-means, a few steps from uniform seeds."""
+    return clusters.lloyd(Z, w, _uniform(kernel, Z, w, m, rng), max_iter=10)
+
+
+def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
+    """Randomly pivoted Cholesky in blocks: pivots drawn in proportion to what earlier ones leave unexplained."""
+    xp = namespace(Z)
+    left = kernel.diagonal(Z) + 0
+    F = xp.zeros((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
+    pivots, done = xp.zeros(0, dtype=xp.int64, device=device(Z)), 0
+    while done < m:
+        step = min(max(16, m // 8), m - done)
+        races = xp.asarray(rng.exponential(size=Z.shape[0]), dtype=Z.dtype, device=device(Z))
+        # Exponential races are draws without replacement; a row that is explained already never starts.
+        races = xp.where(left > 1e-10, races / xp.clip(w * left, min=1e-300), xp.full_like(races, float("inf")))
+        chosen = xp.argsort(races)[: min(step, int(xp.sum(xp.astype(left > 1e-10, xp.int64))))]
+        if chosen.shape[0] == 0:
+            break
+        columns = kernel(Z, xp.take(Z, chosen, axis=0)) - F[:, :done] @ xp.take(F[:, :done], chosen, axis=0).T
+        block = xp.take(columns, chosen, axis=0)
+        jitter = 1e-10 * xp.eye(chosen.shape[0], dtype=Z.dtype, device=device(Z))
+        grown = solve_lower(cholesky(block + jitter), columns.T).T
+        F[:, done : done + chosen.shape[0]] = grown
+        left = xp.clip(left - xp.sum(grown * grown, axis=1), min=0)
+        pivots, done = xp.concat([pivots, xp.astype(chosen, xp.int64)]), done + chosen.shape[0]
+    return xp.take(Z, pivots, axis=0)
+
+
+LANDMARKS: dict[str, Callable[[Kernel, Array, Array, int, Rng], Array]] = {
+    "leverage": _leverage,
+    "kmeans": _kmeans,
+    "uniform": _uniform,
+}
+
+
+def choose_landmarks(rule: str, kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
+    """At most `m` landmarks for rows `Z` of weights `w`; all rows when there are no more than `m`."""
+    return Z if Z.shape[0] <= m else LANDMARKS[rule](kernel, Z, w, m, rng)

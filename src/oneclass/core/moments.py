@@ -1,0 +1,116 @@
+"""The additive statistics of the primal form: everything that fitting needs to know of the rows.
+
+Counts, means and centred scatters of features F and targets T, for each cluster. They merge (+), subtract (-) and
+decay, so chunks, folds, windows, devices and clusters of machines all fit by the same few lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from .arrays import Array, device, gram, namespace
+
+__all__ = ["Moments"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Statistics of weighted rows, one slice for each cluster; float64 whatever the features are."""
+
+    weight: Array  # k
+    f: Array  # k x m, mean features
+    t: Array  # k x p, mean targets
+    ff: Array  # k x m x m, scatter of the features about their mean
+    ft: Array  # k x m x p, cross scatter
+    tt: Array  # k, total scatter of the targets
+
+    @classmethod
+    def of(cls, F: Array, T: Array, w: Array | None) -> Moments:
+        """One cluster's rows. Overwrites `F`; weights of None are ones."""
+        xp = namespace(F)
+        n = (
+            xp.sum(xp.astype(w, xp.float64))
+            if w is not None
+            else xp.asarray(float(F.shape[0]), dtype=xp.float64, device=device(F))
+        )
+        f = xp.mean(F, axis=0) if w is None else (w @ F) / xp.astype(n, F.dtype)
+        t = xp.mean(T, axis=0) if w is None else (w @ T) / xp.astype(n, T.dtype)
+        F -= f
+        T = T - t
+        if w is not None:
+            roots = xp.sqrt(w)[:, None]
+            F *= roots
+            T = T * roots
+        parts = (xp.reshape(n, (1,)), f[None, :], t[None, :], gram(F)[None, :, :], (F.T @ T)[None, :, :])
+        square = xp.reshape(xp.sum(T * T), (1,))
+        return cls(*(xp.astype(part, xp.float64) for part in (*parts, square)))
+
+    @classmethod
+    def nothing(cls, F: Array, T: Array) -> Moments:
+        """No rows at all, of as many features and targets as `F` and `T` have."""
+        xp = namespace(F)
+        m, p = F.shape[1], T.shape[1]
+        shapes = ((1,), (1, m), (1, p), (1, m, m), (1, m, p), (1,))
+        return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
+
+    @classmethod
+    def stack(cls, clusters: Iterable[Moments]) -> Moments:
+        """Clusters side by side."""
+        parts = [vars(part) for part in clusters]
+        xp = namespace(parts[0]["f"])
+        return cls(**{name: xp.concat([part[name] for part in parts]) for name in parts[0]})
+
+    def __add__(self, other: Moments) -> Moments:
+        # Merge means, not raw sums: no cancellation when the mean is large.
+        return self._combined(other, 1.0)
+
+    def __sub__(self, other: Moments) -> Moments:
+        """What was added before `other` was; exact up to rounding."""
+        return self._combined(other, -1.0)
+
+    def decay(self, rho: float) -> Moments:
+        """Every row at `rho` times its weight."""
+        return Moments(rho * self.weight, self.f, self.t, rho * self.ff, rho * self.ft, rho * self.tt)
+
+    def total(self) -> Moments:
+        """All clusters as one."""
+        k = self.weight.shape[0]
+        parts = [Moments(**{name: value[p : p + 1] for name, value in vars(self).items()}) for p in range(k)]
+        return reduce(add, parts)
+
+    def _combined(self, other: Moments, sign: float) -> Moments:
+        xp = namespace(self.f)
+        n = self.weight + sign * other.weight
+        safe = xp.where(n > 0, n, xp.ones_like(n))
+        share = sign * other.weight / safe
+        df, dt = other.f - self.f, other.t - self.t
+        pull = self.weight * share
+        f, t = self.f + share[:, None] * df, self.t + share[:, None] * dt
+        scaled = pull[:, None] * df
+        ff = self.ff + sign * other.ff + scaled[:, :, None] * df[:, None, :]
+        ft = self.ft + sign * other.ft + scaled[:, :, None] * dt[:, None, :]
+        tt = self.tt + sign * other.tt + pull * xp.sum(dt * dt, axis=1)
+        return Moments(n, f, t, ff, ft, tt)
+
+    # What the normal equations need.
+
+    def second_moments(self) -> tuple[Array, Array, float]:
+        """``F'WF``, ``F'WT`` and the total of ``w |t|²``."""
+        xp = namespace(self.f)
+        scaled = self.weight[:, None] * self.f
+        FF = xp.sum(self.ff, axis=0) + scaled.T @ self.f
+        FT = xp.sum(self.ft, axis=0) + scaled.T @ self.t
+        return FF, FT, float(xp.sum(self.tt) + xp.sum(self.weight * xp.sum(self.t**2, axis=1)))
+
+    def variance(self, shares: Callable[[Array], Array], *, own_mean: bool) -> Array:
+        """``F'MF``: scatter inside clusters, about their own mean or the global one, each at its share."""
+        xp = namespace(self.f)
+        omega = shares(self.weight)
+        inside = xp.sum(omega[:, None, None] * self.ff, axis=0)
+        if own_mean:
+            return inside
+        centred = self.f - (self.weight @ self.f) / xp.sum(self.weight)
+        return inside + ((omega * self.weight)[:, None] * centred).T @ centred

@@ -1,0 +1,122 @@
+"""Rows that arrive in chunks: arrays, memory maps, files, or anything that can be iterated over more than once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..core.arrays import Array, is_foreign
+
+__all__ = ["Chunks"]
+
+S = TypeVar("S")
+
+_ROWS = 65_536
+
+
+class Chunks:
+    """The engine of a source of chunks, read once for each pass.
+
+    Parameters
+    ----------
+    source : array, path, callable or iterable
+        An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of them; a callable that returns a
+        fresh iterator of blocks of rows; or an iterable that can be iterated over again.
+    read : callable
+        Checks one block and returns it as a two-dimensional floating array.
+    verbose : bool
+        Whether to report rows per second and the time left on standard error.
+    """
+
+    def __init__(self, source: Any, read: Callable[[Any], Array], *, verbose: bool = False) -> None:
+        self._source, self._read, self._verbose = source, read, verbose
+        self._n_rows: int | None = None
+        if isinstance(source, Iterator):
+            raise TypeError(
+                f"a {type(source).__name__} can be read only once, but fitting reads the rows three times; pass a "
+                "function that returns a fresh iterator, for example lambda: read_blocks(path)"
+            )
+
+    def total(self, step: Callable[[Array, None], S], label: str) -> S:
+        """Sum of what `step` makes of every chunk."""
+        progress = _Progress(label, self._n_rows) if self._verbose else None
+        result: S | None = None
+        rows = 0
+        for chunk in _blocks(self._source):
+            X = self._read(chunk)
+            if X.shape[0] == 0:
+                continue
+            part = step(X, None)
+            result = part if result is None else result + part  # type: ignore[operator]
+            rows += X.shape[0]
+            if progress:
+                progress.show(rows)
+        if result is None:
+            raise ValueError("the source of chunks holds no rows")
+        if self._n_rows is not None and rows != self._n_rows:
+            raise ValueError(f"the source gave {self._n_rows:,} rows on one pass and {rows:,} on the next")
+        self._n_rows = rows
+        if progress:
+            progress.close()
+        return result
+
+
+def _blocks(source: Any) -> Iterator[Any]:
+    if callable(source):
+        yield from source()
+    elif isinstance(source, str | Path):
+        yield from _file(Path(source))
+    elif isinstance(source, np.ndarray) or is_foreign(source):
+        for a in range(0, source.shape[0], _ROWS):
+            yield source[a : a + _ROWS]
+    elif isinstance(source, Iterable):
+        for part in source:
+            if isinstance(part, str | Path):
+                yield from _file(Path(part))
+            else:
+                yield part
+    else:
+        raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {type(source).__name__}")
+
+
+def _file(path: Path) -> Iterator[Any]:
+    if path.suffix == ".npy":
+        yield from _blocks(np.load(path, mmap_mode="r"))
+    elif path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_ROWS):
+                yield batch.to_pandas()
+    elif path.suffix == ".csv":
+        import pandas as pd
+
+        with pd.read_csv(path, chunksize=_ROWS) as reader:
+            yield from reader
+    else:
+        raise ValueError(f"chunks: a file must end in .npy, .parquet or .csv, got {path.name}")
+
+
+class _Progress:
+    """One line on standard error: rows, rows per second, time left."""
+
+    def __init__(self, label: str, n_rows: int | None) -> None:
+        self._label, self._n_rows = label, n_rows
+        self._start = self._shown = time.monotonic()
+
+    def show(self, rows: int) -> None:
+        now = time.monotonic()
+        if now - self._shown < 0.2 and rows != self._n_rows:
+            return
+        self._shown = now
+        speed = rows / max(now - self._start, 1e-9)
+        left = f", {(self._n_rows - rows) / speed:,.0f} s left" if self._n_rows else ""
+        print(f"\r{self._label}: {rows:,} rows, {speed:,.0f} rows/s{left}    ", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        print(file=sys.stderr)
