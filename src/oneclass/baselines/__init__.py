@@ -5,10 +5,16 @@ from .kcenters import KCentersDetector
 from .kmeans import KMeansDetector
 from .knn import KNNDetector
 from .mst import MSTDetector
+from .ocrf import OCRF
+from .ocsvm import OCSVM
 from .parzen import NaiveParzen
 from .pca import PCADetector
+from .svdd import SVDD
 
 __all__ = [
+    "OCRF",
+    "OCSVM",
+    "SVDD",
     "AutoencoderDetector",
     "KCentersDetector",
     "KMeansDetector",

@@ -63,8 +63,11 @@ class Baseline(OneClassClassifier):
     def _fit(self, X: Array, w: Array) -> None:
         if not isinstance(self.scale, bool | np.bool_):
             raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
-        self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if self.scale else Scaler.identity(X)
+        self.scaler_ = self._scaling(X, w)
         self._learn(self.scaler_(X))
+
+    def _scaling(self, X: Array, w: Array) -> Scaler:
+        return Scaler.of(ColumnMoments.of(X, w)) if self.scale else Scaler.identity(X)
 
     def _losses(self, X: Array) -> Array:
         return self._judge(self.scaler_(X))
@@ -76,9 +79,13 @@ class Baseline(OneClassClassifier):
         losses = np.empty(len(Z))
         for seen, unseen in _folds(len(Z)):
             twin = self._twin()
-            twin._learn(Z[seen])
-            losses[unseen] = twin._judge(Z[unseen])
+            twin._learn(self._part(Z, seen, seen))
+            losses[unseen] = twin._judge(self._part(Z, unseen, seen))
         return losses
+
+    def _part(self, Z: Array, rows: Array, seen: Array) -> Array:
+        """Some of the rows, as a model sees them that knows the rows `seen`."""
+        return Z[rows]
 
     def _twin(self) -> Self:
         """An unfitted copy for the folds."""

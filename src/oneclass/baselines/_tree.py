@@ -14,12 +14,9 @@ __all__ = ["distance_to_segments", "on_longest_paths", "spanning_tree"]
 def spanning_tree(V: Array) -> tuple[Array, Array]:
     """Edges (pairs of row numbers) and their lengths of the minimum spanning tree of distinct rows.
 
-    Borůvka's rounds: join every part to the nearest row outside it until one part is left. One row alone is an edge
-    from itself to itself, of which there is no length.
+    Borůvka's rounds: join every part to the nearest row outside it until one part is left.
     """
     n = len(V)
-    if n == 1:
-        return np.zeros((1, 2), dtype=int), np.empty(0)
     edges, part = np.empty((0, 2), dtype=int), np.arange(n)
     while part.any():
         edges = np.unique(np.concatenate([edges, _joins(V, part)]), axis=0)

@@ -31,21 +31,27 @@ class MSTDetector(Baseline):
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for, and rows that it rejects when held out are left out of the tree; dd_tools' rule, the (1 - delta)
-        quantile of the lengths of the edges; the rule of the VAAKELM authors' released code.
+        asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
+        authors' released code.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
     vertices_ : array of shape (n_vertices, n_features)
-        Distinct rows in the tree, in z-scores.
+        Distinct training rows in z-scores.
     edges_ : array of shape (n_edges, 2)
         Vertices at the ends of the edges kept.
-    lengths_ : array of shape (n_rows_in_tree - 1,)
+    lengths_ : array of shape (n_samples - 1,)
         Lengths of all edges of the tree, those of length zero between equal rows included, in ascending order.
     scaler_, n_features_in_, feature_names_in_
         Fitted scaling; as in scikit-learn.
+
+    Notes
+    -----
+    No training row is away from its own tree. So that strays among them can be rejected, ``threshold="loo"`` leaves out
+    of the whole tree the rows with no edge as short as the (1 - delta) quantile of the lengths; the held-out trees do
+    so too. ``threshold="train"`` keeps every row, as dd_tools does.
 
     References
     ----------
@@ -69,23 +75,29 @@ class MSTDetector(Baseline):
     def _learn(self, Z: Array) -> None:
         n_paths = check_integer(self, "n_paths", 0)
         self.vertices_ = np.unique(Z, axis=0)
+        if len(self.vertices_) == 1:  # an edge from the one row to itself
+            self.edges_, self.lengths_ = np.zeros((1, 2), dtype=int), np.zeros(len(Z) - 1)
+            return
         self.edges_, lengths = spanning_tree(self.vertices_)
+        self.lengths_ = np.concatenate([np.zeros(len(Z) - len(self.vertices_)), np.sort(lengths)])
         if n_paths:
             self.edges_ = self.edges_[on_longest_paths(self.edges_, lengths, n_paths)]
-        self.lengths_ = np.concatenate([np.zeros(len(Z) - len(self.vertices_)), np.sort(lengths)])
+        elif self.threshold == "loo":
+            self.edges_ = self.edges_[self._without_strays(lengths)]
+
+    def _without_strays(self, lengths: Array) -> Array:
+        """Whether each edge joins two rows that both have an edge of usual length."""
+        near = np.zeros(len(self.vertices_), dtype=bool)
+        near[self.edges_[lengths <= self._usual_length()]] = True
+        return near[self.edges_].all(axis=1)
 
     def _judge(self, Z: Array) -> Array:
         return distance_to_segments(Z, *self.vertices_[self.edges_.T])
 
-    def _fit_and_decide(self, X: Array, w: Array) -> None:
-        super()._fit_and_decide(X, w)
-        if self._held_out is not None:
-            accepted = -self._held_out[0] >= self.offset_
-            if not accepted.all():
-                self._learn(self.scaler_(X[accepted]))
-
     def _threshold(self, losses: Array, w: Array) -> float:
-        if self.threshold != "train":
-            return super()._threshold(losses, w)
+        return self._usual_length() if self.threshold == "train" else super()._threshold(losses, w)
+
+    def _usual_length(self) -> float:
+        """The (1 - delta) quantile of the lengths of the edges."""
         entry = int(np.floor(len(self.lengths_) * (1 - self.delta) + 0.5))
         return float(self.lengths_[max(entry, 1) - 1])

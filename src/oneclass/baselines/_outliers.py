@@ -1,0 +1,43 @@
+"""Artificial outliers, drawn where the targets are rare: the generator of the one-class random forest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Array
+
+__all__ = ["OutlierGenerator"]
+
+
+@dataclass(frozen=True)
+class OutlierGenerator:
+    """For each feature, bin edges and the chance of each bin; a value is uniform inside its bin."""
+
+    edges: Array
+    chances: Array
+
+    @classmethod
+    def of(cls, Z: Array, *, enlargement: float, n_bins: int) -> OutlierGenerator:
+        """Chance of a bin: largest count minus its count, over the range of the feature times `enlargement`.
+
+        A constant feature has a range of 1 around its value.
+        """
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        half = np.where(high > low, high - low, 1.0) * enlargement / 2
+        middle = (low + high) / 2
+        edges = np.linspace(middle - half, middle + half, n_bins + 1, axis=1)
+        counts = np.stack([np.histogram(z, e)[0] for z, e in zip(Z.T, edges, strict=True)])
+        weights = counts.max(axis=1, keepdims=True) - counts
+        weights[weights.sum(axis=1) == 0] = 1  # targets everywhere alike: so are outliers
+        return cls(edges, weights / weights.sum(axis=1, keepdims=True))
+
+    def draw(self, n: int, features: Array, random: np.random.RandomState) -> Array:
+        """Outliers in the subspace of some features, each feature drawn by itself."""
+        columns = []
+        for feature in features:
+            edges = self.edges[feature]
+            bins = random.choice(len(edges) - 1, n, p=self.chances[feature])
+            columns.append(edges[bins] + random.uniform(size=n) * (edges[bins + 1] - edges[bins]))
+        return np.stack(columns, axis=1)
