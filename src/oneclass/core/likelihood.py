@@ -1,8 +1,8 @@
 """Bandwidth and C by marginal likelihood: Gaussian-process regression of the rows on themselves, no outlier needed.
 
 Every machine is judged by how it would rebuild its rows, whatever its own target: a constant target has its largest
-likelihood at an infinite bandwidth. The likelihood of rows that are rebuilt from themselves hardly ever stops rising with
-C, so the paper's range of C is the prior: `COSTS` ends where the paper's grid does.
+likelihood at an infinite bandwidth. The likelihood of rows that are rebuilt from themselves hardly ever stops rising
+with C, so the paper's range of C is the prior: `COSTS` ends where the paper's grid does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST = 500
 def likeliest(
     kernels: Sequence[Kernel], Z: Array, w: Array, embedding: Embedding, *, costs: Sequence[float], lam: float
 ) -> tuple[Kernel, float]:
-    """The kernel and the C under which rows `Z`, row i counted ``w[i]`` times, rebuild themselves with the largest likelihood.
+    """The kernel and the C under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves.
 
     One eigendecomposition a kernel serves every C. The first of equals wins.
     """
@@ -44,8 +44,8 @@ def likeliest(
 def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:
     """Indices and counts of `size` draws from the weighted rows, or None when there are no more rows than that.
 
-    The rows are ranked along one fixed direction and drawn at equal steps of their summed weight: the draw depends on the
-    set of rows alone, not on their order, and a row of weight w is drawn as w copies would be.
+    The rows are ranked along one fixed direction and drawn at equal steps of their summed weight: the draw depends on
+    the set of rows alone, not on their order, and a row of weight w is drawn as w copies would be.
     """
     if Z.shape[0] <= size:
         return None
