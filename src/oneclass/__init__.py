@@ -1,8 +1,42 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
+from .baselines import (
+    OCRF,
+    OCSVM,
+    SVDD,
+    AutoencoderDetector,
+    KCentersDetector,
+    KMeansDetector,
+    KNNDetector,
+    MSTDetector,
+    NaiveParzen,
+    PCADetector,
+)
+from .core.approximation import Fourier, Nystrom
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .estimators import AAKELM, OCKELM, VAAKELM, VOCKELM
 
 __version__ = "0.1.0"
 
-__all__ = ["AAKELM", "OCKELM", "RBF", "VAAKELM", "VOCKELM", "Laplacian", "Linear", "Polynomial"]
+__all__ = [
+    "AAKELM",
+    "OCKELM",
+    "OCRF",
+    "OCSVM",
+    "RBF",
+    "SVDD",
+    "VAAKELM",
+    "VOCKELM",
+    "AutoencoderDetector",
+    "Fourier",
+    "KCentersDetector",
+    "KMeansDetector",
+    "KNNDetector",
+    "Laplacian",
+    "Linear",
+    "MSTDetector",
+    "NaiveParzen",
+    "Nystrom",
+    "PCADetector",
+    "Polynomial",
+]

@@ -158,7 +158,8 @@ class SVDD(KernelDescription):
 
     def _describe(self, Z: Array) -> None:
         outliers = self.scaler_(self._outliers)
-        V, signs = np.concatenate([Z, outliers]), np.repeat([1.0, -1.0], [len(Z), len(outliers)])
+        V = np.concatenate([Z, outliers]) if len(outliers) else Z
+        signs = np.repeat([1.0, -1.0], [len(Z), len(outliers)])
         upper = np.full(len(V), 1 / (self._share("nu", len(Z)) * len(Z)))
         if len(outliers):
             upper[len(Z) :] = 1 / (self._share("nu_outliers", len(outliers)) * len(outliers))
@@ -182,8 +183,8 @@ class SVDD(KernelDescription):
             return _diagonal(self.kernel_, V)
         if not _is_constant(np.diagonal(V)):
             raise ValueError(
-                f"{self._name}: a precomputed kernel must have a constant diagonal, as it lacks k(z, z) of new rows; got "
-                f"values from {np.diagonal(V).min():g} to {np.diagonal(V).max():g}"
+                f"{self._name}: a precomputed kernel must have a constant diagonal, as it lacks k(z, z) of new rows;"
+                f" got values from {np.diagonal(V).min():g} to {np.diagonal(V).max():g}"
             )
         return np.diagonal(V)
 

@@ -1,0 +1,79 @@
+import warnings
+
+import numpy as np
+import pytest
+
+import oneclass
+from oneclass import baselines
+
+RANDOM = np.random.default_rng(0)
+NORMAL = RANDOM.normal(size=(30, 3))
+
+DATA = {
+    "a constant feature": np.column_stack([NORMAL, np.full(30, 0.1)]),
+    "constant features alone": np.full((30, 2), 0.1),
+    "a feature that is almost constant": np.column_stack([NORMAL, 1e9 + 1e-3 * NORMAL[:, 0]]),
+    "rows given twice": np.repeat(NORMAL, 2, axis=0),
+    "one row many times": np.concatenate([np.repeat(NORMAL[:1], 25, axis=0), NORMAL[:5]]),
+    "two rows": NORMAL[:2],
+    "two equal rows": np.repeat(NORMAL[:1], 2, axis=0),
+    "one feature": NORMAL[:, :1],
+    "more features than rows": RANDOM.normal(size=(12, 80)),
+    "one-hot columns": np.eye(4)[RANDOM.integers(4, size=40)],
+    "a one-hot column of one row": np.column_stack([NORMAL, np.arange(30) == 3]),
+    "integers": RANDOM.integers(0, 5, size=(40, 3)),
+    "single precision": NORMAL.astype(np.float32),
+    "tiny values": 1e-12 * NORMAL,
+    "huge values": 1e12 * NORMAL,
+}
+
+QUICK = {
+    "OCRF": {"n_estimators": 20, "random_state": 0},
+    "AutoencoderDetector": {"random_state": 0},
+    "KMeansDetector": {"random_state": 0},
+    "KCentersDetector": {"n_init": 5, "random_state": 0},
+}
+
+pytestmark = [
+    pytest.mark.parametrize("name", [*sorted(baselines.__all__), "OCKELM", "VOCKELM", "AAKELM", "VAAKELM"]),
+    pytest.mark.parametrize("X", DATA.values(), ids=DATA.keys()),
+    pytest.mark.filterwarnings("ignore:AutoencoderDetector. the network did not converge"),
+]
+
+
+def make(name, **parameters):
+    return getattr(oneclass, name)(**QUICK.get(name, {}), **parameters)
+
+
+@pytest.mark.parametrize("threshold", ["loo", "train"])
+def test_every_verb_answers_with_numbers(name, X, threshold):
+    model = make(name, delta=0.0, threshold=threshold).fit(X)
+    far = X[:1] + 1e3 * (1 + np.abs(X).max(axis=0))
+    Z = np.concatenate([X, far])
+    assert np.isfinite(model.offset_)
+    assert np.isfinite(model.score_samples(Z)).all()
+    p = model.p_value(Z)
+    assert ((p > 0) & (p <= 1)).all()
+    if hasattr(model, "explain"):
+        np.testing.assert_allclose(model.explain(Z).sum(axis=1), model.score_samples(Z), rtol=1e-4)
+
+
+def test_without_a_budget_training_rows_are_accepted(name, X):
+    assert (make(name, delta=0.0, threshold="train").fit(X).predict(X) == 1).all()
+
+
+def test_a_row_far_from_all_others_has_the_smallest_p_value(name, X):
+    model = make(name, delta=0.0).fit(X)
+    far = X[:1] + 1e3 * (1 + np.abs(X).max(axis=0)) * (1 + np.arange(X.shape[1]))
+    assert model.p_value(far)[0] == pytest.approx(model.p_value(np.concatenate([X, far])).min())
+    assert model.score_samples(far)[0] <= model.score_samples(X).min()
+
+
+def test_a_budget_that_is_met_needs_no_warning_but_one_that_is_not_gets_it(name, X):
+    smallest = 1 / (len(X) + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*did not converge")
+        make(name, delta=min(1.01 * smallest, 0.99)).fit(X)
+    with pytest.warns(UserWarning, match=f"{name}: delta=.* is below"):
+        make(name, delta=0.9 * smallest).fit(X)

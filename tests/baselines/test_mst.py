@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
+
+from oneclass import MSTDetector
+from oneclass.baselines._tree import distance_to_segments, on_longest_paths, spanning_tree
+
+
+def distance_to_segment(z, a, b):
+    """The slow way: project on the line, stop at the ends."""
+    length = np.dot(b - a, b - a)
+    t = min(1.0, max(0.0, np.dot(z - a, b - a) / length)) if length > 0 else 0.0
+    return np.linalg.norm(z - a - t * (b - a))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_segment_distances_match_a_loop_over_rows_and_edges(d, monkeypatch):
+    monkeypatch.setattr("oneclass.core.arrays.HOST_BLOCK", 1000)  # several blocks
+    random = np.random.default_rng(d)
+    Z, A, B = random.normal(size=(40, d)), random.normal(size=(15, d)), random.normal(size=(15, d))
+    A[3] = B[3]  # a segment without length
+    expected = [min(distance_to_segment(z, a, b) for a, b in zip(A, B, strict=True)) for z in Z]
+    np.testing.assert_allclose(distance_to_segments(Z, A, B), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (30, 1), (100, 2), (150, 10)])
+def test_the_tree_weighs_as_much_as_scipys(n, d, monkeypatch):
+    monkeypatch.setattr("oneclass.core.arrays.HOST_BLOCK", 4000)
+    V = np.random.default_rng(n).normal(size=(n, d))
+    edges, lengths = spanning_tree(V)
+    assert len(edges) == n - 1
+    np.testing.assert_allclose(np.sort(lengths), np.sort(minimum_spanning_tree(cdist(V, V)).data), rtol=1e-9)
+    np.testing.assert_allclose(lengths, np.linalg.norm(V[edges[:, 0]] - V[edges[:, 1]], axis=1), rtol=1e-12)
+
+
+def test_equal_distances_still_make_a_tree():
+    grid = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    edges, lengths = spanning_tree(grid)
+    assert len(edges) == 35
+    assert (lengths == 1).all()
+
+
+def test_every_third_edge_of_a_comb_is_on_its_longest_path():
+    # A spine 0-1-2-3 along x with a long tooth at either end and a short one inside.
+    V = np.array([[0.0, 0], [1, 0], [2, 0], [3, 0], [0, 1], [3, 1], [1, 0.5]])
+    edges, lengths = spanning_tree(V)
+    kept = edges[on_longest_paths(edges, lengths, 1)]
+    assert sorted(map(tuple, np.sort(kept, axis=1))) == [(0, 1), (0, 4), (1, 2), (2, 3), (3, 5)]
+    assert on_longest_paths(edges, lengths, 3).all()
+
+
+def test_copies_are_edges_of_length_zero():
+    rows = np.array([[0.0], [0.0], [0.0], [2.0], [5.0]])
+    model = MSTDetector(threshold="train", scale=False, delta=0.0).fit(rows)
+    np.testing.assert_allclose(model.lengths_, [0, 0, 2, 3])
+    np.testing.assert_allclose(model.score_samples([[1.0], [6.0]]), [0.0, -1.0])
+
+
+@pytest.mark.parametrize(("delta", "entry"), [(0.0, 4), (0.25, 3), (0.5, 2), (0.9, 1)])
+def test_train_is_an_entry_of_the_sorted_edge_lengths(delta, entry):
+    rows = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
+    model = MSTDetector(threshold="train", scale=False, delta=delta).fit(rows)
+    assert -model.offset_ == [1.0, 2.0, 3.0, 4.0][entry - 1]
+
+
+def test_a_stray_is_left_out_of_the_tree_and_rejected():
+    rows = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)), [[20.0, 0.0]]])
+    assert MSTDetector(scale=False).fit(rows).predict([[20.0, 0.0]]) == -1
+    assert MSTDetector(scale=False, threshold="train").fit(rows).predict([[20.0, 0.0]]) == 1
+
+
+def test_fewer_paths_describe_less():
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    losses = [-MSTDetector(n_paths=n).fit(rows).score_samples(rows) for n in (1, 5)]
+    assert (losses[1] <= losses[0] + 1e-12).all()
+    assert losses[1].mean() < losses[0].mean()

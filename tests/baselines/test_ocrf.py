@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+from oneclass import OCRF
+from oneclass.baselines._outliers import OutlierGenerator
+
+
+def test_the_marginal_histogram_is_the_complement_of_the_targets():
+    random = np.random.default_rng(0)
+    Z = np.column_stack([random.normal(size=500), random.exponential(size=500)])
+    generator = OutlierGenerator.of(Z, enlargement=1.2, n_bins=50)
+    drawn = generator.draw(200_000, np.array([0, 1]), np.random.RandomState(0))
+    for j in range(2):
+        low, high = Z[:, j].min(), Z[:, j].max()
+        reach = 0.6 * (high - low)
+        edges = np.linspace((low + high) / 2 - reach, (low + high) / 2 + reach, 51)
+        counts = np.histogram(Z[:, j], edges)[0]
+        chances = (counts.max() - counts) / (counts.max() - counts).sum()
+        assert drawn[:, j].min() >= edges[0]
+        assert drawn[:, j].max() <= edges[-1]
+        observed = np.histogram(drawn[:, j], edges)[0]
+        spread = np.sqrt(200_000 * chances * (1 - chances))
+        assert (np.abs(observed - 200_000 * chances) <= 5 * spread + 1e-9).all()
+        assert observed[counts.argmax()] == 0
+
+
+def test_values_are_uniform_inside_a_bin():
+    generator = OutlierGenerator(np.array([[0.0, 1.0, 3.0]]), np.array([[0.0, 1.0]]))
+    drawn = generator.draw(20_000, np.array([0]), np.random.RandomState(0))[:, 0]
+    np.testing.assert_allclose(np.quantile(drawn, [0.25, 0.5, 0.75]), [1.5, 2.0, 2.5], atol=0.03)
+
+
+def test_features_are_drawn_independently():
+    t = np.random.default_rng(0).normal(size=(400, 1))
+    generator = OutlierGenerator.of(np.hstack([t, t]), enlargement=1.2, n_bins=50)
+    drawn = generator.draw(20_000, np.array([0, 1]), np.random.RandomState(0))
+    assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.03
+
+
+def test_a_constant_feature_has_outliers_beside_its_value():
+    generator = OutlierGenerator.of(np.full((20, 1), 7.0), enlargement=1.2, n_bins=50)
+    drawn = generator.draw(1000, np.array([0]), np.random.RandomState(0))[:, 0]
+    assert 6.4 <= drawn.min() < 6.5
+    assert 7.5 < drawn.max() <= 7.6
+    assert (np.abs(drawn - 7.0) > 1e-9).all()
+
+
+def test_targets_everywhere_alike_have_outliers_everywhere_alike():
+    generator = OutlierGenerator.of(np.arange(50.0)[:, None], enlargement=1.0, n_bins=50)
+    np.testing.assert_allclose(generator.chances, 1 / 50)
+
+
+def test_trees_look_at_subspaces_and_bootstrap_samples():
+    X = np.random.default_rng(0).normal(size=(40, 15))
+    model = OCRF(n_estimators=8, random_state=0).fit(X)
+    assert {len(tree.features) for tree in model.trees_} == {10}
+    assert len({tuple(sorted(tree.features)) for tree in model.trees_}) > 1
+    assert all(len(tree.bag) == 40 for tree in model.trees_)
+    assert all(tree.model.tree_.n_node_samples[0] <= 440 for tree in model.trees_)
+    assert all(tree.model.tree_.weighted_n_node_samples[0] == 440 for tree in model.trees_)
+
+
+def test_a_row_is_judged_by_the_trees_that_did_not_see_it():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = OCRF(n_estimators=30, scale=False, random_state=0).fit(X)
+    held_out, _ = model._calibration()
+    for i, x in enumerate(X):
+        votes = [t.model.predict_proba(x[None, t.features])[0, 1] for t in model.trees_ if i not in t.bag]
+        assert held_out[i] == pytest.approx(np.mean(votes))
+        assert -model.score_samples(x[None])[0] == pytest.approx(np.mean(votes))
+
+
+def test_new_rows_are_judged_by_all_trees(rows, fresh):
+    model = OCRF(n_estimators=10, scale=False, random_state=0).fit(rows)
+    votes = [t.model.predict_proba(fresh[:, t.features])[:, 1] for t in model.trees_]
+    np.testing.assert_allclose(-model.score_samples(fresh), np.mean(votes, axis=0))
+
+
+def test_half_is_the_majority_of_unpruned_trees(rows, fresh):
+    model = OCRF(threshold="half", n_estimators=25, scale=False, random_state=0).fit(rows)
+    votes = np.mean([t.model.predict(fresh[:, t.features]) for t in model.trees_], axis=0)
+    assert model.offset_ == -0.5
+    assert np.array_equal(model.predict(fresh) == -1, votes > 0.5)
+    assert all((t.model.tree_.impurity[t.model.tree_.children_left < 0] == 0).all() for t in model.trees_)
+
+
+def test_oob_is_another_word_for_loo(rows):
+    thresholds = [OCRF(threshold=word, n_estimators=10, random_state=0).fit(rows).offset_ for word in ("oob", "loo")]
+    assert thresholds[0] == thresholds[1]
+
+
+def test_the_forest_does_not_depend_on_the_number_of_threads(rows, fresh):
+    scores = [OCRF(n_estimators=10, n_jobs=j, random_state=0).fit(rows).score_samples(fresh) for j in (1, 2)]
+    assert np.array_equal(scores[0], scores[1])
+
+
+def test_the_corner_between_two_stripes_is_rejected():
+    # Each feature alone is unsuspicious at (0, 0): only the joint view of a tree can tell.
+    random = np.random.default_rng(0)
+    side = random.choice([-2.0, 2.0], size=(300, 1))
+    X = np.hstack([side, side]) + 0.2 * random.normal(size=(300, 2))
+    model = OCRF(n_estimators=50, random_state=0).fit(X)
+    assert model.predict([[2.0, 2.0], [2.0, -2.0]]).tolist() == [1, -1]
