@@ -39,13 +39,14 @@ def _median(kernel: Radial, Z: Array, w: Array) -> float:
     for a, b in blocks(Z.shape[0], Z.shape[0], Z):
         D = kernel.distances(Z[a:b, :], Z[:b, :])
         W = xp.tril(w[a:b, None] * w[None, :b], k=a - 1)
-        parts.append(xp.reshape(D, (-1,)))
-        weights.append(xp.reshape(W, (-1,)))
+        parts.append(D[W > 0])
+        weights.append(W[W > 0])
     copies = xp.sum(w * (w - 1)) / 2  # pairs of copies of the same row, at distance zero
-    d = xp.concat([*parts, xp.zeros_like(w[:1])])
-    m = xp.concat([*weights, xp.reshape(xp.clip(copies, min=0), (1,))])
-    kept = m > 0
-    d, m = d[kept], m[kept]
+    if copies > 0:
+        parts.append(xp.zeros_like(w[:1]))
+        weights.append(xp.reshape(copies, (1,)))
+    d, m = xp.concat(parts), xp.concat(weights)
+    del parts, weights  # they hold as much memory as their sum
     if d.shape[0] == 0:
         return 0.0
     order = xp.argsort(d)
