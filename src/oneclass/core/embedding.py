@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, cho_solve, cholesky, device, namespace, ones
+from .arrays import Array, blocks, cho_solve, cholesky, device, namespace, ones
 
 __all__ = ["Embedding", "NoVariance", "Scatter", "Shrink", "UserLaplacian", "WithinVariance"]
 
@@ -151,8 +151,20 @@ class UserLaplacian:
         return self.weight * self.M
 
     def shrink(self, w: Array, *, C: float) -> Shrink:
-        """S as a full matrix; fails with ``LinAlgError`` when W + M/C is not positive definite."""
-        eye = namespace(w).eye(w.shape[0], dtype=w.dtype, device=device(w))
-        full = cho_solve(cholesky(eye * w + (self.weight / C) * self.M), eye)
+        """S as a full matrix; fails with ``LinAlgError`` when M is not positive semi-definite, up to rounding."""
+        xp = namespace(w)
+        largest = xp.max(xp.abs(xp.linalg.diagonal(self.M)))
+        rounding = xp.finfo(w.dtype).eps ** 0.5 * xp.where(largest > 0, largest, xp.ones_like(largest))
+        cholesky(_plus_diagonal(1.0, self.M, rounding * ones(w)))
+        L = cholesky(_plus_diagonal(self.weight / C, self.M, w))
+        full = cho_solve(L, xp.eye(w.shape[0], dtype=w.dtype, device=device(w)))
         nothing = w[:, None][:, :0]
         return Shrink(w, nothing, nothing[:0, :], full)
+
+
+def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:
+    """``scale M + diag(d)``, with no second matrix for the diagonal."""
+    G = scale * M
+    for a, b in blocks(G.shape[0], 1024, G):
+        G[a:b, a:b] += namespace(G).eye(b - a, dtype=G.dtype, device=device(G)) * d[a:b]
+    return G
