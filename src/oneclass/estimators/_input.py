@@ -49,8 +49,11 @@ def read_weights(estimator: Any, sample_weight: Any, X: Array) -> Array:
         if w.shape != (X.shape[0],):
             raise ValueError(f"{name}: sample_weight must have shape ({X.shape[0]},), got {tuple(w.shape)}")
     else:
-        w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
         xp = namespace(X)
+        try:
+            w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
+        except ValueError as error:
+            raise ValueError(f"{name}: sample_weight must be one finite weight a row: {error}") from None
     if bool(xp.any(w < 0)) or not bool(xp.all(xp.isfinite(w))):
         raise ValueError(f"{name}: sample_weight must be finite and not negative, got a minimum of {float(xp.min(w))}")
     if not bool(xp.any(w > 0)):
