@@ -57,19 +57,19 @@ _CLUSTERED = {"n_clusters": KS}
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("OCRF", getattr(baselines, "OCRF", None), splits=5, medium_splits=5),
-        Method("NaiveParzen", baselines.NaiveParzen),
+        Method("OCRF", baselines.OCRF, threshold="half", splits=5, medium_splits=5),
+        Method("NaiveParzen", baselines.NaiveParzen, medium_splits=10),
         Method("KMeans", baselines.KMeansDetector, _CLUSTERED),
         Method("KNN", baselines.KNNDetector),
-        Method("Autoencoder", baselines.AutoencoderDetector, splits=5, medium_splits=5),
+        Method("Autoencoder", baselines.AutoencoderDetector, medium_splits=5),
         Method("PCA", baselines.PCADetector),
         Method("MST", baselines.MSTDetector),
         Method("KCenters", baselines.KCentersDetector),
-        Method("OCSVM", getattr(baselines, "OCSVM", None), refit_for_delta=True),
-        Method("SVDD", getattr(baselines, "SVDD", None), refit_for_delta=True),
+        Method("OCSVM", baselines.OCSVM, refit_for_delta=True),
+        Method("SVDD", baselines.SVDD, refit_for_delta=True),
         Method("OCKELM", OCKELM),
-        Method("VOCKELM", VOCKELM, threshold="mean"),
+        Method("VOCKELM", VOCKELM, threshold="mean", medium_splits=10),
         Method("AAKELM", AAKELM),
-        Method("VAAKELM", VAAKELM),
+        Method("VAAKELM", VAAKELM, medium_splits=10),
     )
 }

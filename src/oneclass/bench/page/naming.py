@@ -1,0 +1,17 @@
+"""Names on the page."""
+
+from __future__ import annotations
+
+from oneclass.datasets import names
+
+from ..figures.style import title
+from ..methods import METHODS
+
+__all__ = ["ALL", "MEDIUM", "SHORT", "SMALL", "title"]
+
+SMALL = names("small")
+MEDIUM = names("concordia")
+ALL = (*SMALL, *MEDIUM)
+
+#: Column heads.
+SHORT = [name.replace("NaiveParzen", "Naive Parzen").replace("Autoencoder", "Auto-encoder") for name in METHODS]

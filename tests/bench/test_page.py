@@ -1,0 +1,98 @@
+"""The page says what the rows say: made-up rows whose answer is known."""
+
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+from oneclass.bench import plan, published, store
+from oneclass.bench.__main__ import main
+from oneclass.bench.figures.ranking import cliques
+from oneclass.bench.methods import KERNEL_MACHINES
+from oneclass.bench.metrics import METRICS
+from oneclass.bench.page import page
+from oneclass.bench.page.claims import leads
+from oneclass.bench.results import Results
+
+
+def made_up(task):
+    """Rows of a task in which VAAKELM is best everywhere, and the release gives the published values."""
+    rng = np.random.default_rng(zlib.crc32(repr(task.key).encode()))
+    released = task.recipe in ("authors_code", "equation")
+    choices = ["default"] if task.recipe == "honest" else ["best"]
+    if task.recipe != "honest" and task.method in KERNEL_MACHINES:
+        choices += ["delta=0.01", "delta=0.05", "delta=0.1"]
+    values = dict.fromkeys(METRICS, 0.95 if task.method == "VAAKELM" else 0.5 + 0.3 * rng.random())
+    if task.recipe == "authors_code" and task.seed == 0:
+        values["f1"] = published.f1(task.dataset, task.method) / 100
+    params = {"C": 1.0, "delta": 0.05}
+    about = {"n_test_target": 10, "n_test_outlier": 20, "n_train": 40, "task_seconds": 0.1, "fit_seconds": 0.01}
+    tied = {"tied_f1": [round(100 * values["f1"], 2)]} if released else {}
+    origin = dict(zip(("recipe", "dataset", "method", "seed"), task.key, strict=True))
+    return [
+        {**origin, "choice": choice, "of": len(choices), "params": params, "versions": {"oneclass": "0"}}
+        | {**about, **tied, **values}
+        for choice in choices
+    ]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [row for task in dict.fromkeys(plan.full()) for row in made_up(task)]
+
+
+def test_the_page_counts_what_matches_and_what_holds(rows):
+    text = page(rows)
+    assert "**28 of 28** published F1 values" in text
+    assert "| highest F1 on how many of 15 | 15 | 15 | yes |" in text
+    assert "place 1 of 14" in text
+    assert "25 of 25 datasets have the published counts" in text
+    assert not re.search(r"\bnan\b", text)
+
+
+def test_a_claim_that_the_rows_do_not_bear_out_does_not_hold(rows):
+    worse = [row | {"f1": 0.1} if row["method"] == "VAAKELM" and row["recipe"] == "paper" else row for row in rows]
+    assert "| highest F1 on how many of 15 | 15 | 0 | no |" in page(worse)
+
+
+def test_report_writes_the_page_its_figures_and_compressed_rows(rows, tmp_path):
+    pytest.importorskip("matplotlib")
+    store.write(tmp_path / "rows.jsonl", rows)
+    target, kept = tmp_path / "reproduction.md", tmp_path / "kept.jsonl.gz"
+    assert main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(target), "--keep", str(kept)]) == 0
+    named = {line.split("](")[1].rstrip(")") for line in target.read_text().splitlines() if line.startswith("![")}
+    assert len(named) == 8
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in named)
+    assert page(store.read(kept)) == page(rows)
+
+
+def test_a_page_without_all_rows_is_refused_with_what_is_missing(rows, tmp_path):
+    store.write(tmp_path / "rows.jsonl", rows[:-1])
+    with pytest.raises(ValueError, match="1 tasks have no rows yet, such as"):
+        main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(tmp_path / "page.md")])
+    with pytest.raises(FileNotFoundError, match="no rows in"):
+        main(["report", "--rows", str(tmp_path / "none.jsonl"), "--page", str(tmp_path / "page.md")])
+
+
+def test_results_keep_splits_in_order_and_gaps_empty(rows):
+    results = Results(reversed(rows))
+    assert list(results.rows("paper", "wine", "PCA")) == list(range(20))
+    assert np.isnan(results.mean("f1", "paper", ["wine"], ["nobody"])).all()
+
+
+def test_leads_count_ties():
+    assert leads(np.array([[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]])) == 2
+
+
+def test_cliques_are_the_longest_runs_within_the_distance():
+    assert cliques([1.0, 2.0, 3.0, 4.0], 2.0) == [(0, 2), (1, 3)]
+    assert cliques([1.0, 9.0], 2.0) == []
+
+
+def test_run_command_stores_rows_and_says_so(tmp_path, capsys):
+    rows = str(tmp_path / "rows.jsonl")
+    ask = ["run", "--recipe", "honest", "--dataset", "digits_0", "--method", "PCA", "--splits", "2", "--rows", rows]
+    assert main([*ask, "--jobs", "1"]) == 0
+    assert len(store.read(rows)) == 2
+    assert "0 of 2 tasks are stored, 2 to run" in capsys.readouterr().err
