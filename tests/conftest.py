@@ -5,9 +5,17 @@ from __future__ import annotations
 import array_api_compat
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile("theorems", deadline=None, max_examples=20, derandomize=True, database=None)
 settings.load_profile("theorems")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Small matrices gain nothing from threads, and lose much on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session", params=["numpy", "torch", "array_api_strict"])

@@ -48,7 +48,18 @@ def test_blocks_of_the_shrinkage_are_blocks_of_the_matrix(xp, embedding, problem
     assert_agree(G, expected, 1e-12)
 
 
-def test_shrinkage_of_an_indefinite_matrix_fails(xp):
+@pytest.mark.parametrize("eigenvalue", [-5.0, -0.01])
+def test_shrinkage_of_an_indefinite_matrix_fails(xp, eigenvalue):
     w = xp.ones(3, dtype=xp.float64)
     with pytest.raises(np.linalg.LinAlgError):
-        UserLaplacian(-5 * xp.eye(3, dtype=xp.float64)).shrink(w, C=1.0)
+        UserLaplacian(xp.asarray(np.diag([1.0, eigenvalue, 1.0]))).shrink(w, C=1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [0.0, 1e-20, 1.0, 1e6])
+def test_shrinkage_by_a_singular_laplacian_leaves_constants_alone(xp, scale, dtype):
+    chain = 2 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
+    chain[0, 0] = chain[-1, -1] = 1.0
+    w = xp.ones(40, dtype=getattr(xp, dtype))
+    shrink = UserLaplacian(xp.asarray(chain, dtype=w.dtype) * scale).shrink(w, C=1.0)
+    assert_agree(shrink @ w[:, None], np.ones((40, 1)), (1e-4 if dtype == "float32" else 1e-12) * max(1.0, scale))

@@ -61,16 +61,16 @@ def test_leave_one_out_is_refitting_without_one_unit_of_weight(xp, embedding, pr
 
 
 @given(problem=problems(), share=SHARES)
-def test_leverages_are_posterior_variances_over_the_noise(xp, embedding, problem, share):
+def test_uncertainty_is_the_posterior_variance_over_the_noise(xp, embedding, problem, share):
     problem = replace(problem, w=problem.w * share)
     model, rows = solved(xp, problem, embedding[0], keep_factor=True)
     known = equation(problem, embedding[0])
     k_new = kernel_matrix("rbf", problem.fresh, problem.X, SIGMA)
     k_self = kernel_matrix("rbf", problem.fresh, problem.fresh, SIGMA)
     fresh = xp.asarray(problem.fresh)
-    assert_agree(rows.leverages() / problem.C, refits.posterior_variances(**known), 1e-8)
-    assert_agree(rows.held_out_leverages() / problem.C, refits.held_out_variances(**known), 1e-8)
-    actual = model.leverages(fresh, model.features(fresh)) / problem.C
+    assert_agree(rows.uncertainty() / problem.C, refits.posterior_variances(**known), 1e-8)
+    assert_agree(rows.held_out_uncertainty() / problem.C, refits.held_out_variances(**known), 1e-8)
+    actual = model.uncertainty(fresh, model.features(fresh)) / problem.C
     assert_agree(actual, refits.posterior_variances(k_new=k_new, k_self=k_self, **known), 1e-8)
 
 
