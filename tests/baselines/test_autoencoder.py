@@ -42,11 +42,9 @@ def test_rows_off_the_curve_are_rebuilt_worse_than_rows_on_it(curve):
     random = np.random.default_rng(1)
     model = AutoencoderDetector(hidden_layer_sizes=2, max_iter=3000, random_state=0).fit(curve)
     shuffled = np.column_stack([random.permutation(column) for column in curve.T])  # same margins, no curve
-    scores = model.score_samples(np.concatenate([curve, shuffled]))
-    assert roc_auc_score(np.repeat([1, 0], 150), scores) > 0.9
-    assert (
-        roc_auc_score(np.repeat([1, 0], 150), -untrained(model, model.scaler_(np.concatenate([curve, shuffled])))) < 0.9
-    )
+    X, normal = np.concatenate([curve, shuffled]), np.repeat([1, 0], 150)
+    assert roc_auc_score(normal, model.score_samples(X)) > 0.9
+    assert roc_auc_score(normal, -untrained(model, model.scaler_(X))) < 0.8
 
 
 def test_the_network_has_the_papers_shape_by_default(curve):

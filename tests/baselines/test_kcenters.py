@@ -16,7 +16,7 @@ def radius(rows, centers):
 def test_the_radius_is_that_of_exhaustive_search(seed, k):
     rows = np.random.default_rng(seed).normal(size=(10, 2))
     best = min(radius(rows, rows[list(chosen)]) for chosen in combinations(range(10), k))
-    model = KCentersDetector(n_centers=k, n_init=100, scale=False, random_state=0).fit(rows)
+    model = KCentersDetector(n_centers=k, n_init=100, scale=False, delta=0.0, random_state=0).fit(rows)
     assert model.radius_ == pytest.approx(best, rel=1e-12)
     assert radius(rows, model.cluster_centers_) == pytest.approx(best, rel=1e-12)
 

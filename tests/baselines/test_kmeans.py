@@ -31,5 +31,5 @@ def test_held_out_losses_match_refitting_without_the_fold(rows):
 
 @pytest.mark.parametrize("n_distinct", [1, 3])
 def test_there_are_no_more_centres_than_distinct_rows(n_distinct):
-    rows = np.repeat(np.arange(n_distinct, dtype=float)[:, None], 10, axis=0)
+    rows = np.repeat(np.arange(n_distinct, dtype=float)[:, None], 20, axis=0)
     assert len(KMeansDetector().fit(rows).cluster_centers_) == n_distinct

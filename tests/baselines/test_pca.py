@@ -39,7 +39,7 @@ def test_held_out_losses_are_near_those_of_refitting():
     held_out, _ = model._calibration()
     training = -model.score_samples(rows)
     assert np.median(held_out / refitted) == pytest.approx(1, abs=0.1)
-    assert np.median(training / refitted) < 0.8  # what the correction is for
+    assert np.median(training / refitted) < 0.85  # what the correction is for
 
 
 def test_with_two_rows_each_is_judged_by_its_distance_to_the_other():

@@ -86,6 +86,9 @@ class KernelDescription(Baseline):
 
 def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float) -> tuple[Array, float]:
     """Multipliers that sum to one, each at most ``1 / (nu n)``, and rho of libsvm's one-class machine."""
+    if nu >= 1:  # all rows at the bound: libsvm has no rho then
+        multipliers = np.full(len(Z), 1 / len(Z))
+        return multipliers, max(float((kernel(Z[a:b], Z) @ multipliers).max()) for a, b in blocks(len(Z), len(Z), Z))
     if isinstance(kernel, RBF):
         machine = OneClassSVM(kernel="rbf", gamma=0.5 / float(kernel.sigma) ** 2, nu=nu, tol=tol).fit(Z)
     else:
