@@ -78,9 +78,8 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     if recipe not in RECIPES:
         raise ValueError(f"evaluate: recipe must be one of {', '.join(RECIPES)}, got {recipe!r}")
     start = perf_counter()
-    random = recipe in ("paper", "honest")
-    split = random_split(dataset, seed) if random else authors_split(dataset).reordered(seed)
-    results = _results(split, method, recipe, seed if random else 0)
+    split = _split(dataset, recipe, seed)
+    results = _results(split, method, recipe, seed)
     about = {
         "recipe": recipe,
         "dataset": dataset,
@@ -94,6 +93,12 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
         "versions": _versions(),
     }
     return [{**about, **result} for result in results]
+
+
+def _split(dataset: str, recipe: str, seed: int) -> Split:
+    if recipe in ("paper", "honest"):
+        return random_split(dataset, seed)
+    return authors_split(dataset, noisy=recipe == "authors_code").reordered(seed)
 
 
 def _results(split: Split, method: str, recipe: str, seed: int) -> list[Row]:

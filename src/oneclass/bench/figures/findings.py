@@ -37,7 +37,7 @@ def row_order(results: Results, dataset: str = "vowel") -> Any:
         jitter = rng.uniform(-0.22, 0.22, len(scores))
         panel.scatter(scores, height + jitter, s=22, color=COLOURS["VAAKELM"], alpha=0.7, linewidth=0)
     panel.axvline(published.f1(dataset, "VAAKELM"), color="black", linestyle=":", linewidth=1.2)
-    panel.annotate("published", (published.f1(dataset, "VAAKELM"), -0.62), ha="right", va="center", fontsize=8)
+    panel.annotate("published ", (published.f1(dataset, "VAAKELM"), -0.62), ha="right", va="center", fontsize=8)
     panel.set_yticks(range(len(names)), list(names.values()))
     panel.set(ylim=(1.5, -0.8), xlabel=f"F1 (%) on {title(dataset)}, one dot an order of the training rows")
     panel.grid(axis="x", alpha=0.3)

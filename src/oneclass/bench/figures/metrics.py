@@ -43,7 +43,7 @@ def bars(results: Results, datasets: Sequence[str]) -> Any:
         panel.set(ylabel=f"{name} (%)", ylim=(0, 100), xlim=(-0.5, len(datasets) - 0.5))
         panel.grid(axis="y", alpha=0.3)
         panel.set_axisbelow(True)
-    panels[-1].set_xticks(range(len(datasets)), [title(d).replace(" ", "\n") for d in datasets])
+    panels[-1].set_xticks(range(len(datasets)), [title(d).replace(" ", "\n") for d in datasets], fontsize=8)
     figure.legend(*panels[0].get_legend_handles_labels(), ncols=7, loc="outside upper center", frameon=False)
     return figure
 

@@ -65,7 +65,8 @@ in the second decimal is 69.59, printed as 69.6.
 
 "Other tied optima" are the test F1 of parameters that tie with the chosen ones on the validation folds; the release
 takes the first (C varies fastest, then k, then delta). "Paper's equation" is recipe `equation`: the library's machine,
-which solves the equation as printed, with the paper's threshold, searched over the same grid on the same split.
+which solves the equation as printed, with the paper's threshold, searched over the same grid on the same split,
+with Concordia's pixels as the whole numbers that they are.
 
 What had to be known beyond the paper:
 
