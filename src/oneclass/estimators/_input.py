@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones
 
-__all__ = ["check_choice", "check_integer", "check_number", "read_rows", "read_weights"]
+__all__ = ["check_choice", "check_integer", "check_number", "check_value", "read_rows", "read_weights"]
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool, min_rows: int = 1) -> Array:
@@ -66,12 +66,26 @@ def check_number(
 ) -> float:
     """The parameter's value, a number inside the interval."""
     value = getattr(estimator, parameter)
+    return check_value(estimator, parameter, value, low, high, closed_low=closed_low, closed_high=closed_high)
+
+
+def check_value(
+    estimator: Any,
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    closed_low: bool = False,
+    closed_high: bool = False,
+) -> float:
+    """The value of an argument called `name`, a number inside the interval."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
     if good:
         good = (low < value or (closed_low and value == low)) and (value < high or (closed_high and value == high))
     if not good:
         interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if closed_high else ')'}"
-        raise ValueError(f"{type(estimator).__name__}: {parameter} must be a number in {interval}, got {value!r}")
+        raise ValueError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
     return float(value)
 
 
