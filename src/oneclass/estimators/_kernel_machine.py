@@ -15,10 +15,10 @@ from ..core.embedding import Embedding, NoVariance, Scatter, Shrink
 from ..core.kernels import Radial
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.score import squared
-from ..core.solve import SingularSystemError, TrainingRows, solve_dual
+from ..core.solve import DualModel, PrimalModel, SingularSystemError, TrainingRows, solve_dual
 from ..engines import Chunks, InMemory
 from ..engines.dask import DaskRows, is_dask
-from ._approximate import Approximation, fit_through, resolve_approximation
+from ._approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from ._base import OneClassClassifier
 from ._input import read_rows, read_weights
 from ._kernel_choice import choose_kernel_and_cost, is_precomputed
@@ -34,6 +34,8 @@ class KernelMachine(OneClassClassifier):
     kernel: Any
     sigma: float | str
     scale: bool
+    model_: DualModel | PrimalModel
+    approximation_: Approximation | None
     approximation: Any
     device: Any
     random_state: Any
@@ -59,7 +61,7 @@ class KernelMachine(OneClassClassifier):
             self.n_features_in_ = X.shape[1]
             if hasattr(X, "columns"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-            return self._fit_through(DaskRows(X, partial(self._checked_chunk, [True])), None)
+            return self._fit_through(DaskRows(X, partial(self._checked_chunk, [True])))
         X = self._on_device(read_rows(self, X, reset=True, min_rows=2))
         if self._precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"{self._name}: a precomputed kernel must be square at fit, got shape {tuple(X.shape)}")
@@ -69,7 +71,7 @@ class KernelMachine(OneClassClassifier):
         self._columns = None if everywhere else present
         if not everywhere:
             X, w = self._kept_columns(X[present]), w[present]
-        approximation = resolve_approximation(self, X)
+        approximation = choose_approximation(self, X)
         if approximation is not None:
             equal = sample_weight is None
             return self._fit_through(InMemory(X, None if equal else w), approximation)
@@ -109,10 +111,11 @@ class KernelMachine(OneClassClassifier):
         array([ 1, -1])
         """
         seen: list[int] = []
-        return self._fit_through(Chunks(chunks, partial(self._checked_chunk, seen), verbose=verbose), None)
+        return self._fit_through(Chunks(chunks, partial(self._checked_chunk, seen), verbose=verbose))
 
-    def _fit_through(self, engine: Any, approximation: Approximation | None) -> Self:
-        fit_through(self, engine, approximation or resolve_approximation(self, None))
+    def _fit_through(self, engine: Any, approximation: Approximation | None = None) -> Self:
+        self.approximation_ = approximation or chunk_approximation(self)
+        fit_through(self, engine, self.approximation_)
         return self
 
     def _checked_chunk(self, seen: list[int], chunk: Any) -> Array:
@@ -146,7 +149,8 @@ class KernelMachine(OneClassClassifier):
 
     # Fitting.
 
-    def _fit(self, X: Array, w: Array) -> None:
+    def _prepare(self, X: Array, w: Array) -> Array:
+        """Choose scaling, kernel and C; the rows in z-scores."""
         if not isinstance(self.scale, bool | np.bool_):
             raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
         if self._precomputed and self._wants_variance:
@@ -158,6 +162,10 @@ class KernelMachine(OneClassClassifier):
         self.kernel_, self.C_ = choose_kernel_and_cost(self, Z, w, self._embedding)
         if isinstance(self.kernel_, Radial):
             self.sigma_ = float(self.kernel_.sigma)
+        return Z
+
+    def _fit(self, X: Array, w: Array) -> None:
+        Z = self._prepare(X, w)
         shrink = self._shrink(self._embedding(Z, w), w, self.C_)
         try:
             self.model_, self._training = solve_dual(
@@ -194,7 +202,8 @@ class KernelMachine(OneClassClassifier):
         if need > free:
             raise MemoryError(
                 f"{self._name}: an exact fit of {n:,} rows needs about {need / 1e9:,.1f} GB for its kernel matrix, but "
-                f"{free / 1e9:,.1f} GB are free; use approximation=Nystrom(1000), or 'auto'"
+                f"{free / 1e9:,.1f} GB are free; fit fewer rows (a sample of {int((free / item / 3) ** 0.5):,} fits) or "
+                "use approximation=Nystrom(1000), which fits any number"
             )
 
     # Losses: `fit` and `score_samples` read the same residuals.
