@@ -13,6 +13,7 @@ from .claims import claims
 from .compare import datasets, f1_tables, training_time
 from .exact import exact
 from .findings import ablation, false_alarms, row_order
+from .gaps import gaps
 from .ranking import rank_tests, threshold_free
 from .summary import figures, method_notes, opening
 from .traps import traps
@@ -21,6 +22,7 @@ __all__ = ["page", "write_page"]
 
 _SECTIONS = (
     exact,
+    gaps,
     claims,
     traps,
     datasets,
