@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from scipy.linalg import get_lapack_funcs
 __all__ = [
     "Array",
     "Namespace",
+    "SingularSystemError",
     "available_bytes",
     "bits",
     "blocks",
@@ -25,11 +26,13 @@ __all__ = [
     "device",
     "diagonal_of_inverse",
     "exp_inplace",
+    "factor",
     "gram",
     "is_foreign",
     "namespace",
     "ones",
     "solve_lower",
+    "to_device",
     "to_numpy",
 ]
 
@@ -38,6 +41,10 @@ Namespace: TypeAlias = Any
 
 #: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
 HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 1 << 28
+
+
+class SingularSystemError(np.linalg.LinAlgError):
+    """The kernel system has no stable solution."""
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -57,6 +64,17 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     if array_api_compat.is_cupy_array(x):
         return np.asarray(x.get())
     return np.asarray(x) if isinstance(x, np.ndarray) else np.from_dlpack(x)
+
+
+def to_device(x: Array, where: Any) -> Array:
+    """NumPy arrays as PyTorch ones on that device; arrays of other libraries stay where they are."""
+    if not isinstance(x, np.ndarray):
+        return x
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"device={where!r} needs PyTorch") from error
+    return torch.asarray(x, device=where)
 
 
 def copy(x: Array) -> Array:
@@ -178,6 +196,29 @@ def cholesky(G: Array) -> Array:
     if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))):  # CuPy reports failure as NaN
         raise np.linalg.LinAlgError("not positive definite")
     return L
+
+
+def factor(build: Callable[[], Array]) -> Array:
+    """Cholesky factor of the matrix that `build` makes, lifted by a hair of jitter if rounding made it indefinite."""
+    for lift in (0.0, 10.0, 1e3):
+        G = build()
+        xp = namespace(G)
+        diagonal = xp.linalg.diagonal(G)
+        if not bool(xp.all(xp.isfinite(diagonal))):
+            break
+        if lift:
+            jitter = lift * xp.finfo(G.dtype).eps * xp.sum(xp.abs(diagonal))
+            for a, b in blocks(G.shape[0], 1024, G):
+                G[a:b, a:b] += jitter * xp.eye(b - a, dtype=G.dtype, device=device(G))
+        try:
+            return cholesky(G)
+        except np.linalg.LinAlgError:
+            continue
+    raise SingularSystemError(
+        "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
+        "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
+        "(scale=True helps)"
+    )
 
 
 def solve_lower(L: Array, B: Array) -> Array:

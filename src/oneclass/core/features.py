@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, blocks, device, namespace
+from .arrays import Array, blocks, device, factor, namespace, solve_lower
 from .kernels import RBF, Kernel
 
 __all__ = ["FeatureMap", "FourierMap", "NystromMap"]
@@ -23,6 +23,10 @@ class FeatureMap(Protocol):
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""
+        ...
+
+    def outside(self, Z: Array, F: Array) -> Array:
+        """What the features `F` of rows leave of ``k(z, z)``: the part of a row that no weight can reach."""
         ...
 
     @property
@@ -36,19 +40,21 @@ class NystromMap:
     """Kernel values with m landmarks: the functions that the landmarks span.
 
     With `whitening` R (``R' k(landmarks) R = I``) the features are orthonormal coordinates, accurate however
-    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix.
+    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix,
+    of which `L` is the Cholesky factor.
     """
 
     kernel: Kernel
     landmarks: Array
     whitening: Array | None = None
+    L: Array | None = None
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
         """The map of these landmarks; directions lost to rounding are left out of a whitened one."""
-        if not whiten:
-            return cls(kernel, landmarks)
         xp = namespace(landmarks)
+        if not whiten:
+            return cls(kernel, landmarks, L=factor(lambda: kernel(landmarks, landmarks)))
         values, vectors = xp.linalg.eigh(kernel(landmarks, landmarks))
         first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(values.dtype).eps * values[-1], xp.int64)))
         return cls(kernel, landmarks, vectors[:, first:] / xp.sqrt(values[first:]))
@@ -61,6 +67,12 @@ class NystromMap:
         for a, b in blocks(Z.shape[0], m, Z):
             F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
         return F if self.whitening is None else F @ self.whitening
+
+    def outside(self, Z: Array, F: Array) -> Array:
+        """``k(z, z)`` less its projection on the landmarks."""
+        xp = namespace(F)
+        coordinates = F.T if self.L is None else solve_lower(self.L, F.T)
+        return xp.clip(self.kernel.diagonal(Z) - xp.sum(coordinates * coordinates, axis=0), min=0)
 
     @property
     def penalty(self) -> Array:
@@ -91,6 +103,10 @@ class FourierMap:
         xp = namespace(Z)
         angles = Z @ self.frequencies
         return xp.concat([xp.cos(angles), xp.sin(angles)], axis=1) / math.sqrt(self.frequencies.shape[1])
+
+    def outside(self, Z: Array, F: Array) -> Array:
+        """Nothing: the features are all that there is."""
+        return namespace(F).zeros_like(F[:, 0])
 
     @property
     def penalty(self) -> Array:

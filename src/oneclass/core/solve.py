@@ -2,19 +2,17 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from .arrays import (
     Array,
+    SingularSystemError,
     blocks,
     cho_solve,
-    cholesky,
     copy,
     device,
     diagonal_of_inverse,
+    factor,
     namespace,
     solve_lower,
 )
@@ -35,10 +33,6 @@ __all__ = [
 ]
 
 
-class SingularSystemError(np.linalg.LinAlgError):
-    """The kernel system has no stable solution."""
-
-
 @dataclass(frozen=True)
 class TrainingRows:
     """Targets, residuals and weights of the training rows; `spare` is 1 - leverage, or None when not asked for."""
@@ -47,6 +41,7 @@ class TrainingRows:
     residuals: Array
     spare: Array | None
     w: Array
+    outside: Array | float = 0.0  # C times the variance that no weight of the model can reach
 
     def held_out_residuals(self) -> Array:
         """Residual of each row under the model fitted with one unit of its weight removed."""
@@ -56,9 +51,13 @@ class TrainingRows:
         """Pull of one unit of each row's weight on its own output."""
         return (1 - self._spare()) / self._unit()
 
-    def held_out_leverages(self) -> Array:
-        """Leverage that each row would have on a model fitted with one unit of its weight removed."""
-        return self.leverages() / self._spare()
+    def uncertainty(self) -> Array:
+        """C times the variance v of each row's output: its leverage and what lies outside the model."""
+        return self.leverages() + self.outside
+
+    def held_out_uncertainty(self) -> Array:
+        """The same under the model fitted with one unit of the row's weight removed."""
+        return self.leverages() / self._spare() + self.outside
 
     def signal(self, *, C: float) -> float:
         """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
@@ -78,13 +77,13 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class DualModel:
-    """Outputs and leverages of any row from its kernel values with the training rows."""
+    """Outputs and uncertainty of any row from its kernel values with the training rows."""
 
     kernel: Kernel
     rows: Array
     weights: Array
     ridge: float
-    L: Array | None  # Cholesky factor of the system; only leverages need it
+    L: Array | None  # Cholesky factor of the system; only uncertainty needs it
 
     @property
     def width(self) -> int:
@@ -99,8 +98,8 @@ class DualModel:
         """``o(z) = k(z)' A`` (model_outK_test)."""
         return features @ self.weights
 
-    def leverages(self, Z: Array, features: Array) -> Array:
-        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``, the pull that a row would have on its own output."""
+    def uncertainty(self, Z: Array, features: Array) -> Array:
+        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``."""
         xp = namespace(features)
         half = solve_lower(self.L, features.T)
         return xp.clip(self.kernel.diagonal(Z) - xp.sum(half * half, axis=0), min=0) / self.ridge
@@ -108,10 +107,11 @@ class DualModel:
 
 @dataclass(frozen=True)
 class PrimalModel:
-    """Outputs and leverages of any row from its explicit features."""
+    """Outputs and uncertainty of any row from its explicit features."""
 
     map: FeatureMap
     weights: Array
+    ridge: float
     L: Array  # Cholesky factor of the normal equations
     effective: float  # effective number of parameters: the sum of all rows' leverages
 
@@ -128,10 +128,18 @@ class PrimalModel:
         """``o(z) = f(z)' B``."""
         return features @ self.weights
 
-    def leverages(self, Z: Array, features: Array) -> Array:
-        """``C v(z) = f(z)' P^-1 f(z)``, the pull that a row would have on its own output."""
+    def leverages(self, features: Array) -> Array:
+        """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""
         half = solve_lower(self.L, features.T)
         return namespace(features).sum(half * half, axis=0)
+
+    def outside(self, Z: Array, features: Array) -> Array:
+        """C times the prior variance of what the features do not reach."""
+        return self.map.outside(Z, features) / self.ridge
+
+    def uncertainty(self, Z: Array, features: Array) -> Array:
+        """``C v(z)``."""
+        return self.leverages(features) + self.outside(Z, features)
 
 
 def solve_primal(
@@ -154,7 +162,7 @@ def solve_primal(
     effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF))))
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
-    return PrimalModel(map, xp.astype(B, dtype), xp.astype(L, dtype), effective), signal
+    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:
@@ -165,29 +173,6 @@ def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:
         G[a:b, :b] = kernel(Z[a:b, :], Z[:b, :])
         shrink.add_block(G[a:b, :b], a, b, ridge)
     return G
-
-
-def factor(build: Callable[[], Array]) -> Array:
-    """Cholesky factor of the matrix that `build` makes, lifted by a hair of jitter if rounding made it indefinite."""
-    for lift in (0.0, 10.0, 1e3):
-        G = build()
-        xp = namespace(G)
-        diagonal = xp.linalg.diagonal(G)
-        if not bool(xp.all(xp.isfinite(diagonal))):
-            break
-        if lift:
-            jitter = lift * xp.finfo(G.dtype).eps * xp.sum(xp.abs(diagonal))
-            for a, b in blocks(G.shape[0], 1024, G):
-                G[a:b, a:b] += jitter * xp.eye(b - a, dtype=G.dtype, device=device(G))
-        try:
-            return cholesky(G)
-        except np.linalg.LinAlgError:
-            continue
-    raise SingularSystemError(
-        "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
-        "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
-        "(scale=True helps)"
-    )
 
 
 def solve_dual(
@@ -212,7 +197,9 @@ def solve_dual(
     SWT = shrink @ (w[:, None] * T)
     A = cho_solve(L, SWT)
     residuals = (T - SWT) + ridge * (shrink @ A)
-    model = DualModel(kernel, Z, A, ridge, copy(L) if keep_factor else None)
+    # Leave-one-out overwrites L, unless S is a full matrix.
+    kept = copy(L) if keep_factor and shrink.full is None else L
+    model = DualModel(kernel, Z, A, ridge, kept if keep_factor else None)
     spare = None
     if leave_one_out:
         unit = xp.clip(w, max=1.0)
@@ -225,8 +212,8 @@ def _sandwich_diagonal(shrink: Shrink, L: Array) -> Array:
     """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L`."""
     xp = namespace(L)
     if shrink.full is not None:
-        half = solve_lower(L, shrink.full)
-        return xp.sum(half * half, axis=0)
+        halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
+        return xp.concat([xp.sum(half * half, axis=0) for half in halves])
     VZ = shrink.V @ shrink.Z
     P = cho_solve(L, shrink.V) if VZ.shape[1] else VZ
     inner = shrink.V.T @ P

@@ -78,17 +78,17 @@ class Plan:
                 parts = [reduce(add, parts)]
         return parts[0]
 
-    def training_rows(self, model: PrimalModel, X: Array, w: Array | None, *, leave_one_out: bool) -> TrainingRows:
-        """Residuals of one chunk under the fitted model and, if asked for, what leverage leaves of each row."""
+    def training_rows(self, model: PrimalModel, X: Array, w: Array | None) -> TrainingRows:
+        """Residuals of one chunk under the fitted model, and what leverage leaves of each row."""
         xp = namespace(X)
         w = ones(X) if w is None else w
-        T, residuals, spare = [], [], []
+        T, residuals, spare, outside = [], [], [], []
         for a, b in blocks(X.shape[0], model.width, X):
             Z = self.scaler(X[a:b, :])
             features = model.features(Z)
             T.append(self.target(Z))
             residuals.append(T[-1] - model.outputs(features))
-            if leave_one_out:
-                h = xp.clip(w[a:b], max=1.0) * model.leverages(Z, features)
-                spare.append(xp.clip(1 - h, min=xp.finfo(h.dtype).eps))
-        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare) if leave_one_out else None, w)
+            h = xp.clip(w[a:b], max=1.0) * model.leverages(features)
+            spare.append(xp.clip(1 - h, min=xp.finfo(h.dtype).eps))
+            outside.append(model.outside(Z, features))
+        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, xp.concat(outside))

@@ -14,10 +14,41 @@ from ._kernel_machine import KernelMachine
 __all__ = ["AutoAssociative", "Constant", "MinimumVariance"]
 
 
+class _HiddenParameter:
+    """A parameter that cannot be read as an attribute, only by `get_params`.
+
+    scikit-learn takes whatever is called `score` on an estimator for a method, and would call the parameter.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, machine: Any, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self._name} is a parameter; read it with get_params()[{self._name!r}]")
+
+    def __set__(self, machine: Any, value: object) -> None:
+        vars(machine)[self._name] = value
+
+
 class AutoAssociative(KernelMachine):
     """``T = X``: the outputs rebuild the row."""
 
-    score: str
+    score = _HiddenParameter()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the machine by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Present for scikit-learn's sake: no parameter is an estimator.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
+        return {name: vars(self)[name] for name in self._get_param_names()}
 
     def _target(self, Z: Array) -> Array:
         return Z
@@ -27,9 +58,10 @@ class AutoAssociative(KernelMachine):
         return check_choice(self, "score", SCORES) != "reconstruction"
 
     def _loss(self, residuals: Array, variance: Array | None) -> Array:
-        if variance is None or self.score == "reconstruction":
+        score = vars(self)["score"]
+        if variance is None or score == "reconstruction":
             return squared(residuals)
-        return variance if self.score == "uncertainty" else predictive(residuals, variance, signal=self.signal_)
+        return variance if score == "uncertainty" else predictive(residuals, variance, signal=self.signal_)
 
     def reconstruct(self, X: Any) -> Array:
         """The rows as the machine rebuilds them, in the user's own units.
@@ -44,8 +76,10 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        X = self._read(X)
-        return self._in_blocks(X, lambda Z: self.scaler_.inverse(self.model_.outputs(self.model_.features(Z))))
+        rows = self._read(X)
+        return self._give(
+            self._in_blocks(rows, lambda Z: self.scaler_.inverse(self.model_.outputs(self.model_.features(Z))))
+        )
 
     def explain(self, X: Any) -> Array:
         """Contribution of every feature to the score: minus its squared residual in z-scores.
@@ -61,13 +95,13 @@ class AutoAssociative(KernelMachine):
             One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
             to blame.
         """
-        X = self._read(X)
-        if self.score == "uncertainty":
+        rows = self._read(X)
+        if vars(self)["score"] == "uncertainty":
             raise AttributeError(
                 f"{self._name}: score='uncertainty' is one number for the whole row and has no shares of features; "
                 "use score='predictive' or 'reconstruction'"
             )
-        return self._in_blocks(X, lambda Z: -contributions(*self._judge(Z), signal=self.signal_))
+        return self._give(self._in_blocks(rows, lambda Z: -contributions(*self._judge(Z), signal=self.signal_)))
 
 
 class Constant(KernelMachine):

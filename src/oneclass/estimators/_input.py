@@ -65,7 +65,7 @@ def check_number(
     estimator: Any, parameter: str, low: float, high: float, *, closed_low: bool = False, closed_high: bool = False
 ) -> float:
     """The parameter's value, a number inside the interval."""
-    value = getattr(estimator, parameter)
+    value = vars(estimator)[parameter]
     return check_value(estimator, parameter, value, low, high, closed_low=closed_low, closed_high=closed_high)
 
 
@@ -91,7 +91,7 @@ def check_value(
 
 def check_integer(estimator: Any, parameter: str, low: int) -> int:
     """The parameter's value, a whole number of at least `low`."""
-    value = getattr(estimator, parameter)
+    value = vars(estimator)[parameter]
     if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
         raise ValueError(
             f"{type(estimator).__name__}: {parameter} must be a whole number of at least {low}, got {value!r}"
@@ -101,7 +101,7 @@ def check_integer(estimator: Any, parameter: str, low: int) -> int:
 
 def check_choice(estimator: Any, parameter: str, choices: tuple[str, ...]) -> str:
     """The parameter's value, one of the choices."""
-    value = getattr(estimator, parameter)
+    value = vars(estimator)[parameter]
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(c) for c in choices)
         raise ValueError(f"{type(estimator).__name__}: {parameter} must be one of {listed}; got {value!r}")

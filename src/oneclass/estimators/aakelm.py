@@ -36,6 +36,14 @@ class AAKELM(AutoAssociative):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    approximation : None, "auto", Nystrom or Fourier, default=None
+        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
+        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+    device : str or device, default=None
+        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
+        PyTorch or CuPy are computed where they are.
+    random_state : int, RandomState instance or None, default=None
+        Seed of landmarks and random features; None draws the same every time. An exact fit draws nothing.
 
     Attributes
     ----------
@@ -78,6 +86,9 @@ class AAKELM(AutoAssociative):
         scale: bool = True,
         delta: float = 0.05,
         threshold: str = "loo",
+        approximation: Any = None,
+        device: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.lam = lam
@@ -87,3 +98,6 @@ class AAKELM(AutoAssociative):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.approximation = approximation
+        self.device = device
+        self.random_state = random_state

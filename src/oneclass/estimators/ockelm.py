@@ -37,6 +37,14 @@ class OCKELM(Constant):
         the paper's rule on training scores; the authors' released rule.
     r : float, default=1.0
         Output that normal rows should have; not 0.
+    approximation : None, "auto", Nystrom or Fourier, default=None
+        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
+        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+    device : str or device, default=None
+        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
+        PyTorch or CuPy are computed where they are.
+    random_state : int, RandomState instance or None, default=None
+        Seed of landmarks and random features; None draws the same every time. An exact fit draws nothing.
 
     Attributes
     ----------
@@ -73,6 +81,9 @@ class OCKELM(Constant):
         delta: float = 0.05,
         threshold: str = "loo",
         r: float = 1.0,
+        approximation: Any = None,
+        device: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.lam = lam
@@ -82,6 +93,9 @@ class OCKELM(Constant):
         self.delta = delta
         self.threshold = threshold
         self.r = r
+        self.approximation = approximation
+        self.device = device
+        self.random_state = random_state
 
     def _loss(self, residuals: Array, variance: Array | None) -> Array:
         return absolute(residuals)

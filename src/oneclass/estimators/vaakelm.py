@@ -46,8 +46,14 @@ class VAAKELM(MinimumVariance, AutoAssociative):
         Mean from which a cluster's rows deviate: their own cluster's, or the global one as printed in the paper.
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
+    approximation : None, "auto", Nystrom or Fourier, default=None
+        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
+        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+    device : str or device, default=None
+        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
+        PyTorch or CuPy are computed where they are.
     random_state : int, RandomState instance or None, default=None
-        Seed of whatever is drawn at random; an exact fit draws nothing.
+        Seed of landmarks and random features; None draws the same every time. An exact fit draws nothing.
 
     Attributes
     ----------
@@ -96,6 +102,8 @@ class VAAKELM(MinimumVariance, AutoAssociative):
         n_clusters: int = 5,
         centring: str = "own",
         variance_weight: float = 1.0,
+        approximation: Any = None,
+        device: Any = None,
         random_state: Any = None,
     ) -> None:
         self.C = C
@@ -110,4 +118,6 @@ class VAAKELM(MinimumVariance, AutoAssociative):
         self.n_clusters = n_clusters
         self.centring = centring
         self.variance_weight = variance_weight
+        self.approximation = approximation
+        self.device = device
         self.random_state = random_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, final
 
 from ..core import threshold as rules
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array
 from ._choices import Constant, MinimumVariance
 
 __all__ = ["VOCKELM"]
@@ -46,10 +46,16 @@ class VOCKELM(MinimumVariance, Constant):
         Mean from which a cluster's rows deviate: their own cluster's, or the global one as printed in the paper.
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
-    random_state : int, RandomState instance or None, default=None
-        Seed of whatever is drawn at random; an exact fit draws nothing.
     r : float, default=1.0
         Output that normal rows should have; not 0.
+    approximation : None, "auto", Nystrom or Fourier, default=None
+        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
+        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+    device : str or device, default=None
+        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
+        PyTorch or CuPy are computed where they are.
+    random_state : int, RandomState instance or None, default=None
+        Seed of landmarks and random features; None draws the same every time. An exact fit draws nothing.
 
     Attributes
     ----------
@@ -91,8 +97,10 @@ class VOCKELM(MinimumVariance, Constant):
         n_clusters: int = 5,
         centring: str = "own",
         variance_weight: float = 1.0,
-        random_state: Any = None,
         r: float = 1.0,
+        approximation: Any = None,
+        device: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.lam = lam
@@ -105,15 +113,15 @@ class VOCKELM(MinimumVariance, Constant):
         self.n_clusters = n_clusters
         self.centring = centring
         self.variance_weight = variance_weight
-        self.random_state = random_state
         self.r = r
+        self.approximation = approximation
+        self.device = device
+        self.random_state = random_state
 
     _rules: ClassVar = {**Constant._rules, "mean": rules.paper}
 
     def _threshold(self, losses: Array, w: Array) -> float:
         if self.threshold != "mean":
             return super()._threshold(losses, w)
-        xp = namespace(w)
-        outputs = self.r - self._training.residuals[:, 0]
         # The sign of r has no part in the rule: outputs near a negative r are as good.
-        return self.delta * abs(float(xp.sum(w * outputs) / xp.sum(w)))
+        return self.delta * abs(self.r - float(self._mean_residual[0]))

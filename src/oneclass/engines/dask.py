@@ -1,0 +1,87 @@
+"""Rows on a Dask cluster: each pass is one tree reduction; no rows travel to the client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..core.arrays import Array
+
+__all__ = ["DaskRows", "is_dask", "map_rows"]
+
+S = TypeVar("S")
+
+_FAN_IN = 8
+
+
+def is_dask(X: object) -> bool:
+    """Whether `X` is a Dask array or data frame."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def _parts(X: Any) -> list[Any]:
+    """One delayed block of whole rows for each partition."""
+    if hasattr(X, "to_delayed") and not hasattr(X, "rechunk"):
+        return list(X.to_delayed())
+    return list(X.rechunk({1: -1}).to_delayed().ravel())
+
+
+class DaskRows:
+    """The engine of a Dask array or data frame; `read` checks one block where it lies."""
+
+    def __init__(self, X: Any, read: Callable[[Any], Array]) -> None:
+        self._partitions, self._read = _parts(X), read
+
+    def total(self, step: Callable[[Array, None], S], label: str) -> S:
+        """Sum of what `step` makes of every partition, reduced in a tree on the workers."""
+        import dask
+
+        # One task for what all partitions share: it travels to each worker once.
+        work = dask.delayed(_Step(step, self._read), traverse=False)
+        parts = [dask.delayed(_apply)(work, part) for part in self._partitions]
+        while len(parts) > 1:
+            parts = [dask.delayed(_sum)(parts[a : a + _FAN_IN]) for a in range(0, len(parts), _FAN_IN)]
+        result = parts[0].compute()
+        if result is None:
+            raise ValueError("the Dask collection holds no rows")
+        return result
+
+
+class _Step:
+    def __init__(self, step: Callable[[Array, None], Any], read: Callable[[Any], Array]) -> None:
+        self.step, self.read = step, read
+
+
+def _apply(work: _Step, part: Any) -> Any:
+    return work.step(work.read(part), None) if len(part) else None
+
+
+def _sum(parts: list[Any]) -> Any:
+    """Sum in the order of the partitions, so that the result does not depend on which worker was first."""
+    total = None
+    for part in parts:
+        total = part if total is None else total if part is None else total + part
+    return total
+
+
+def map_rows(function: Callable[[Any], Array], X: Any, *, columns: int | None = None) -> Any:
+    """A lazy Dask array of what `function` makes of every block of rows."""
+    import dask.array
+
+    da: Any = dask.array
+
+    if hasattr(X, "to_dask_array"):  # a data frame: its blocks stay tables, so that names are checked
+        parts = [da.from_delayed(p, shape=(np.nan,), dtype=float) for p in _delayed_map(function, X.to_delayed())]
+        return da.concatenate(parts)
+    X = X.rechunk({1: -1})
+    if columns is None:
+        return X.map_blocks(function, drop_axis=1, dtype=X.dtype)
+    return X.map_blocks(function, chunks=(X.chunks[0], (columns,)), dtype=X.dtype)
+
+
+def _delayed_map(function: Callable[[Any], Array], parts: list[Any]) -> list[Any]:
+    import dask
+
+    return [dask.delayed(function)(part) for part in parts]
