@@ -202,8 +202,7 @@ class KernelMachine(OneClassClassifier):
         if need > free:
             raise MemoryError(
                 f"{self._name}: an exact fit of {n:,} rows needs about {need / 1e9:,.1f} GB for its kernel matrix, but "
-                f"{free / 1e9:,.1f} GB are free; fit fewer rows (a sample of {int((free / item / 3) ** 0.5):,} fits) or "
-                "use approximation=Nystrom(1000), which fits any number"
+                f"{free / 1e9:,.1f} GB are free; use approximation=Nystrom(1000), or fewer rows"
             )
 
     # Losses: `fit` and `score_samples` read the same residuals.
