@@ -6,7 +6,6 @@ from typing import Any, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 
 from ..core.arrays import Array
@@ -90,13 +89,17 @@ class KCentersDetector(Explained):
         self.radius_ = float(np.sqrt(squared))
 
     def _contributions(self, Z: Array) -> Array:
-        return (Z - self.cluster_centers_[pairwise_distances_argmin(Z, self.cluster_centers_)]) ** 2
+        return (Z - self.cluster_centers_[_nearest(Z, self.cluster_centers_)]) ** 2
+
+
+def _nearest(Z: Array, centers: Array) -> Array:
+    return cdist(Z, centers, "sqeuclidean").argmin(axis=1)
 
 
 def _settle(rows: Array, centers: Array) -> tuple[float, Array]:
     """Move the centres until none moves; their squared radius and the centres."""
     for _ in range(_ROUNDS):
-        labels = cdist(rows, centers, "sqeuclidean").argmin(axis=1)
+        labels = _nearest(rows, centers)
         moved = np.stack([_center(rows[labels == c]) for c in range(len(centers))])
         if np.array_equal(moved, centers):
             break

@@ -124,15 +124,18 @@ class _Density:
 
         `home` leaves one value out of the point that stands for it.
         """
-        for a, b in blocks(len(z), len(self.points), self.points):
-            squared = (z[a:b, None] - self.points) ** 2
-            E = np.log(self.counts) - squared / (2 * self.width**2)
+        for a, b in blocks(len(z), 16 * len(self.points), self.points):  # of a size that stays in the cache
+            squared = z[a:b, None] - self.points
+            squared *= squared
+            E = squared * (-0.5 / self.width**2)
+            E += np.log(self.counts)
             if home is not None:
                 own = np.arange(b - a), home[a:b]
                 with np.errstate(divide="ignore"):  # a point that stands for one value is gone without it
                     E[own] += np.log1p(-1 / self.counts[home[a:b]])
             peak = E.max(axis=1)
-            yield np.exp(E - peak[:, None]), peak, squared
+            E -= peak[:, None]
+            yield np.exp(E, out=E), peak, squared
 
     def _log_norm(self, n: float) -> float:
         return float(np.log(n * self.width * np.sqrt(2 * np.pi)))

@@ -168,8 +168,17 @@ class SVDD(KernelDescription):
         self._keep(V, signs * a)
         self._k0 = float(diagonal[0])
         self._center = float(self.dual_coef_ @ self._similarity(self.support_vectors_))
-        self._squared_radius = _squared_radius(self._judge(V), a, upper, signs)
+        self._squared_radius = self._loss_on_the_ball(V, a, upper, signs)
         self.radius_ = float(np.sqrt(max(self._squared_radius, 0)))
+
+    def _loss_on_the_ball(self, V: Array, a: Array, upper: Array, signs: Array) -> float:
+        """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
+        free = (a > 0) & (a < upper * (1 - 1e-9))
+        if free.any():
+            return float(self._judge(V[free]).mean())
+        losses, inner = self._judge(V), (a == 0) == (signs > 0)
+        limits = [losses[inner].max(initial=-np.inf), losses[~inner].min(initial=np.inf)]
+        return float(np.mean([limit for limit in limits if np.isfinite(limit)]))
 
     def _multipliers(self, V: Array, signs: Array, upper: Array, diagonal: Array) -> Array:
         tol = check_number(self, "tol", 0, float("inf"))
@@ -210,13 +219,3 @@ def _diagonal(kernel: Kernel, Z: Array) -> Array:
     if isinstance(kernel, Radial):
         return ones(Z)
     return np.concatenate([np.diagonal(kernel(Z[a : a + 64], Z[a : a + 64])) for a in range(0, len(Z), 64)])
-
-
-def _squared_radius(losses: Array, a: Array, upper: Array, signs: Array) -> float:
-    """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
-    free = (a > 0) & (a < upper * (1 - 1e-9))
-    if free.any():
-        return float(losses[free].mean())
-    inner = (a == 0) == (signs > 0)
-    limits = [losses[inner].max(initial=-np.inf), losses[~inner].min(initial=np.inf)]
-    return float(np.mean([limit for limit in limits if np.isfinite(limit)]))

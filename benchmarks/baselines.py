@@ -1,0 +1,162 @@
+"""Fit and score times of all fourteen classifiers beside PyOD's and scikit-learn's, from one interleaved run.
+
+Writes the tables of docs/baselines.md. Needs pyod.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from pyod.models import ocsvm
+from pyod.models.knn import KNN
+from pyod.models.pca import PCA
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.neighbors import LocalOutlierFactor
+from threadpoolctl import threadpool_limits
+
+import oneclass
+from _table import markdown, write_between_markers
+
+SIZES = (500, 5000)
+FEATURES = 20
+REPEATS = 7
+PATIENCE = 45.0  # seconds after which a slow candidate is not measured again
+PAGE = Path(__file__).parents[1] / "docs" / "baselines.md"
+
+OURS = ["OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCRF", "NaiveParzen", "KMeansDetector", "KNNDetector"]
+OURS += ["AutoencoderDetector", "PCADetector", "MSTDetector", "KCentersDetector", "OCSVM", "SVDD"]
+PEER_OF = {
+    "KNNDetector": "PyOD KNN",
+    "PCADetector": "PyOD PCA",
+    "OCSVM": "PyOD OCSVM",
+    "SVDD": "PyOD OCSVM",
+    "OCRF": "random forest, same rows",
+}
+
+
+class Forest:
+    """A plain random forest on as many rows as the one-class forest grows its trees on."""
+
+    def fit(self, X: np.ndarray) -> Forest:
+        """Tell the rows from uniform ones, ten times as many."""
+        random = np.random.default_rng(0)
+        low, high = X.min(axis=0), X.max(axis=0)
+        outliers = random.uniform(low, high, size=(10 * len(X), X.shape[1]))
+        self.model = RandomForestClassifier(criterion="entropy", random_state=0)
+        self.model.fit(np.concatenate([X, outliers]), np.repeat([1, 0], [len(X), len(outliers)]))
+        return self
+
+    def score_samples(self, X: np.ndarray) -> np.ndarray:
+        """Share of the votes for the rows' side."""
+        return self.model.predict_proba(X)[:, 1]
+
+
+def candidates() -> dict[str, Callable[[], Any]]:
+    """What is measured, by name."""
+    made: dict[str, Callable[[], Any]] = {}
+    for name in OURS:
+        for threshold in ("train", "loo"):
+            made[f"{name} {threshold}"] = lambda name=name, threshold=threshold: _ours(name, threshold)
+    # The same nu, contamination and bandwidth as ours; the rest as it comes.
+    made["PyOD KNN"] = lambda: KNN(contamination=0.05)
+    made["PyOD PCA"] = lambda: PCA(contamination=0.05)
+    made["PyOD OCSVM"] = lambda: ocsvm.OCSVM(nu=0.05, contamination=0.05, gamma=0.25 / FEATURES)
+    made["random forest, same rows"] = Forest
+    made["scikit-learn LOF"] = lambda: LocalOutlierFactor(novelty=True, contamination=0.05)
+    made["scikit-learn IsolationForest"] = lambda: IsolationForest(contamination=0.05, random_state=0)
+    return made
+
+
+def _ours(name: str, threshold: str) -> Any:
+    model = getattr(oneclass, name)(threshold=threshold)
+    if name in ("OCSVM", "SVDD"):
+        model.set_params(sigma=(2 * FEATURES) ** 0.5)
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+def seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measure(n: int) -> dict[str, tuple[float, float]]:
+    """Median fit and score times of every candidate on n rows; candidates take turns."""
+    random = np.random.default_rng(n)
+    X, fresh = random.normal(size=(n, FEATURES)), random.normal(size=(n, FEATURES))
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in candidates()}
+    for repeat in range(REPEATS):
+        for name, make in candidates().items():
+            if repeat and sum(map(sum, times[name])) > PATIENCE:
+                continue
+            model = make()
+            fit = seconds(lambda model=model: model.fit(X))
+            score = getattr(model, "score_samples", None) or model.decision_function
+            times[name].append((fit, seconds(lambda score=score: score(fresh))))
+    return {name: tuple(median(column) for column in zip(*t, strict=True)) for name, t in times.items()}
+
+
+def table_rows(results: dict[int, dict[str, tuple[float, float]]]) -> Iterator[list[str]]:
+    """One line for each of ours, then one for each other."""
+    for name in OURS:
+        peer = PEER_OF.get(name)
+        line = [name, peer or ""]
+        for n in SIZES:
+            (fit, score), (fit_loo, _) = results[n][f"{name} train"], results[n][f"{name} loo"]
+            theirs = results[n].get(peer or "")
+            line += [_cell(fit, theirs and theirs[0]), _cell(fit_loo, None), _cell(score, theirs and theirs[1])]
+        yield line
+    for name in (k for k in results[SIZES[0]] if k.split()[0] not in OURS):
+        line = [f"*{name}*", ""]
+        for n in SIZES:
+            fit, score = results[n][name]
+            line += [_cell(fit, None), "", _cell(score, None)]
+        yield line
+
+
+def _cell(ours: float, theirs: float | None) -> str:
+    return f"{ours:.3g}" if theirs is None else f"{ours:.3g} ({ours / theirs:.2f})"
+
+
+def tree_cost(n: int, threshold: str) -> tuple[float, float]:
+    """Seconds and additional GB of one fit of the spanning tree detector, in a process of its own."""
+    command = [sys.executable, __file__, "tree", str(n), threshold]
+    spent, gigabytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return float(spent), float(gigabytes)
+
+
+def _tree(n: int, threshold: str) -> None:
+    X = np.random.default_rng(0).normal(size=(n, FEATURES))
+    oneclass.MSTDetector(delta=0.0).fit(X[:50])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    spent = seconds(lambda: oneclass.MSTDetector(threshold=threshold).fit(X))
+    print(spent, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        results = {n: measure(n) for n in SIZES}
+    head = ["classifier", "peer"]
+    for n in SIZES:
+        head += [f"n = {n:,}: fit, train", "fit, loo", "score"]
+    table = markdown(head, list(table_rows(results)))
+    print(table)
+    write_between_markers(PAGE, "times", table)
+    costs = [(threshold, *tree_cost(10_000, threshold)) for threshold in ("train", "loo")]
+    table = markdown(["threshold", "fit, s", "memory, GB"], [[t, f"{s:.1f}", f"{gb:.2f}"] for t, s, gb in costs])
+    print(table)
+    write_between_markers(PAGE, "tree", table)
+
+
+if __name__ == "__main__":
+    _tree(int(sys.argv[2]), sys.argv[3]) if sys.argv[1:2] == ["tree"] else main()
