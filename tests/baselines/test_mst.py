@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
 
 from oneclass import MSTDetector
@@ -48,6 +49,27 @@ def test_every_third_edge_of_a_comb_is_on_its_longest_path():
     kept = edges[on_longest_paths(edges, lengths, 1)]
     assert sorted(map(tuple, np.sort(kept, axis=1))) == [(0, 1), (0, 4), (1, 2), (2, 3), (3, 5)]
     assert on_longest_paths(edges, lengths, 3).all()
+
+
+@pytest.mark.parametrize("n_paths", [1, 2, 7, 20])
+def test_longest_paths_are_the_longest_over_all_pairs_of_leaves(n_paths):
+    V = np.random.default_rng(0).normal(size=(60, 2))
+    edges, lengths = spanning_tree(V)
+    D = shortest_path(coo_array((lengths, edges.T), shape=(60, 60)), directed=False)
+    leaves = [v for v in range(60) if (edges == v).sum() == 1]
+    pairs = sorted(((D[i, j], i, j) for i in leaves for j in leaves if i < j), reverse=True)[:n_paths]
+
+    def visits(pair, v):
+        length, i, j = pair
+        return abs(D[i, v] + D[v, j] - length) < 1e-9
+
+    expected = [any(visits(pair, a) and visits(pair, b) for pair in pairs) for a, b in edges]
+    assert np.array_equal(on_longest_paths(edges, lengths, n_paths), expected)
+
+
+def test_all_paths_are_the_whole_tree():
+    edges, lengths = spanning_tree(np.random.default_rng(0).normal(size=(60, 2)))
+    assert on_longest_paths(edges, lengths, 1000).all()
 
 
 def test_copies_are_edges_of_length_zero():

@@ -46,8 +46,9 @@ def _joins(V: Array, part: Array) -> Array:
 def on_longest_paths(edges: Array, lengths: Array, n_paths: int) -> Array:
     """Whether each edge of a tree lies on one of its `n_paths` longest paths, which run from leaf to leaf."""
     n = edges.max() + 1
-    leaves = np.flatnonzero(np.bincount(edges.ravel(), minlength=n) == 1)
-    D = dijkstra(_graph(edges, lengths, n), directed=False, indices=leaves)
+    tree = _graph(edges, lengths, n)
+    leaves = _far_leaves(tree, np.flatnonzero(np.bincount(edges.ravel(), minlength=n) == 1), n_paths)
+    D = dijkstra(tree, directed=False, indices=leaves)
     pairs = np.triu_indices(len(leaves), k=1)
     ends = D[:, leaves][pairs]
     longest = np.argsort(-ends, kind="stable")[:n_paths]
@@ -56,6 +57,21 @@ def on_longest_paths(edges: Array, lengths: Array, n_paths: int) -> Array:
         visited = D[start] + D[stop] <= length * (1 + 1e-9)
         on_path |= visited[edges].all(axis=1)
     return on_path
+
+
+def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
+    """The leaves at which one of the longest paths can end.
+
+    The farthest leaf from any leaf is an end of the longest path of all. The longest paths from that end are long ones
+    already; a leaf whose farthest leaf is nearer than the last of `n_paths` such ends none.
+    """
+    first = leaves[dijkstra(tree, directed=False, indices=leaves[0])[leaves].argmax()]
+    from_first = dijkstra(tree, directed=False, indices=first)[leaves]
+    from_last = dijkstra(tree, directed=False, indices=leaves[from_first.argmax()])[leaves]
+    if n_paths >= len(leaves):
+        return leaves
+    shortest = np.sort(from_first)[-n_paths]
+    return leaves[np.maximum(from_first, from_last) >= shortest * (1 - 1e-9)]
 
 
 def distance_to_segments(Z: Array, A: Array, B: Array) -> Array:
