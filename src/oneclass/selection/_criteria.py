@@ -1,0 +1,167 @@
+"""What makes a point of the grid good: labels, consistency, made-up outliers or likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+
+from ..estimators._base import OneClassClassifier
+from ._evaluate import Fold, Job, Params, Row, jobs, shared_groups
+from ._results import score_columns, table
+from ._spectral import SpectralPath, serves
+from .consistency import consistency_scores, promised
+from .outliers import OUTLIERS, generate_outliers
+from .scorers import Scorer
+
+__all__ = ["CRITERIA", "Decided", "Problem"]
+
+Float = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+class Decided(NamedTuple):
+    """Columns for `cv_results_`, the names of the scores among them, and the number of folds."""
+
+    columns: dict[str, Any]
+    names: tuple[str, ...]
+    n_folds: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that a criterion may look at."""
+
+    estimator: Any
+    candidates: list[Params]
+    X: Any
+    targets: NDArray[np.bool_]
+    splits: Callable[[], Sequence[tuple[Index, Index]]]
+    scorers: Mapping[str, Any]
+    run: Callable[[Iterable[Job]], list[Row]]
+    complexity: Callable[[Any], float] | None
+    n_outliers: int | None
+    random_state: Any
+    error_score: Any
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether `X` is a kernel matrix."""
+        return bool(get_tags(self.estimator).input_tags.pairwise)
+
+    def take(self, rows: Index, columns: Index) -> Any:
+        """Some rows; of a kernel matrix, their values with the training rows `columns`."""
+        part = _safe_indexing(self.X, rows)
+        return _safe_indexing(part, columns, axis=1) if self.pairwise else part
+
+    def folds(self) -> list[Fold]:
+        """Targets to train on and rows to judge; outliers never get into training."""
+        y = np.where(self.targets, 1, -1)
+        kept = [(train[self.targets[train]], test) for train, test in self.splits()]
+        return [Fold(self.take(train, train), self.take(test, train), y[test]) for train, test in kept]
+
+    def judge(
+        self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None
+    ) -> tuple[list[Row], dict[str, Any]]:
+        """Rows of scores, and the columns that they make."""
+        options = {"complexity": self.complexity, "error_score": self.error_score}
+        calls = jobs(self.estimator if estimator is None else estimator, self.candidates, folds, scorers, **options)
+        rows = self.run(calls)
+        shape = len(self.candidates), len(folds)
+        seconds = table([row._replace(scores={"": row.seconds}) for row in rows], *shape, "")
+        columns: dict[str, Any] = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}
+        for name in scorers:
+            columns |= score_columns(name, table(rows, *shape, name))
+        return rows, columns
+
+
+def by_labels(problem: Problem) -> Decided:
+    """Scores of held-out targets and of the outliers that the user has."""
+    folds = problem.folds()
+    return Decided(problem.judge(folds, problem.scorers)[1], tuple(problem.scorers), len(folds))
+
+
+def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
+    """Scores of held-out targets and of outliers made up around the training targets of the fold."""
+    if problem.pairwise:
+        raise ValueError(f"OneClassSearchCV: criterion={kind!r} needs rows, but a precomputed kernel has none")
+    random = check_random_state(problem.random_state)
+    folds = []
+    for fold in problem.folds():
+        known = np.asarray(fold.train, dtype=float)
+        inside = np.asarray(fold.rows, dtype=float)[fold.y == 1]
+        n = problem.n_outliers or max(200, 10 * len(inside))
+        made = generate_outliers(known, n, kind=kind, random_state=random)
+        y = np.repeat([1, -1], [len(inside), n])
+        folds.append(Fold(known, np.concatenate([inside, made]), y))
+    return Decided(problem.judge(folds, problem.scorers)[1], tuple(problem.scorers), len(folds))
+
+
+def by_consistency(problem: Problem) -> Decided:
+    """The most complex point whose rejected share of held-out targets stays within two sigma of the share asked for."""
+    estimator = problem.estimator
+    if isinstance(estimator, OneClassClassifier):
+        # Held-out thresholds keep their promise at any complexity: only training scores tell a model that overfits.
+        estimator = clone(estimator).set_params(threshold="train")
+    folds = [_targets_only(fold) for fold in problem.folds()]
+    sizes = np.array([len(fold.y) for fold in folds])
+    rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator)
+    shares = table(rows, len(problem.candidates), len(folds), "rejected")
+    rejected = shares @ sizes / sizes.sum()
+    delta = np.array([promised(clone(estimator).set_params(**params)) for params in problem.candidates])
+    complexity = _complexities(rows, len(problem.candidates))
+    score = consistency_scores(rejected, delta, complexity, int(sizes.sum()))
+    columns |= {"complexity": complexity, **score_columns("score", np.repeat(score[:, None], len(folds), axis=1))}
+    return Decided(columns, ("score",), len(folds))
+
+
+def by_likelihood(problem: Problem) -> Decided:
+    """Marginal likelihood of all targets, without folds."""
+    rows = np.flatnonzero(problem.targets)
+    train = problem.take(rows, rows)
+    if not serves(problem.estimator, train):
+        name = type(problem.estimator).__name__
+        raise ValueError(
+            f"OneClassSearchCV: criterion='likelihood' needs a kernel machine that fits exactly, got {name}"
+        )
+    groups = shared_groups(problem.estimator, problem.candidates)
+    members = [{i: problem.candidates[i] for i in group} for group in groups]
+    done = problem.run((_likelihoods, (problem.estimator, group, train)) for group in members)
+    score = table(done, len(problem.candidates), 1, "score")
+    return Decided(score_columns("score", score), ("score",), 1)
+
+
+def _likelihoods(estimator: Any, members: dict[int, Params], train: Any) -> list[Row]:
+    machines = {i: clone(estimator).set_params(**params) for i, params in members.items()}
+    costs = {i: machine.C for i, machine in machines.items()}
+    path = SpectralPath(next(iter(machines.values())), train, train, costs=sorted(set(costs.values())))
+    return [Row(i, 0, {"score": path.log_likelihood(C)}, path.complexity(C), 0.0) for i, C in costs.items()]
+
+
+def _targets_only(fold: Fold) -> Fold:
+    inside = np.flatnonzero(fold.y == 1)
+    return Fold(fold.train, _safe_indexing(fold.rows, inside), fold.y[inside])
+
+
+def _rejected(targets: NDArray[np.bool_], decisions: Float) -> float:
+    return float(np.mean(decisions < 0))
+
+
+def _complexities(rows: Sequence[Row], n: int) -> Float:
+    """Mean over the folds; the place in the grid where models do not tell."""
+    by_candidate = [np.mean([row.complexity for row in rows if row.candidate == i]) for i in range(n)]
+    return np.arange(n, dtype=float) if np.isnan(by_candidate).any() else np.array(by_candidate)
+
+
+CRITERIA: dict[str, Callable[[Problem], Decided]] = {
+    "labels": by_labels,
+    "consistency": by_consistency,
+    **{kind: partial(by_made_up_outliers, kind=kind) for kind in OUTLIERS},
+    "likelihood": by_likelihood,
+}

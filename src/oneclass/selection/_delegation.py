@@ -1,0 +1,85 @@
+"""What a search passes on to its best estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["BestEstimator"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _if_it_has(method: str) -> Callable[[Method], Method]:
+    """Offer the method only if the best (before fitting: the given) estimator has it."""
+
+    def check(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        return True
+
+    return available_if(check)
+
+
+class BestEstimator:
+    """The verbs of a classifier, answered by `best_estimator_`."""
+
+    estimator: Any
+    best_estimator_: Any
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the best estimator."""
+        return int(self._best.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Feature names of the best estimator."""
+        return self._best.feature_names_in_
+
+    @property
+    def offset_(self) -> Any:
+        """Threshold of the best estimator."""
+        return self._best.offset_
+
+    @property
+    def _best(self) -> Any:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no best estimator yet: fit it, with refit on")
+        return self.best_estimator_
+
+    def _ask(self, method: str, X: Any, **options: Any) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return getattr(self.best_estimator_, method)(X, **options)
+
+    @_if_it_has("predict")
+    def predict(self, X: Any, **options: Any) -> Any:
+        """Labels of the best estimator: +1 for the target class, -1 for an outlier; `alpha` goes to it."""
+        return self._ask("predict", X, **options)
+
+    @_if_it_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Decision values of the best estimator: negative for outliers."""
+        return self._ask("decision_function", X)
+
+    @_if_it_has("score_samples")
+    def score_samples(self, X: Any) -> Any:
+        """Scores of the best estimator: larger for more normal rows."""
+        return self._ask("score_samples", X)
+
+    @_if_it_has("p_value")
+    def p_value(self, X: Any) -> Any:
+        """Conformal p-values of the best estimator."""
+        return self._ask("p_value", X)
+
+    @_if_it_has("false_discovery")
+    def false_discovery(self, X: Any, q: float = 0.1) -> Any:
+        """Labels of the best estimator with the false-discovery rate `q` over the batch."""
+        return self._ask("false_discovery", X, q=q)
+
+    @_if_it_has("explain")
+    def explain(self, X: Any) -> Any:
+        """Contributions of the features by the best estimator."""
+        return self._ask("explain", X)

@@ -1,0 +1,142 @@
+"""Judge every candidate on every fold: kernel machines by one decomposition for many candidates, others by refits.
+
+A job is one call that returns rows of results, of whichever candidates and folds it can do together.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+
+from ..estimators._kernel_machine import KernelMachine
+from ._spectral import FREE, SpectralPath, serves
+from .scorers import Scorer
+
+__all__ = ["Fold", "Params", "Row", "jobs", "shared_groups"]
+
+Params = dict[str, Any]
+Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
+
+
+class Fold(NamedTuple):
+    """Targets to train on; rows to judge and their labels, +1 target and -1 outlier."""
+
+    train: Any
+    rows: Any
+    y: NDArray[np.int64]
+
+
+class Row(NamedTuple):
+    """Scores of one candidate on one fold."""
+
+    candidate: int
+    fold: int
+    scores: dict[str, float]
+    complexity: float
+    seconds: float
+
+
+def jobs(
+    estimator: Any,
+    candidates: Sequence[Params],
+    folds: Sequence[Fold],
+    scorers: Mapping[str, Any],
+    *,
+    complexity: Callable[[Any], float] | None,
+    error_score: Any,
+) -> Iterator[Job]:
+    """The calls that together judge every candidate on every fold."""
+    by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
+    groups = shared_groups(estimator, candidates) if by_decisions else [[i] for i in range(len(candidates))]
+    for k, fold in enumerate(folds):
+        for group in groups:
+            members = {i: candidates[i] for i in group}
+            arguments = (estimator, members, k, fold, dict(scorers), error_score)
+            if by_decisions and isinstance(estimator, KernelMachine):
+                yield _by_path, arguments
+            else:
+                yield _by_refits, (*arguments, complexity)
+
+
+def shared_groups(estimator: Any, candidates: Sequence[Params]) -> list[list[int]]:
+    """Candidates that one decomposition serves: those that differ in free parameters only."""
+    if not isinstance(estimator, KernelMachine):
+        return [[i] for i in range(len(candidates))]
+    groups: dict[Any, list[int]] = {}
+    for i, params in enumerate(candidates):
+        bound = ((name, _identity(value)) for name, value in params.items() if not _is_free(name, value))
+        groups.setdefault(frozenset(bound), []).append(i)
+    return list(groups.values())
+
+
+def _identity(value: Any) -> Any:
+    """What tells a value from others: itself when it is plain, else which object it is."""
+    return value if value is None or isinstance(value, bool | int | float | str) else id(value)
+
+
+def _is_free(name: str, value: Any) -> bool:
+    return name in FREE and not (name == "C" and isinstance(value, str))
+
+
+def _by_path(
+    estimator: Any, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], error_score: Any
+) -> list[Row]:
+    start = time.perf_counter()
+    first = next(iter(members.values()))
+    machine = clone(estimator).set_params(**first)
+    if not serves(machine, fold.train) or isinstance(machine.C, str):
+        return _by_refits(estimator, members, k, fold, scorers, error_score, None)
+    defaults = machine.get_params(deep=False)
+    free = [name for name in FREE if name in defaults]
+    try:
+        points = {i: {name: params.get(name, defaults[name]) for name in free} for i, params in members.items()}
+        costs = sorted({point["C"] for point in points.values()})
+        path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
+        targets = fold.y == 1
+        rows = []
+        for i, point in points.items():
+            decisions = path.decisions(point)
+            scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
+            rows.append(Row(i, k, scores, path.complexity(point["C"]), 0.0))
+    except (ValueError, TypeError, ArithmeticError, MemoryError):
+        # A candidate that cannot be fitted must not take the others of its group with it.
+        return _by_refits(estimator, members, k, fold, scorers, error_score, None)
+    seconds = (time.perf_counter() - start) / len(members)
+    return [row._replace(seconds=seconds) for row in rows]
+
+
+def _by_refits(
+    estimator: Any,
+    members: dict[int, Params],
+    k: int,
+    fold: Fold,
+    scorers: dict[str, Any],
+    error_score: Any,
+    complexity: Callable[[Any], float] | None,
+) -> list[Row]:
+    rows = []
+    for i, params in members.items():
+        start = time.perf_counter()
+        measure = np.nan
+        try:
+            with warnings.catch_warnings():
+                # The folds are smaller than the data; whether the budget can be kept is the last fit's question.
+                warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
+                model = clone(estimator).set_params(**params).fit(fold.train)
+            scores = {name: float(scorer(model, fold.rows, fold.y)) for name, scorer in scorers.items()}
+            measure = np.nan if complexity is None else float(complexity(model))
+        except Exception as error:
+            if isinstance(error_score, str):  # "raise"
+                raise
+            message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"
+            warnings.warn(message, FitFailedWarning, stacklevel=2)
+            scores = dict.fromkeys(scorers, float(error_score))
+        rows.append(Row(i, k, scores, measure, time.perf_counter() - start))
+    return rows

@@ -1,0 +1,181 @@
+"""Scorers that know one-class data: each is a function of labels and decision values, and a scikit-learn scorer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import average_precision_score
+
+from .labels import is_target
+
+__all__ = ["SCORERS", "Scorer", "get_scorer", "recall_at"]
+
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Metric = Callable[[Bool, Float], float]
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric of targets (True) and decision values (negative for rejected rows); larger is better.
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    metric : callable
+        ``metric(targets, decisions)``, a number.
+    target : label, optional
+        The label of the target class in `y`, as in `is_target`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import AAKELM
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> SCORERS["auroc"](AAKELM().fit(X), [[0.0, 0.0], [9.0, 9.0]], [1, -1])
+    1.0
+    """
+
+    name: str
+    metric: Metric
+    target: Any = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """The metric of a fitted estimator's decisions on rows `X` with labels `y`."""
+        decisions = np.asarray(estimator.decision_function(X), dtype=float)
+        return self.metric(is_target(y, self.target, caller=self.name), decisions)
+
+
+def recall_at(rate: float) -> Scorer:
+    """Share of the outliers found when the threshold moves to where a share `rate` of the targets is rejected.
+
+    Parameters
+    ----------
+    rate : float in [0, 1)
+        False-alarm rate.
+
+    Returns
+    -------
+    Scorer
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> targets, decisions = np.array([True, True, False, False]), np.array([0.3, 0.5, 0.1, 0.4])
+    >>> recall_at(0.0).metric(targets, decisions), recall_at(0.5).metric(targets, decisions)
+    (0.5, 1.0)
+    """
+    if not 0 <= rate < 1:
+        raise ValueError(f"recall_at: rate must be a number in [0, 1), got {rate!r}")
+    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate))
+
+
+def get_scorer(scoring: Any) -> Any:
+    """A scorer by name, or the callable itself; names that are not in `SCORERS` are scikit-learn's.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        A name, or a callable ``scorer(estimator, X, y)``.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> get_scorer("f1").name
+    'f1'
+    """
+    if isinstance(scoring, str):
+        if scoring in SCORERS:
+            return SCORERS[scoring]
+        from sklearn.metrics import get_scorer as sklearn_scorer
+
+        return sklearn_scorer(scoring)
+    if not callable(scoring):
+        listed = ", ".join(repr(name) for name in SCORERS)
+        raise ValueError(f"get_scorer: scoring must be one of {listed}, or a callable; got {scoring!r}")
+    return scoring
+
+
+def _precision_recall(targets: Bool, decisions: Float) -> tuple[float, float]:
+    accepted = decisions >= 0
+    hits = float(np.sum(accepted & targets))
+    return (hits / float(accepted.sum()) if hits else 0.0), hits / float(targets.sum())
+
+
+def _f1(targets: Bool, decisions: Float) -> float:
+    accepted = decisions >= 0
+    return 2 * float(np.sum(accepted & targets)) / float(accepted.sum() + targets.sum())
+
+
+def _gmean_paper(targets: Bool, decisions: Float) -> float:
+    precision, recall = _precision_recall(targets, decisions)
+    return math.sqrt(precision * recall)
+
+
+def _rates(targets: Bool, decisions: Float) -> tuple[float, float]:
+    """Share of targets accepted, share of outliers rejected; the latter is NaN without outliers."""
+    accepted = decisions >= 0
+    found = float(np.mean(~accepted[~targets])) if not targets.all() else math.nan
+    return float(np.mean(accepted[targets])), found
+
+
+def _balanced(targets: Bool, decisions: Float) -> float:
+    return sum(_rates(targets, decisions)) / 2
+
+
+def _gmean(targets: Bool, decisions: Float) -> float:
+    sensitivity, specificity = _rates(targets, decisions)
+    return math.sqrt(sensitivity * specificity)
+
+
+def _auroc(targets: Bool, decisions: Float) -> float:
+    n = int(targets.sum())
+    m = len(targets) - n
+    if m == 0:
+        return math.nan
+    ranks = rankdata(decisions)
+    return float((ranks[targets].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _average_precision(targets: Bool, decisions: Float) -> float:
+    return float(average_precision_score(targets, decisions))
+
+
+def _outlier_average_precision(targets: Bool, decisions: Float) -> float:
+    return float(average_precision_score(~targets, -decisions)) if not targets.all() else math.nan
+
+
+def _recall_at(targets: Bool, decisions: Float, *, rate: float) -> float:
+    if targets.all():
+        return math.nan
+    inside = np.sort(decisions[targets])
+    # Rows strictly below the k-th smallest target are rejected: at most k - 1 targets.
+    level = inside[math.floor(rate * len(inside) + 1e-9)]
+    return float(np.mean(decisions[~targets] < level))
+
+
+_METRICS: dict[str, Metric] = {
+    "f1": _f1,
+    "gmean_paper": _gmean_paper,
+    "gmean": _gmean,
+    "balanced": _balanced,
+    "auroc": _auroc,
+    "average_precision": _average_precision,
+    "outlier_average_precision": _outlier_average_precision,
+    "recall_at_false_alarms": partial(_recall_at, rate=0.05),
+}
+
+#: Scorers by name. The target class is positive: `f1` and `gmean_paper`, the paper's sqrt(precision x recall), are
+#: about accepted targets, `average_precision` about targets ranked first, `outlier_average_precision` about outliers.
+SCORERS: dict[str, Scorer] = {name: Scorer(name, metric) for name, metric in _METRICS.items()}

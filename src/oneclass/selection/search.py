@@ -1,0 +1,245 @@
+"""OneClassSearchCV: scikit-learn's grid search for classifiers that learn from one class."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ._criteria import CRITERIA, Problem
+from ._delegation import BestEstimator
+from ._results import parameters
+from .labels import is_target
+from .scorers import get_scorer
+from .splits import OneClassKFold
+
+__all__ = ["OneClassSearchCV"]
+
+
+_NAME = "OneClassSearchCV"
+
+#: What "auto" stands for without outliers.
+_WITHOUT_OUTLIERS = "ball"
+
+
+class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
+    """Search a grid of parameters by folds that train on targets only, with or without outliers to judge by.
+
+    Candidates of a kernel machine that differ in C, delta, threshold and score share one decomposition of each fold;
+    other estimators are fitted again at every point. Either way the scores are those of fitting every point.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A one-class classifier with `decision_function`.
+    param_grid : dict or list of dict
+        Parameters and the values to try, as in scikit-learn.
+    criterion : {"auto", "labels", "consistency", "ball", "box", "gaussian", "histogram", "likelihood"}, default="auto"
+        What makes a point good. ``labels``: the `scoring` of held-out targets and of the outliers in `y`.
+        ``consistency``: the most complex point whose share of rejected held-out targets stays within two standard
+        deviations of the share asked for (kernel machines are judged by their threshold on training scores here, since
+        the leave-one-out threshold keeps its promise at any complexity). ``ball``, ``box``, ``gaussian``,
+        ``histogram``: the `scoring` of held-out targets and of outliers made up by `generate_outliers`. ``likelihood``:
+        the marginal likelihood of the targets, for kernel machines; it does not see delta. ``auto``: ``labels`` when
+        `y` holds outliers, else ``ball``.
+    scoring : str, callable, list or dict, default="f1"
+        Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. Of
+        several, `refit` names the one that decides.
+    cv : int, splitter, iterable or None, default=None
+        Folds: a number for `OneClassKFold` (None is 5), a splitter, or pairs of row numbers. Outliers are never
+        trained on, whatever the splitter says.
+    refit : bool, str or callable, default=True
+        Whether to fit the best point on all targets; the name of the deciding scorer when there are several; or a
+        function of `cv_results_` that returns the index of the best point.
+    target : label, optional
+        The label of the target class in `y`, as in `is_target`.
+    complexity : callable, optional
+        ``complexity(fitted_estimator)``, a number that orders models for ``consistency``. By default kernel machines
+        are ordered by their effective number of parameters, others by their place in the grid, simplest first.
+    n_outliers : int, optional
+        Outliers to make up for each fold; by default ten for every held-out target, at least 200.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the made-up outliers.
+    n_jobs : int, optional
+        Jobs of joblib; its backends apply.
+    error_score : "raise" or number, default=nan
+        Score of a point that cannot be fitted.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, n_splits_, scorer_, refit_time_
+        As in scikit-learn's searches. `best_score_` of ``consistency`` is the place of the best point in the order of
+        complexity (negative when no point is consistent), of ``likelihood`` the log-likelihood a row and feature.
+    criterion_ : str
+        The criterion in use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import VAAKELM
+    >>> from oneclass.selection import OneClassSearchCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 2)), rng.uniform(-5, 5, size=(20, 2))])
+    >>> y = np.repeat([1, -1], [60, 20])
+    >>> search = OneClassSearchCV(VAAKELM(), {"C": [0.1, 1, 10], "delta": [0.02, 0.1]}, scoring="balanced").fit(X, y)
+    >>> sorted(search.best_params_)
+    ['C', 'delta']
+    >>> search.predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        criterion: str = "auto",
+        scoring: Any = "f1",
+        cv: Any = None,
+        refit: Any = True,
+        target: Any = None,
+        complexity: Callable[[Any], float] | None = None,
+        n_outliers: int | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        error_score: Any = np.nan,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.criterion = criterion
+        self.scoring = scoring
+        self.cv = cv
+        self.refit = refit
+        self.target = target
+        self.complexity = complexity
+        self.n_outliers = n_outliers
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Judge every point of the grid, then fit the best one on all targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Targets and, if there are any, outliers; the kernel matrix of all rows when the kernel is precomputed.
+        y : array-like of shape (n_samples,), optional
+            Labels; none are all targets.
+        groups : array-like of shape (n_samples,), optional
+            Groups for the splitter.
+
+        Returns
+        -------
+        self
+            The search.
+        """
+        X, y, groups = indexable(X, y, groups)
+        targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
+        self.criterion_ = self._criterion(targets)
+        problem = Problem(
+            estimator=clone(self.estimator),
+            candidates=list(ParameterGrid(self.param_grid)),
+            X=X,
+            targets=targets,
+            splits=lambda: self._splits(X, targets, groups),
+            scorers=self._scorers(),
+            run=self._run,
+            complexity=self.complexity,
+            n_outliers=self.n_outliers,
+            random_state=self.random_state,
+            error_score=self.error_score,
+        )
+        decided = CRITERIA[self.criterion_](problem)
+        self.n_splits_ = decided.n_folds
+        self.scorer_ = problem.scorers if len(problem.scorers) > 1 else next(iter(problem.scorers.values()))
+        self.cv_results_ = decided.columns | parameters(problem.candidates)
+        self._choose(decided.names)
+        if self.refit:
+            rows = np.flatnonzero(targets)
+            start = time.perf_counter()
+            self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(problem.take(rows, rows))
+            self.refit_time_ = time.perf_counter() - start
+        return self
+
+    def _criterion(self, targets: NDArray[np.bool_]) -> str:
+        if self.criterion == "auto":
+            return _WITHOUT_OUTLIERS if targets.all() else "labels"
+        if self.criterion not in CRITERIA:
+            listed = ", ".join(repr(name) for name in ("auto", *CRITERIA))
+            raise ValueError(f"{_NAME}: criterion must be one of {listed}; got {self.criterion!r}")
+        if self.criterion == "labels" and targets.all():
+            raise ValueError(f"{_NAME}: criterion='labels' needs outliers in y, got targets only")
+        return self.criterion
+
+    def _scorers(self) -> dict[str, Any]:
+        if isinstance(self.scoring, Mapping):
+            return {name: get_scorer(scoring) for name, scoring in self.scoring.items()}
+        if isinstance(self.scoring, list | tuple | set):
+            return {str(name): get_scorer(name) for name in self.scoring}
+        return {"score": get_scorer(self.scoring)}
+
+    def _splits(self, X: Any, targets: NDArray[np.bool_], groups: Any) -> list[tuple[Any, Any]]:
+        cv: Any = 5 if self.cv is None else self.cv
+        if isinstance(cv, int):
+            cv = OneClassKFold(cv)
+        if not hasattr(cv, "split"):
+            return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        if getattr(cv, "target", None) is not None:  # the labels are read already
+            cv = clone(cv).set_params(target=None)
+        return list(cv.split(X, np.where(targets, 1, -1), groups))
+
+    def _run(self, calls: Any) -> list[Any]:
+        done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
+        return [row for rows in done for row in rows]
+
+    def _choose(self, names: tuple[str, ...]) -> None:
+        """Set the best point: the first of those with the best rank."""
+        if callable(self.refit):
+            self.best_index_ = int(self.refit(self.cv_results_))
+        else:
+            name = self.refit if isinstance(self.refit, str) else names[0]
+            if name not in names or (len(names) > 1 and self.refit is True):
+                raise ValueError(
+                    f"{_NAME}: refit must name the scorer that decides, one of {names}; got {self.refit!r}"
+                )
+            self.best_index_ = int(self.cv_results_[f"rank_test_{name}"].argmin())
+            self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def score(self, X: Any, y: Any) -> float:
+        """The deciding scorer's value for rows `X` with labels `y`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+        y : array-like of shape (n_samples,)
+            Labels, of the same kind as at fit.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "best_estimator_")
+        scorer = self.scorer_[self.refit] if isinstance(self.scorer_, Mapping) else self.scorer_
+        return float(scorer(self.best_estimator_, X, np.where(is_target(y, self.target, caller=_NAME), 1, -1)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
