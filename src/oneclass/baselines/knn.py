@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
@@ -95,8 +95,9 @@ class KNNDetector(Explained):
             )
         self.rows_ = Z
         self._index = NearestNeighbors(n_jobs=self.n_jobs).fit(Z)
-        distances, self._nearest = self._index.kneighbors(n_neighbors=self.n_neighbors or min(n - 1, _LARGEST))
+        distances, nearest = self._index.kneighbors(n_neighbors=self.n_neighbors or min(n - 1, _LARGEST))
         self.n_neighbors_ = self.n_neighbors or _likeliest(distances**2, Z.shape[1])
+        self._nearest = nearest[:, : self.n_neighbors_].copy()
 
     def _contributions(self, Z: Array) -> Array:
         return self._measure(Z, self._index.kneighbors(Z, self.n_neighbors_, return_distance=False))
@@ -106,7 +107,7 @@ class KNNDetector(Explained):
 
     def _held_out_losses(self, X: Array, w: Array) -> Array:
         """Each row against the others; exact but for the scaling."""
-        return self._measure(self.rows_, self._nearest[:, : self.n_neighbors_]).sum(axis=1)
+        return self._measure(self.rows_, self._nearest).sum(axis=1)
 
     def _measure(self, Z: Array, nearest: Array) -> Array:
         if self.method == "kappa":
@@ -119,7 +120,7 @@ class KNNDetector(Explained):
         return gaps.mean(axis=1) ** 2 if self.method == "delta" else (gaps**2).mean(axis=1)
 
 
-def _likeliest(squared: Any, d: int) -> int:
+def _likeliest(squared: Array, d: int) -> int:
     """The k >= 2 of the largest ``sum_i log k - d log r_ik`` over rows apart from their k-th neighbour."""
     k = np.arange(1, squared.shape[1] + 1)
     if len(k) > 1:
