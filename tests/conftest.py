@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-settings.register_profile("theorems", deadline=None, max_examples=20, derandomize=True, database=None)
+settings.register_profile("theorems", deadline=None, max_examples=15, derandomize=True, database=None)
 settings.load_profile("theorems")
 
 
