@@ -40,7 +40,11 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
 #: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
-HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 1 << 28
+HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 128 << 20
+#: Bytes of one block of rows in a matrix product, which does its own blocking.
+_HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
+#: Columns of a panel in the blocked factorisations of libraries that would otherwise copy the matrix.
+_PANEL = 4096
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -93,9 +97,13 @@ def on_host(x: Array) -> bool:
     return not (array_api_compat.is_cupy_array(x) or getattr(device(x), "type", "cpu") == "cuda")
 
 
-def blocks(n_rows: int, row_items: int, like: Array) -> Iterator[tuple[int, int]]:
-    """Row ranges whose blocks of `row_items` values a row fit the byte budget of the array's device."""
-    budget = HOST_BLOCK if on_host(like) else DEVICE_BLOCK
+def blocks(n_rows: int, row_items: int, like: Array, *, for_products: bool = False) -> Iterator[tuple[int, int]]:
+    """Row ranges whose blocks of `row_items` values a row fit the byte budget of the array's device.
+
+    Blocks `for_products` are larger: matrix products do their own blocking.
+    """
+    sizes = (_DEVICE_PRODUCT, _HOST_PRODUCT) if for_products else (DEVICE_BLOCK, HOST_BLOCK)
+    budget = sizes[on_host(like)]
     item = namespace(like).finfo(like.dtype).bits // 8
     step = max(1, budget // max(1, row_items * item))
     for start in range(0, n_rows, step):
@@ -177,7 +185,7 @@ def _host_bytes() -> int:
 
 
 def cholesky(G: Array) -> Array:
-    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G` and reuses its memory.
+    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G`, reuses its memory, and leaves the rest undefined.
 
     Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
     """
@@ -188,6 +196,21 @@ def cholesky(G: Array) -> Array:
         if info != 0:
             raise np.linalg.LinAlgError(f"leading minor {info} is not positive")
         return upper.T
+    n = G.shape[0]
+    if n <= _PANEL:
+        return _small_cholesky(G)
+    for a in range(0, n, _PANEL):
+        b = min(n, a + _PANEL)
+        G[a:b, a:b] = _small_cholesky(G[a:b, a:b])
+        if b < n:
+            G[b:, a:b] = solve_lower(G[a:b, a:b], G[b:, a:b].T).T
+        for c in range(b, n, _PANEL):
+            d = min(n, c + _PANEL)
+            G[c:, c:d] -= G[c:, a:b] @ G[c:d, a:b].T
+    return G
+
+
+def _small_cholesky(G: Array) -> Array:
     xp = namespace(G)
     try:
         L = xp.linalg.cholesky(G)
@@ -249,17 +272,22 @@ def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
     return namespace(A, B).linalg.solve(A, B)
 
 
-def diagonal_of_inverse(L: Array) -> Array:
-    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L`."""
+def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
+    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L` unless it is to `keep`."""
     if isinstance(L, np.ndarray):
         (trtri,) = get_lapack_funcs(("trtri",), (L,))
-        inverse = trtri(L.T, lower=False, overwrite_c=True)[0].T
+        inverse = trtri(L.T, lower=False, overwrite_c=not keep)[0].T
         return np.einsum("ij,ij->j", inverse, inverse)
     xp = namespace(L)
     n = L.shape[0]
+    ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
+    inverses = [solve_lower(L[a:b, a:b], xp.eye(b - a, dtype=L.dtype, device=device(L))) for a, b in ranges]
     parts = []
-    for a, b in blocks(n, n, L):
-        # Columns a to b of the inverse are zero above row a.
-        columns = solve_lower(L[a:, a:], xp.eye(n - a, b - a, dtype=L.dtype, device=device(L)))
+    for j, (a, b) in enumerate(ranges):
+        # Columns a to b of the inverse, which are zero above row a, by forward substitution in products of panels.
+        columns = xp.zeros((n - a, b - a), dtype=L.dtype, device=device(L))
+        columns[: b - a, :] = inverses[j]
+        for (c, d), inverse in zip(ranges[j + 1 :], inverses[j + 1 :], strict=True):
+            columns[c - a : d - a, :] = -(inverse @ (L[c:d, a:c] @ columns[: c - a, :]))
         parts.append(xp.sum(columns * columns, axis=0))
     return xp.concat(parts)

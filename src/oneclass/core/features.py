@@ -34,6 +34,11 @@ class FeatureMap(Protocol):
         """Matrix of the norm, m x m."""
         ...
 
+    @property
+    def width(self) -> int:
+        """Values that one row takes on its way to its features."""
+        ...
+
 
 @dataclass(frozen=True)
 class NystromMap:
@@ -75,6 +80,11 @@ class NystromMap:
         return xp.clip(self.kernel.diagonal(Z) - xp.sum(coordinates * coordinates, axis=0), min=0)
 
     @property
+    def width(self) -> int:
+        """Number of landmarks."""
+        return int(self.landmarks.shape[0])
+
+    @property
     def penalty(self) -> Array:
         """Kernel matrix of the landmarks, or the identity if whitened."""
         if self.whitening is None:
@@ -109,7 +119,13 @@ class FourierMap:
         return namespace(F).zeros_like(F[:, 0])
 
     @property
+    def width(self) -> int:
+        """Number of features."""
+        return 2 * int(self.frequencies.shape[1])
+
+    @property
     def penalty(self) -> Array:
         """The identity."""
-        m = 2 * self.frequencies.shape[1]
-        return namespace(self.frequencies).eye(m, dtype=self.frequencies.dtype, device=device(self.frequencies))
+        return namespace(self.frequencies).eye(
+            self.width, dtype=self.frequencies.dtype, device=device(self.frequencies)
+        )

@@ -9,7 +9,6 @@ from .arrays import (
     SingularSystemError,
     blocks,
     cho_solve,
-    copy,
     device,
     diagonal_of_inverse,
     factor,
@@ -197,19 +196,17 @@ def solve_dual(
     SWT = shrink @ (w[:, None] * T)
     A = cho_solve(L, SWT)
     residuals = (T - SWT) + ridge * (shrink @ A)
-    # Leave-one-out overwrites L, unless S is a full matrix.
-    kept = copy(L) if keep_factor and shrink.full is None else L
-    model = DualModel(kernel, Z, A, ridge, kept if keep_factor else None)
+    model = DualModel(kernel, Z, A, ridge, L if keep_factor else None)
     spare = None
     if leave_one_out:
         unit = xp.clip(w, max=1.0)
-        spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L)
+        spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
     return model, TrainingRows(T, residuals, spare, w)
 
 
-def _sandwich_diagonal(shrink: Shrink, L: Array) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L`."""
+def _sandwich_diagonal(shrink: Shrink, L: Array, *, keep: bool) -> Array:
+    """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L` unless it is to `keep`."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
@@ -218,4 +215,4 @@ def _sandwich_diagonal(shrink: Shrink, L: Array) -> Array:
     P = cho_solve(L, shrink.V) if VZ.shape[1] else VZ
     inner = shrink.V.T @ P
     low_rank = xp.sum((2 * shrink.d[:, None] * P + VZ @ inner) * VZ, axis=1)
-    return shrink.d**2 * diagonal_of_inverse(L) + low_rank
+    return shrink.d**2 * diagonal_of_inverse(L, keep=keep) + low_rank

@@ -1,4 +1,4 @@
-"""Rows in memory, on the host or a device: one chunk; the core cuts it into blocks."""
+"""Rows in memory, on the host or a device: chunks are slices of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..core.arrays import Array
+from ..core.arrays import Array, blocks
 
 __all__ = ["InMemory"]
 
@@ -21,5 +21,9 @@ class InMemory:
     w: Array | None
 
     def total(self, step: Callable[[Array, Array | None], S], label: str) -> S:
-        """What `step` makes of the rows."""
-        return step(self.X, self.w)
+        """Sum of what `step` makes of slices of the rows, so that no step copies them all."""
+        result: S | None = None
+        for a, b in blocks(self.X.shape[0], self.X.shape[1], self.X, for_products=True):
+            part = step(self.X[a:b, :], None if self.w is None else self.w[a:b])
+            result = part if result is None else result + part  # type: ignore[operator]
+        return result  # type: ignore[return-value]

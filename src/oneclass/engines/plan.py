@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 from ..core import clusters
 from ..core.arrays import Array, blocks, namespace, ones
@@ -17,9 +15,6 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.solve import PrimalModel, TrainingRows
 
 __all__ = ["Plan", "Survey"]
-
-#: Features of one block of rows on their way into moments, in values a feature; large enough for BLAS to run at speed.
-_BLOCK_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -69,14 +64,11 @@ class Plan:
         if n == 0:
             # The map of no rows has the right width on the right device.
             return Moments.nothing(self.map(Z), self.target(Z))
-        parts = []
-        for a in range(0, n, _BLOCK_ROWS):
-            rows = Z[a : min(n, a + _BLOCK_ROWS), :]
-            weights = None if w is None else w[a : min(n, a + _BLOCK_ROWS)]
-            parts.append(Moments.of(self.map(rows), self.target(rows), weights))
-            if len(parts) == 2:
-                parts = [reduce(add, parts)]
-        return parts[0]
+        total: Moments | None = None
+        for a, b in blocks(n, self.map.width, Z, for_products=True):
+            part = Moments.of(self.map(Z[a:b, :]), self.target(Z[a:b, :]), None if w is None else w[a:b])
+            total = part if total is None else total + part
+        return total  # type: ignore[return-value]
 
     def training_rows(self, model: PrimalModel, X: Array, w: Array | None) -> TrainingRows:
         """Residuals of one chunk under the fitted model, and what leverage leaves of each row."""

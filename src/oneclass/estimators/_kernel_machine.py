@@ -196,8 +196,8 @@ class KernelMachine(OneClassClassifier):
     def _check_memory(self, X: Array) -> None:
         n = X.shape[0]
         item = namespace(X).finfo(X.dtype).bits // 8
-        # The host factors in place, other libraries hold matrix and factor; uncertainty keeps a factor.
-        need = n * n * item * (1 + is_foreign(X) + self._wants_variance)
+        # The matrix is factored in place; the host keeps a second one for uncertainty.
+        need = n * n * item * (1 + (self._wants_variance and not is_foreign(X)))
         free = available_bytes(X)
         if need > free:
             raise MemoryError(

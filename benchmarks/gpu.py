@@ -1,0 +1,101 @@
+"""Exact and approximate fits on one GPU, against the machine's own matrix-product rate. Needs PyTorch with CUDA.
+
+Prints a markdown table; `python benchmarks/gpu.py [rows]` sets the rows of the large fit (default 100 million).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+
+from _table import markdown
+from oneclass import AAKELM, VAAKELM, Nystrom
+from oneclass.engines import InMemory
+
+
+def seconds(run: Callable[[], object], repeats: int = 1) -> float:
+    best = float("inf")
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        run()
+        torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def gemm_rate(n: int = 12288) -> float:
+    """Multiply-adds a second, twice, of a large float64 matrix product."""
+    A = torch.randn(n, n, dtype=torch.float64, device="cuda")
+    A @ A
+    return 2 * n**3 / seconds(lambda: A @ A, 5)
+
+
+def exact(n: int, rate: float, **params: object) -> list[str]:
+    X = torch.randn(n, 20, dtype=torch.float64, device="cuda")
+    machine = AAKELM(score="reconstruction", **params)
+    machine.fit(X[:8192])
+    t = seconds(lambda: machine.fit(X), 2 if n <= 60_000 else 1)
+    alarms = float((machine.predict(torch.randn(20_000, 20, dtype=torch.float64, device="cuda")) < 0).double().mean())
+    peak = torch.cuda.max_memory_allocated() / 1e9
+    flops = n**3 / 3 * (2 if machine.threshold == "loo" else 1)
+    what = f"AAKELM exact, n = {n:,}, threshold={machine.threshold}"
+    return [what, f"{t:.2f}", f"{flops / t / rate:.0%}", f"{peak:.0f}", f"{100 * alarms:.2f}"]
+
+
+class Timed:
+    """An engine that notes how long each pass takes."""
+
+    def __init__(self, X: torch.Tensor) -> None:
+        self.engine, self.passes = InMemory(X, None), {}
+
+    def total(self, step: Callable, label: str) -> object:
+        result = []
+        self.passes[label] = seconds(lambda: result.append(self.engine.total(step, label)))
+        return result[0]
+
+
+def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[str]]:
+    torch.cuda.reset_peak_memory_stats()
+    X = torch.randn(n, 32, dtype=torch.float64, device="cuda")
+    machine.fit(X[:200_000])
+    engine = Timed(X)
+    name = type(machine).__name__
+    t = seconds(lambda: machine._fit_through(engine, machine.approximation))
+    alarms = float((machine.predict(torch.randn(100_000, 32, dtype=torch.float64, device="cuda")) < 0).double().mean())
+    peak = torch.cuda.max_memory_allocated() / 1e9
+    rows = [[f"{name}, n = {n:,}, d = 32, m = {m:,}", f"{t:.2f}", "", f"{peak:.0f}", f"{100 * alarms:.2f}"]]
+    for label, s in engine.passes.items():
+        share = f"{2 * n * m**2 / s / rate:.0%}" if label == "moments" else ""
+        rows.append([f"- {label}", f"{s:.2f}", share, "", ""])
+    return rows
+
+
+def main() -> None:
+    n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000_000
+    rate = gemm_rate()
+    print(f"{torch.cuda.get_device_name()}: float64 matrix product {rate / 1e12:.1f} TFLOP/s", flush=True)
+    rows = []
+    for size in (20_000, 50_000):
+        rows.append(exact(size, rate))
+        rows.append(exact(size, rate, threshold="train"))
+        print(rows[-2:], flush=True)
+    torch.cuda.empty_cache()
+    for machine in (
+        AAKELM(approximation=Nystrom(2048), score="reconstruction"),
+        AAKELM(approximation=Nystrom(2048), score="predictive"),
+        VAAKELM(approximation=Nystrom(2048), score="reconstruction"),
+    ):
+        rows += large(n, 2048, rate, machine)
+        torch.cuda.empty_cache()
+        print(rows[-5:], flush=True)
+    torch.cuda.reset_peak_memory_stats()
+    rows.append(exact(100_000, rate))
+    print(markdown(["fit, float64", "seconds", "of the product rate", "peak GB", "false alarms at 5 %"], rows))
+
+
+if __name__ == "__main__":
+    main()
