@@ -1,20 +1,22 @@
-"""Bandwidth and C by marginal likelihood: Gaussian-process regression of the rows on themselves, no outlier needed.
+r"""Bandwidth and C by marginal likelihood: Gaussian-process regression of the rows on themselves, no outlier needed.
 
-Every machine is judged by how it would rebuild its rows, whatever its own target: a constant target has its largest
-likelihood at an infinite bandwidth. The likelihood of rows that are rebuilt from themselves hardly ever stops rising
-with C, so the paper's range of C is the prior: `COSTS` ends where the paper's grid does.
+The process has prior :math:`\tau^2 K / \lambda` and noise :math:`\tau^2 / C`. Every machine is judged by how it would
+rebuild its rows, whatever its own target (a constant target is likeliest at an infinite bandwidth) and without its
+variance. Since a row is rebuilt from itself there is no noise, and the likelihood hardly ever stops rising with C: the
+paper's range of C is the prior. So a bandwidth is chosen at the end of that range, whatever C is then used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 
-from .arrays import Array, device, namespace
-from .embedding import Embedding
-from .kernels import Kernel
+from .arrays import Array, cho_solve, cholesky, device, namespace
+from .bandwidth import bandwidth
+from .embedding import NoVariance
+from .kernels import Kernel, Radial
 from .spectrum import Spectrum
 
-__all__ = ["COSTS", "FACTORS", "likeliest", "sample", "spread"]
+__all__ = ["COSTS", "FACTORS", "likeliest_bandwidth", "likeliest_cost", "log_marginal_likelihood", "sample"]
 
 #: Values of C to choose among: the paper's.
 COSTS = tuple(2.0**k for k in range(-5, 6))
@@ -22,23 +24,39 @@ COSTS = tuple(2.0**k for k in range(-5, 6))
 #: Bandwidths to choose among, in mean distances between rows.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 
-#: Rows that the likelihood looks at; it needs a few eigendecompositions of a matrix of that size.
+#: Rows that the likelihood looks at: a few factorisations of a matrix of that size.
 LARGEST = 500
 
 
-def likeliest(
-    kernels: Sequence[Kernel], Z: Array, w: Array, embedding: Embedding, *, costs: Sequence[float], lam: float
-) -> tuple[Kernel, float]:
-    """The kernel and the C under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves.
+def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float) -> float:
+    """The bandwidth under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves."""
+    mean = bandwidth("mean", kernel, Z, w)
+    candidates = [mean * factor for factor in FACTORS]
 
-    One eigendecomposition a kernel serves every C. The first of equals wins.
-    """
-    found: list[tuple[float, Kernel, float]] = []
-    for kernel in kernels:
-        spectrum = Spectrum.of(kernel(Z, Z), Z, w, embedding, lam=lam)
-        found += [(spectrum.log_marginal_likelihood(C=C), kernel, C) for C in costs]
-    _, kernel, C = max(found, key=lambda point: point[0])
-    return kernel, C
+    def likelihood(sigma: float) -> float:
+        return log_marginal_likelihood(kernel.with_sigma(sigma)(Z, Z), Z, w, C=COSTS[-1], lam=lam)
+
+    return max(candidates, key=likelihood)
+
+
+def likeliest_cost(kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
+    """The C of the paper's range under which the rows are likeliest; one eigendecomposition serves every C."""
+    spectrum = Spectrum.of(kernel(Z, Z), Z, w, NoVariance(), lam=lam)
+    return max(COSTS, key=lambda C: spectrum.log_marginal_likelihood(C=C))
+
+
+def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: float) -> float:
+    """Log density of targets `T` at the signal variance that maximises it, as `Spectrum` gives it, for a single C."""
+    xp = namespace(K)
+    n, d = float(xp.sum(w)), T.shape[1]
+    noise = xp.eye(K.shape[0], dtype=K.dtype, device=device(K)) / (C * w)
+    L = cholesky(K / lam + noise)
+    quadratic = float(xp.sum(T * cho_solve(L, T)))
+    signal = quadratic / (n * d) or 1.0
+    # The w - 1 further copies of a row have their noise alone.
+    repeated = n - K.shape[0]
+    log_det = 2 * float(xp.sum(xp.log(xp.linalg.diagonal(L)))) + float(xp.sum(xp.log(w))) - repeated * math.log(C)
+    return -0.5 * (d * (log_det + n * math.log(2 * math.pi * signal)) + quadratic / signal)
 
 
 def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:
@@ -50,15 +68,11 @@ def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | 
     if Z.shape[0] <= size:
         return None
     xp = namespace(Z)
-    order = xp.argsort(spread(Z))
+    # A direction that no feature dominates, along which different rows seldom tie.
+    direction = xp.cos(xp.arange(1, Z.shape[1] + 1, dtype=Z.dtype, device=device(Z)))
+    order = xp.argsort(Z @ direction)
     reached = xp.cumulative_sum(xp.take(w, order))
     steps = (xp.arange(size, dtype=w.dtype, device=device(w)) + 0.5) * (reached[-1] / size)
-    drawn = xp.searchsorted(reached, steps)
-    places, counts = xp.unique_counts(xp.clip(drawn, max=Z.shape[0] - 1))
+    drawn = xp.clip(xp.searchsorted(reached, steps), max=Z.shape[0] - 1)
+    places, counts = xp.unique_counts(drawn)
     return xp.take(order, places), xp.astype(counts, w.dtype)
-
-
-def spread(Z: Array) -> Array:
-    """Place of every row along a direction that no feature dominates and in which different rows seldom tie."""
-    xp = namespace(Z)
-    return Z @ xp.cos(xp.arange(1, Z.shape[1] + 1, dtype=Z.dtype, device=device(Z)))

@@ -103,7 +103,7 @@ def _plan(machine: KernelMachine, survey: Survey, approximation: Approximation, 
     machine.scaler_ = Scaler.of(survey.columns) if machine.scale else Scaler.identity(rows)
     Z = machine.scaler_(rows)
     few = slice(0, _CHOOSING_ROWS)
-    machine.kernel_, machine.C_ = choose_kernel_and_cost(machine, Z[few, :], w[few], machine._embedding)
+    machine.kernel_, machine.C_ = choose_kernel_and_cost(machine, Z[few, :], w[few])
     if isinstance(machine.kernel_, Radial):
         machine.sigma_ = float(machine.kernel_.sigma)
     # Whitening doubles the work of the moments: worth it while that is little.

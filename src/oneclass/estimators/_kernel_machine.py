@@ -159,7 +159,7 @@ class KernelMachine(OneClassClassifier):
         scaled = self.scale and not self._precomputed
         self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if scaled else Scaler.identity(X)
         Z = self.scaler_(X)
-        self.kernel_, self.C_ = choose_kernel_and_cost(self, Z, w, self._embedding)
+        self.kernel_, self.C_ = choose_kernel_and_cost(self, Z, w)
         if isinstance(self.kernel_, Radial):
             self.sigma_ = float(self.kernel_.sigma)
         return Z

@@ -130,7 +130,7 @@ def by_likelihood(problem: Problem) -> Decided:
         raise ValueError(
             f"OneClassSearchCV: criterion='likelihood' needs a kernel machine that fits exactly, got {name}"
         )
-    groups = shared_groups(problem.estimator, problem.candidates)
+    groups = shared_groups(problem.candidates)
     members = [{i: problem.candidates[i] for i in group} for group in groups]
     done = problem.run((_likelihoods, (problem.estimator, group, train)) for group in members)
     score = table(done, len(problem.candidates), 1, "score")
@@ -141,7 +141,7 @@ def _likelihoods(estimator: Any, members: dict[int, Params], train: Any) -> list
     machines = {i: clone(estimator).set_params(**params) for i, params in members.items()}
     costs = {i: machine.C for i, machine in machines.items()}
     path = SpectralPath(next(iter(machines.values())), train, train, costs=sorted(set(costs.values())))
-    return [Row(i, 0, {"score": path.log_likelihood(C)}, path.complexity(C), 0.0) for i, C in costs.items()]
+    return [Row(i, 0, {"score": path.log_likelihood(C)}, path.complexity[C], 0.0) for i, C in costs.items()]
 
 
 def _targets_only(fold: Fold) -> Fold:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from ..estimators._kernel_machine import KernelMachine
-from ._spectral import FREE, SpectralPath, serves
+from ._spectral import EMBEDDING, FREE, SpectralPath, serves
 from .scorers import Scorer
 
 __all__ = ["Fold", "Params", "Row", "jobs", "shared_groups"]
@@ -54,24 +54,20 @@ def jobs(
 ) -> Iterator[Job]:
     """The calls that together judge every candidate on every fold."""
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
-    groups = shared_groups(estimator, candidates) if by_decisions else [[i] for i in range(len(candidates))]
+    shared = by_decisions and isinstance(estimator, KernelMachine)
+    groups = shared_groups(candidates, FREE + EMBEDDING) if shared else [[i] for i in range(len(candidates))]
     for k, fold in enumerate(folds):
         for group in groups:
             members = {i: candidates[i] for i in group}
             arguments = (estimator, members, k, fold, dict(scorers), error_score)
-            if by_decisions and isinstance(estimator, KernelMachine):
-                yield _by_path, arguments
-            else:
-                yield _by_refits, (*arguments, complexity)
+            yield (_by_path, arguments) if shared else (_by_refits, (*arguments, complexity))
 
 
-def shared_groups(estimator: Any, candidates: Sequence[Params]) -> list[list[int]]:
-    """Candidates that one decomposition serves: those that differ in free parameters only."""
-    if not isinstance(estimator, KernelMachine):
-        return [[i] for i in range(len(candidates))]
+def shared_groups(candidates: Sequence[Params], free: Sequence[str] = FREE) -> list[list[int]]:
+    """Candidates that differ in the `free` parameters only; a C that has to be chosen first is not free."""
     groups: dict[Any, list[int]] = {}
     for i, params in enumerate(candidates):
-        bound = ((name, _identity(value)) for name, value in params.items() if not _is_free(name, value))
+        bound = ((name, _identity(value)) for name, value in params.items() if not _is_free(name, value, free))
         groups.setdefault(frozenset(bound), []).append(i)
     return list(groups.values())
 
@@ -81,35 +77,46 @@ def _identity(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else id(value)
 
 
-def _is_free(name: str, value: Any) -> bool:
-    return name in FREE and not (name == "C" and isinstance(value, str))
+def _is_free(name: str, value: Any, free: Sequence[str]) -> bool:
+    return name in free and not (name == "C" and isinstance(value, str))
 
 
 def _by_path(
     estimator: Any, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], error_score: Any
 ) -> list[Row]:
     start = time.perf_counter()
-    first = next(iter(members.values()))
-    machine = clone(estimator).set_params(**first)
+    machine = clone(estimator).set_params(**next(iter(members.values())))
     if not serves(machine, fold.train) or isinstance(machine.C, str):
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
-    defaults = machine.get_params(deep=False)
-    free = [name for name in FREE if name in defaults]
     try:
-        points = {i: {name: params.get(name, defaults[name]) for name in free} for i, params in members.items()}
-        costs = sorted({point["C"] for point in points.values()})
-        path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
-        targets = fold.y == 1
-        rows = []
-        for i, point in points.items():
-            decisions = path.decisions(point)
-            scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
-            rows.append(Row(i, k, scores, path.complexity(point["C"]), 0.0))
+        rows = list(_walk(machine, members, k, fold, scorers))
     except (ValueError, TypeError, ArithmeticError, MemoryError):
         # A candidate that cannot be fitted must not take the others of its group with it.
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     seconds = (time.perf_counter() - start) / len(members)
     return [row._replace(seconds=seconds) for row in rows]
+
+
+def _walk(
+    machine: KernelMachine, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer]
+) -> Iterator[Row]:
+    """Every member along paths that share rows and kernel, one decomposition for each variance."""
+    defaults = machine.get_params(deep=False)
+    free, embedding = ([name for name in names if name in defaults] for names in (FREE, EMBEDDING))
+    costs = sorted({params.get("C", machine.C) for params in members.values()})
+    path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
+    targets = fold.y == 1
+    numbers = list(members)
+    for group in shared_groups(list(members.values())):
+        indices = [numbers[i] for i in group]
+        if len(members) > len(group):
+            first = members[indices[0]]
+            path = path.again({name: first.get(name, defaults[name]) for name in embedding})
+        for i in indices:
+            point = {name: members[i].get(name, defaults[name]) for name in free}
+            decisions = path.decisions(point)
+            scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
+            yield Row(i, k, scores, path.complexity[point["C"]], 0.0)
 
 
 def _by_refits(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,12 +18,15 @@ from ..estimators._approximate import choose_approximation
 from ..estimators._input import read_rows
 from ..estimators._kernel_machine import KernelMachine
 
-__all__ = ["FREE", "SpectralPath", "serves"]
+__all__ = ["EMBEDDING", "FREE", "SpectralPath", "serves"]
 
 Float = NDArray[np.float64]
 
 #: Parameters that cost next to nothing once the training rows are decomposed.
 FREE = ("C", "delta", "threshold", "score")
+
+#: Parameters that need a decomposition of their own, of the same kernel values.
+EMBEDDING = ("variance", "n_clusters", "centring", "variance_weight")
 
 
 def serves(estimator: Any, X: Any) -> bool:
@@ -32,7 +36,10 @@ def serves(estimator: Any, X: Any) -> bool:
 
 
 class SpectralPath:
-    """A machine on training rows `X`, to judge other `rows`, for several values of C at once."""
+    """A machine on training rows `X`, to judge other `rows`, for several values of C at once.
+
+    A path made from another one (`again`) shares its scaled rows and kernel values.
+    """
 
     def __init__(self, machine: KernelMachine, X: Any, rows: Any, *, costs: Sequence[float]) -> None:
         self.machine = machine
@@ -45,9 +52,22 @@ class SpectralPath:
         self.Z = machine._prepare(X, self.w)
         self.rows = machine.scaler_(read_rows(machine, rows, reset=False))
         self.costs = np.asarray(costs, dtype=X.dtype)
-        self.embedding = machine._embedding(self.Z, self.w)
-        self.T = machine._target(self.Z)
-        self._losses: dict[tuple[Any, ...], tuple[Float, Float]] = {}
+        self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
+        self.K, self.row_K = machine.kernel_(self.Z, self.Z), machine.kernel_(self.rows, self.Z)
+        self._embed()
+
+    def again(self, params: dict[str, Any]) -> SpectralPath:
+        """The same rows and kernel with other values of parameters of the variance (`EMBEDDING`)."""
+        path = copy(self)
+        for name in _WORKED_OUT:
+            vars(path).pop(name, None)
+        path.machine.__dict__.update(params)
+        path._embed()
+        return path
+
+    def _embed(self) -> None:
+        self.embedding = self.machine._embedding(self.Z, self.w)
+        self._losses: dict[tuple[Any, ...], tuple[Float, Float, Float]] = {}
 
     @cached_property
     def _root(self) -> _Root | None:
@@ -56,8 +76,7 @@ class SpectralPath:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of the whitened kernel of the training rows."""
-        K = self.machine.kernel_(self.Z, self.Z)
-        lam = self.machine.lam
+        K, lam = self.K, self.machine.lam
         if self._root is None:
             return Spectrum.of(K, self.T, self.w, self.embedding, lam=lam)
         values, U = np.linalg.eigh(self._root.whiten(K, lam))
@@ -82,18 +101,14 @@ class SpectralPath:
         return np.asarray(np.clip(spare, np.finfo(spare.dtype).smallest_normal, None))
 
     @cached_property
-    def _kernel_rows(self) -> Float:
-        return np.asarray(self.machine.kernel_(self.rows, self.Z))
-
-    @cached_property
     def _features(self) -> Float:
         """The rows to judge, in spectral coordinates."""
-        return np.asarray(self._kernel_rows @ self.spectrum.recover)
+        return np.asarray(self.row_K @ self.spectrum.recover)
 
     @cached_property
     def row_residuals(self) -> Float:
         """Residuals of the rows to judge at every C."""
-        return self.machine._target(self.rows) - self._products(self._features, self._damping * self.costs)
+        return self.row_T - self._products(self._features, self._damping * self.costs)
 
     @cached_property
     def row_variance(self) -> Float:
@@ -106,7 +121,7 @@ class SpectralPath:
         """``k(z)' (lam I + MK)^-1 M k(z)`` of each row to judge."""
         if isinstance(self.embedding, NoVariance):
             return 0.0
-        k = self._kernel_rows
+        k = self.row_K
         Mk = self._root(self._root(k.T)) if self._root is not None else self.embedding.laplacian(self.w) @ k.T
         return np.asarray(np.sum(self._features * (Mk.T @ self.spectrum.vectors), axis=1))
 
@@ -120,26 +135,25 @@ class SpectralPath:
     def decisions(self, params: dict[str, Any]) -> Float:
         """Decision values of the rows, for values of the free parameters."""
         machine = self.machine
-        for name, value in params.items():
-            setattr(machine, name, value)
+        machine.__dict__.update(params)
         machine._check_decision()
-        c = int(np.flatnonzero(self.costs == machine.C)[0])
-        key = (c, machine.threshold in machine._held_out_rules, vars(machine).get("score"))
+        key = (params["C"], machine.threshold in machine._held_out_rules, params.get("score"))
         if key not in self._losses:
-            self._losses[key] = self._losses_at(*key[:2])
-        known, losses = self._losses[key]
-        machine._mean_residual = self.residuals[c].mean(axis=0)
+            self._losses[key] = self._losses_at(key[0], key[1])
+        known, losses, machine._mean_residual = self._losses[key]
         return np.asarray(machine._threshold(known, self.w) - losses)
 
-    def _losses_at(self, c: int, held_out: bool) -> tuple[Float, Float]:
-        """Losses of the training rows, held out or not, and of the rows to judge."""
+    def _losses_at(self, C: float, held_out: bool) -> tuple[Float, Float, Float]:
+        """Losses of the training rows, held out or not, of the rows to judge, and the training rows' mean residual."""
+        c = int(np.flatnonzero(self.costs == C)[0])
         machine, residuals, spare = self.machine, self.residuals[c], self.spare[c]
-        C = machine.C_ = float(self.costs[c])
+        machine.C_ = C
         machine.signal_ = C * float(np.sum(self.T * residuals)) / self.T.size
-        share = spare if held_out else np.ones_like(spare)
         wants = machine._wants_variance
+        share = spare if held_out else np.ones_like(spare)
         known = machine._loss(residuals / share[:, None], (1 - spare) / share / C if wants else None)
-        return known, machine._loss(self.row_residuals[c], self.row_variance[c] if wants else None)
+        losses = machine._loss(self.row_residuals[c], self.row_variance[c] if wants else None)
+        return known, losses, residuals.mean(axis=0)
 
     def log_likelihood(self, C: float) -> float:
         """Marginal likelihood of the rows rebuilt from themselves, whatever the machine's target, a row and feature."""
@@ -147,9 +161,10 @@ class SpectralPath:
         rebuilt = replace(one, T=self.Z, projected=one.vectors.T @ (one.roots[:, None] * self.Z))
         return rebuilt.log_marginal_likelihood(C=C) / self.Z.size
 
-    def complexity(self, C: float) -> float:
-        """Effective number of parameters: the sum of the training rows' leverages."""
-        return float(np.sum(1 - self._damping[:, self.costs == C]))
+    @cached_property
+    def complexity(self) -> dict[float, float]:
+        """Effective number of parameters at every C: the sum of the training rows' leverages."""
+        return dict(zip(self.costs.tolist(), np.sum(1 - self._damping, axis=0).tolist(), strict=True))
 
 
 class _Root:
@@ -177,3 +192,6 @@ class _Root:
         system[np.diag_indices_from(system)] += lam
         half = solve_lower(cholesky(system), HK)
         return np.asarray((K - half.T @ half) / lam)
+
+
+_WORKED_OUT = tuple(name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property))
