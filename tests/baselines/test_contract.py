@@ -24,7 +24,7 @@ print(json.dumps([(c["check_name"], c["status"], repr(c["exception"])) for c in 
 @pytest.mark.parametrize("name", sorted(baselines.__all__))
 def test_every_check_of_scikit_learn_passes(name):
     # In a process of its own, where scikit-learn's array API check can run.
-    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    environment = os.environ | {"SCIPY_ARRAY_API": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-c", CHECKS, name]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     checks = json.loads(run.stdout)
