@@ -51,8 +51,10 @@ class Timed:
 
     def __init__(self, X: torch.Tensor) -> None:
         self.engine, self.passes = InMemory(X, None), {}
+        self.loss_limit = self.engine.loss_limit
 
     def total(self, step: Callable, label: str) -> object:
+        """As the engine's own."""
         result = []
         self.passes[label] = seconds(lambda: result.append(self.engine.total(step, label)))
         return result[0]

@@ -40,11 +40,11 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
 #: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
-HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 128 << 20
+HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
 #: Bytes of one block of rows in a matrix product, which does its own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
 #: Columns of a panel in the blocked factorisations of libraries that would otherwise copy the matrix.
-_PANEL = 4096
+_PANEL = 1024
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -203,11 +203,24 @@ def cholesky(G: Array) -> Array:
         b = min(n, a + _PANEL)
         G[a:b, a:b] = _small_cholesky(G[a:b, a:b])
         if b < n:
-            G[b:, a:b] = solve_lower(G[a:b, a:b], G[b:, a:b].T).T
-        for c in range(b, n, _PANEL):
-            d = min(n, c + _PANEL)
-            G[c:, c:d] -= G[c:, a:b] @ G[c:d, a:b].T
+            G[b:, a:b] = G[b:, a:b] @ _inverse_of_lower(G[a:b, a:b]).T
+        for c in range(b, n, 2 * _PANEL):
+            d = min(n, c + 2 * _PANEL)
+            _subtract_product(G[c:, c:d], G[c:, a:b], G[c:d, a:b].T)
     return G
+
+
+def _subtract_product(out: Array, A: Array, B: Array) -> None:
+    """``out -= A B``, without a matrix for the product where the library can."""
+    if array_api_compat.is_torch_array(out):
+        out.addmm_(A, B, alpha=-1)
+    else:
+        out -= A @ B
+
+
+def _inverse_of_lower(L: Array) -> Array:
+    """Inverse of a small triangular panel, so that large products replace large triangular solves."""
+    return solve_lower(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
 
 
 def _small_cholesky(G: Array) -> Array:
@@ -281,7 +294,7 @@ def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
     xp = namespace(L)
     n = L.shape[0]
     ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
-    inverses = [solve_lower(L[a:b, a:b], xp.eye(b - a, dtype=L.dtype, device=device(L))) for a, b in ranges]
+    inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
     parts = []
     for j, (a, b) in enumerate(ranges):
         # Columns a to b of the inverse, which are zero above row a, by forward substitution in products of panels.

@@ -17,8 +17,8 @@ def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     total = 0.0
     for a, b in blocks(Z.shape[0], Z.shape[0], Z):
         D = kernel.distances(Z[a:b, :], Z[:b, :])
-        D[:, :a] *= 2  # pairs below the block on the diagonal stand for their mirror images too
-        total += float(xp.sum(w[a:b] * (D @ w[:b])))
+        # Pairs left of the block on the diagonal stand for their mirror images too.
+        total += float(w[a:b] @ (D @ w[:b])) + float(w[a:b] @ (D[:, :a] @ w[:a]))
     n = float(xp.sum(w))
     return total / (n * (n - 1)) if n > 1 else 0.0
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.arrays import Array, is_foreign
+from .quantiles import EXACT
 
 __all__ = ["Chunks"]
 
@@ -32,6 +33,8 @@ class Chunks:
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
+
+    loss_limit = EXACT
 
     def __init__(self, source: Any, read: Callable[[Any], Array], *, verbose: bool = False) -> None:
         self._source, self._read, self._verbose = source, read, verbose

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.arrays import Array
+from .quantiles import EXACT
 
 __all__ = ["DaskRows", "is_dask", "map_rows"]
 
@@ -30,6 +31,8 @@ def _parts(X: Any) -> list[Any]:
 
 class DaskRows:
     """The engine of a Dask array or data frame; `read` checks one block where it lies."""
+
+    loss_limit = EXACT
 
     def __init__(self, X: Any, read: Callable[[Any], Array]) -> None:
         self._partitions, self._read = _parts(X), read

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from ..core.arrays import Array, blocks
 
@@ -19,6 +20,9 @@ class InMemory:
 
     X: Array
     w: Array | None
+
+    #: The losses of all rows are kept: the rows are in memory anyway.
+    loss_limit: ClassVar[float] = math.inf
 
     def total(self, step: Callable[[Array, Array | None], S], label: str) -> S:
         """Sum of what `step` makes of slices of the rows, so that no step copies them all."""

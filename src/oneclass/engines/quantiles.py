@@ -12,7 +12,7 @@ from ..core.arrays import Array, device, namespace, ones, to_numpy
 
 __all__ = ["LossSummary"]
 
-#: Losses kept one by one; beyond this many the summary is a sketch.
+#: Losses that a summary keeps one by one, unless told otherwise; beyond this many it is a sketch.
 EXACT = 1_000_000
 
 
@@ -22,12 +22,13 @@ class LossSummary:
 
     losses: Array
     w: Array
+    limit: float = EXACT  # losses kept one by one
     sketch: bytes | None = None  # a quantile sketch of further rows, all of weight one; bytes travel
 
     @classmethod
-    def of(cls, losses: Array, w: Array | None) -> LossSummary:
-        """The losses of one chunk."""
-        return cls(losses, ones(losses) if w is None else w)
+    def of(cls, losses: Array, w: Array | None, *, limit: float = EXACT) -> LossSummary:
+        """The losses of one chunk; a summary of more than `limit` becomes a sketch."""
+        return cls(losses, ones(losses) if w is None else w, limit)
 
     def __add__(self, other: LossSummary) -> LossSummary:
         xp = namespace(self.losses)
@@ -35,9 +36,10 @@ class LossSummary:
         merged = LossSummary(
             xp.concat([self.losses, other.losses]),
             xp.concat([self.w, other.w]),
+            self.limit,
             _merged(sketches).serialize() if len(sketches) == 2 else next(iter(sketches), None),
         )
-        return merged if merged.losses.shape[0] <= EXACT else merged._sketched()
+        return merged if merged.losses.shape[0] <= self.limit else merged._sketched()
 
     def weighted(self) -> tuple[Array, Array]:
         """Losses and their weights: those of the rows, or quantiles of the sketch that stand for as many rows each."""
@@ -55,10 +57,12 @@ class LossSummary:
 
     def _sketched(self) -> LossSummary:
         if bool(namespace(self.w).any(self.w != 1)):
-            raise ValueError(f"weighted rows beyond {EXACT:,} are not supported here: repeat them or leave out weights")
+            raise ValueError(
+                f"weighted rows beyond {self.limit:,} are not supported here: repeat them or leave out weights"
+            )
         sketch = _merged([self.sketch] if self.sketch is not None else [])
         sketch.update(to_numpy(self.losses).astype(np.float32))
-        return LossSummary(self.losses[:0], self.w[:0], sketch.serialize())
+        return LossSummary(self.losses[:0], self.w[:0], self.limit, sketch.serialize())
 
 
 def _merged(sketches: Sequence[bytes | None]) -> Any:

@@ -74,7 +74,7 @@ def fit_through(machine: KernelMachine, engine: Any, approximation: Approximatio
     random_state = machine.random_state
     seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
     choosing = max(_CHOOSING_ROWS, 8 * approximation.m)
-    survey = engine.total(partial(Survey.of, size=max(choosing, _SAMPLE_ROWS), seed=seed), "survey")
+    survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
     plan = _plan(machine, survey, approximation, choosing, np.random.default_rng(seed))
     moments = engine.total(plan.moments, "moments")
     variance = None
@@ -95,7 +95,7 @@ def fit_through(machine: KernelMachine, engine: Any, approximation: Approximatio
     whole = moments.total()
     features = namespace(whole.f).astype(whole.f[0, :], model.weights.dtype)
     machine._mean_residual = whole.t[0, :] - features @ model.weights
-    _decide(machine, engine, plan, survey, model)
+    _decide(machine, engine, plan, survey, model, choosing)
 
 
 def _plan(machine: KernelMachine, survey: Survey, approximation: Approximation, choosing: int, rng: Any) -> Plan:
@@ -114,27 +114,29 @@ def _plan(machine: KernelMachine, survey: Survey, approximation: Approximation, 
     return Plan(machine.scaler_, feature_map, machine._target, centres, scatter)
 
 
-def _decide(machine: KernelMachine, engine: Any, plan: Plan, survey: Survey, model: PrimalModel) -> None:
-    """Threshold and calibration from the losses of all rows, or of the sample where leverages would cost too much."""
-    n, m = survey.n_rows, model.width
+def _decide(machine: KernelMachine, engine: Any, plan: Plan, survey: Survey, model: PrimalModel, choosing: int) -> None:
+    """Threshold and calibration from the losses of all rows, or of a sample where leverages would cost too much."""
+    n, sample = survey.n_rows, survey.sample
     matters = model.effective / n > _NEGLIGIBLE * machine.delta
-    if (matters or machine._wants_variance) and n * m**2 > _AFFORDABLE:
-        engine = InMemory(survey.sample.rows, survey.sample.weights)
-    step = partial(_held_out_losses, machine, plan, model if matters else None)
+    costly = (matters or machine._wants_variance) and n * model.width**2 > _AFFORDABLE
+    if costly and n > 2 * sample.size:
+        # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out.
+        engine = InMemory(sample.rows[choosing:, :], sample.weights[choosing:])
+    step = partial(_held_out_losses, machine, plan, model if matters else None, engine.loss_limit)
     machine._decide(*engine.total(step, "held-out losses").weighted(), held_out=True)
     if machine.threshold not in machine._held_out_rules:
-        losses, w = engine.total(partial(_training_losses, machine), "losses").weighted()
+        losses, w = engine.total(partial(_training_losses, machine, engine.loss_limit), "losses").weighted()
         machine._decide(losses, w, held_out=False)
 
 
 def _held_out_losses(
-    machine: KernelMachine, plan: Plan, model: PrimalModel | None, X: Array, w: Array | None
+    machine: KernelMachine, plan: Plan, model: PrimalModel | None, limit: float, X: Array, w: Array | None
 ) -> LossSummary:
     if model is None:
-        return _training_losses(machine, X, w)
+        return _training_losses(machine, limit, X, w)
     rows = plan.training_rows(model, X, w)
-    return LossSummary.of(machine._held_out_loss(rows), w)
+    return LossSummary.of(machine._held_out_loss(rows), w, limit=limit)
 
 
-def _training_losses(machine: KernelMachine, X: Array, w: Array | None) -> LossSummary:
-    return LossSummary.of(machine._losses(X), w)
+def _training_losses(machine: KernelMachine, limit: float, X: Array, w: Array | None) -> LossSummary:
+    return LossSummary.of(machine._losses(X), w, limit=limit)
