@@ -50,6 +50,15 @@ def test_the_number_of_neighbours_has_the_largest_leave_one_out_likelihood(seed)
     assert model.n_neighbors_ == max(range(2, 40), key=lambda k: likelihood(rows, k))
 
 
+def test_a_likelihood_that_grows_beyond_ten_is_followed():
+    # Tight clusters of fifteen: the density is nearly flat inside and falls to nothing outside.
+    random = np.random.default_rng(0)
+    rows = np.concatenate([c + 1e-3 * random.uniform(size=(15, 2)) for c in random.normal(size=(6, 2))])
+    copies = np.repeat(random.normal(size=(8, 2)), 12, axis=0)
+    assert KNNDetector(scale=False).fit(copies).n_neighbors_ >= 12
+    assert KNNDetector(scale=False).fit(rows).n_neighbors_ == max(range(2, 50), key=lambda k: likelihood(rows, k))
+
+
 def test_neighbours_that_coincide_do_not_drive_the_choice():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     copies = np.repeat(rows, 3, axis=0)

@@ -13,8 +13,8 @@ from ._base import Explained
 
 __all__ = ["KNNDetector"]
 
-#: Largest number of neighbours that the likelihood chooses among.
-_LARGEST = 50
+#: Largest numbers of neighbours that the likelihood chooses among, first and last.
+_FEW, _MANY = 10, 50
 
 #: Squared distances below this share of the largest one count as coincidence: rounding alone makes such values.
 _COINCIDENT = 1e-12
@@ -30,9 +30,10 @@ class KNNDetector(Explained):
     Parameters
     ----------
     n_neighbors : int or None, default=None
-        k. None takes the k from 2 to 50 with the largest leave-one-out likelihood of the density ``k / (n V r^d)``, r
-        the distance to the k-th neighbour, among those for which the fewest rows coincide with that neighbour. With
-        k = 1 no training row, and no copy of one, could be rejected: it is its own nearest row.
+        k. None takes the k with the largest leave-one-out likelihood of the density ``k / (n V r^d)``, r the distance
+        to the k-th neighbour, among those for which the fewest rows coincide with that neighbour. It is sought from 2
+        to 10, and to 50 if it is above 5 or rows coincide. With k = 1 no training row, and no copy of one, could be
+        rejected: it is its own nearest row.
     method : {"kappa", "delta", "gamma"}, default="kappa"
         What is measured to the k nearest rows.
     scale : bool, default=True
@@ -95,9 +96,20 @@ class KNNDetector(Explained):
             )
         self.rows_ = Z
         self._index = NearestNeighbors(n_jobs=self.n_jobs).fit(Z)
-        distances, nearest = self._index.kneighbors(n_neighbors=self.n_neighbors or min(n - 1, _LARGEST))
-        self.n_neighbors_ = self.n_neighbors or _likeliest(distances**2, Z.shape[1])
-        self._nearest = nearest[:, : self.n_neighbors_].copy()
+        if self.n_neighbors is None:
+            self.n_neighbors_, self._nearest = self._choose(n - 1)
+        else:
+            self.n_neighbors_ = int(self.n_neighbors)
+            self._nearest = self._index.kneighbors(n_neighbors=self.n_neighbors_, return_distance=False)
+
+    def _choose(self, most: int) -> tuple[int, Array]:
+        """The likeliest k and the k nearest others of each training row."""
+        for largest in (min(_FEW, most), min(_MANY, most)):
+            distances, nearest = self._index.kneighbors(n_neighbors=largest)
+            k, settled = _likeliest(distances**2, self.rows_.shape[1])
+            if settled:
+                break
+        return k, nearest[:, :k].copy()
 
     def _contributions(self, Z: Array) -> Array:
         return self._measure(Z, self._index.kneighbors(Z, self.n_neighbors_, return_distance=False))
@@ -120,13 +132,18 @@ class KNNDetector(Explained):
         return gaps.mean(axis=1) ** 2 if self.method == "delta" else (gaps**2).mean(axis=1)
 
 
-def _likeliest(squared: Array, d: int) -> int:
-    """The k >= 2 of the largest ``sum_i log k - d log r_ik`` over rows apart from their k-th neighbour."""
+def _likeliest(squared: Array, d: int) -> tuple[int, bool]:
+    """The k >= 2 of the largest ``sum_i log k - d log r_ik``, and whether larger k need not be asked.
+
+    Rows that coincide with their k-th neighbour have no likelihood: the k with the fewest of them are compared.
+    """
     k = np.arange(1, squared.shape[1] + 1)
     if len(k) > 1:
         k, squared = k[1:], squared[:, 1:]
     apart = squared > _COINCIDENT * squared.max()
-    logs = np.log(squared, where=apart, out=np.zeros_like(squared))
-    likelihood = (apart * (np.log(k) - d / 2 * logs)).sum(axis=0)
-    most = apart.sum(axis=0) == apart.sum(axis=0).max()
-    return int(k[most][np.argmax(likelihood[most])])
+    logs = np.log(np.where(apart, squared, 1))
+    likelihood = (apart * np.log(k) - d / 2 * logs).sum(axis=0)
+    n_apart = apart.sum(axis=0)
+    fewest = n_apart == n_apart.max()
+    best = int(k[fewest][np.argmax(likelihood[fewest])])
+    return best, 2 * best <= k[-1] and n_apart.max() == len(squared)
