@@ -32,7 +32,7 @@ class AutoencoderDetector(Explained):
         Output of a hidden unit.
     alpha : float in [0, inf), default=1e-4
         Weight of the squared norm of the network's weights.
-    max_iter : int, default=500
+    max_iter : int, default=2000
         Iterations of L-BFGS; a warning says when they were too few.
     scale : bool, default=True
         Whether to z-score the features first; constant ones are centred only.
@@ -71,7 +71,7 @@ class AutoencoderDetector(Explained):
         hidden_layer_sizes: int | Sequence[int] = 5,
         activation: str = "tanh",
         alpha: float = 1e-4,
-        max_iter: int = 500,
+        max_iter: int = 2000,
         scale: bool = True,
         delta: float = 0.05,
         threshold: str = "loo",
