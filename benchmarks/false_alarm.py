@@ -1,7 +1,7 @@
 """False alarms asked for and delivered, with the paper's threshold and with the leave-one-out one.
 
-Targets are split 80/20 at random; machines learn from the 80 % and the delivered rate is the share of the other 20 % that
-they reject. Writes the table of docs/false_alarms.md.
+Targets are split 80/20 at random; machines learn from the 80 % and the delivered rate is the share of the other 20 %
+that they reject. Writes the table of docs/false_alarms.md.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from _table import markdown, write_between_markers
 from joblib import Parallel, delayed
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
+from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
 from oneclass.core import threshold as rules
 
@@ -73,9 +73,9 @@ def main() -> None:
     )
     footer = (
         f"\n\nPercent of fresh normal rows rejected, mean over the four machines and {SPLITS} random 80/20 splits. "
-        "Training rows: wine 57, digits 139-146 each, benign breast 286. Over every set with at least 100 training rows, "
-        f"machine, C and rate asked for, the leave-one-out threshold was off by at most {100 * worst:.1f} percentage "
-        "points in the mean."
+        "Training rows: wine 57, digits 139-146 each, benign breast 286. Over every set with at least 100 training "
+        f"rows, machine, C and rate asked for, the leave-one-out threshold was off by at most {100 * worst:.1f} "
+        "percentage points in the mean."
     )
     write_between_markers(Path(__file__).parents[1] / "docs" / "false_alarms.md", "false-alarms", table + footer)
 
