@@ -35,7 +35,7 @@ _SAMPLE_ROWS = 32_768
 #: Multiply-adds of a pass over all rows that is worth its time for the last digits.
 _AFFORDABLE = 2e10
 #: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
-_NEGLIGIBLE = 0.05
+_NEGLIGIBLE = 0.02
 
 
 def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | None:

@@ -1,0 +1,192 @@
+"""Fits of up to a million rows: growth, the bare cost, peers, memory, accuracy, and two Dask workers against one.
+
+Each comparison is made in one run; a fit runs in a process of its own so that its peak memory is its own. Writes the
+tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large growth accuracy dask.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from _table import markdown, write_between_markers
+
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+D, M = 20, 1000
+
+
+def rows(n: int, seed: int = 0) -> np.ndarray:
+    """A mixture of five Gaussians in D dimensions."""
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(99).normal(0, 3, (5, D))
+    return centres[rng.integers(5, size=n)] + rng.normal(size=(n, D))
+
+
+def bare(X: np.ndarray) -> None:
+    """Kernel blocks and their Gram matrix, nothing else."""
+    from oneclass.core.kernels import RBF
+
+    kernel, landmarks, G = RBF(6.0), X[:M].copy(), np.zeros((M, M))
+    for a in range(0, len(X), 8192):
+        F = np.empty((min(8192, len(X) - a), M))
+        for b in range(0, len(F), 256):
+            F[b : b + 256] = kernel(X[a + b : a + min(b + 256, len(F))], landmarks)
+        G += F.T @ F
+
+
+def ours(X: np.ndarray, name: str = "AAKELM", score: str = "reconstruction") -> None:
+    import oneclass
+
+    machine = getattr(oneclass, name)
+    machine(approximation=oneclass.Nystrom(M), sigma="mean", score=score).fit(X)
+
+
+def nystroem_sgd(X: np.ndarray) -> None:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import SGDOneClassSVM
+    from sklearn.pipeline import make_pipeline
+
+    make_pipeline(Nystroem(gamma=1 / 72, n_components=M, random_state=0), SGDOneClassSVM(random_state=0)).fit(X)
+
+
+def ocsvm(X: np.ndarray) -> None:
+    from sklearn.svm import OneClassSVM
+
+    OneClassSVM(nu=0.05).fit(X)
+
+
+RUNS: dict[str, Callable[[np.ndarray], None]] = {
+    "bare kernel and Gram": bare,
+    "AAKELM, reconstruction": ours,
+    "VAAKELM, reconstruction": lambda X: ours(X, "VAAKELM"),
+    "VAAKELM, predictive": lambda X: ours(X, "VAAKELM", "predictive"),
+    "Nystroem + SGDOneClassSVM": nystroem_sgd,
+    "OneClassSVM": ocsvm,
+}
+
+
+def apart(name: str, n: int) -> dict[str, float]:
+    """Seconds and peak gigabytes of one fit in a fresh process; data and imports are not counted as time."""
+    answer = subprocess.run(
+        [sys.executable, __file__, "--one", name, str(n)], check=True, capture_output=True, text=True
+    )
+    return json.loads(answer.stdout.splitlines()[-1])
+
+
+def one(name: str, n: int) -> None:
+    X = rows(n)
+    RUNS[name](X[:3000])
+    start = time.perf_counter()
+    RUNS[name](X)
+    seconds = time.perf_counter() - start
+    print(json.dumps({"s": seconds, "gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6}))
+
+
+def large(n: int = 1_000_000) -> None:
+    names = [name for name in RUNS if name != "OneClassSVM"]
+    found = {name: apart(name, n) for name in names}
+    base = found["bare kernel and Gram"]["s"]
+    peer = found["Nystroem + SGDOneClassSVM"]["s"]
+    body = [
+        [name, f"{r['s']:.1f}", f"{r['s'] / base:.2f}", f"{peer / r['s']:.2f}", f"{r['gb']:.2f}"]
+        for name, r in found.items()
+    ]
+    head = [f"{n:,} rows x {D}, m = {M:,}", "seconds", "over bare", "times faster than the pipeline", "peak GB"]
+    _write("large", markdown(head, body))
+
+
+def growth(sizes: tuple[int, ...] = (10_000, 30_000, 100_000, 300_000, 1_000_000)) -> None:
+    found = [apart("AAKELM, reconstruction", n)["s"] for n in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(found), 1)[0]
+    svm = [apart("OneClassSVM", n)["s"] if n <= 30_000 else None for n in sizes]
+    body = [[f"{n:,}", f"{t:.2f}", "" if s is None else f"{s:.2f}"] for n, t, s in zip(sizes, found, svm, strict=True)]
+    table = markdown(["rows", "AAKELM, m = 1,000, s", "OneClassSVM, s"], body)
+    _write("growth", f"{table}\n\nSlope of log time against log rows: {slope:.2f}.")
+
+
+def accuracy() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    from oneclass import VAAKELM, Nystrom, datasets
+
+    tasks: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+    if os.environ.get("ONECLASS_DATA"):
+        for name in datasets.names("small", "concordia"):
+            X, y = datasets.load(name)
+            X = X.to_numpy(float)
+            order = np.random.default_rng(0).permutation(np.flatnonzero(y == 1))
+            cut = int(0.7 * len(order))
+            test = np.concatenate([order[cut:], np.flatnonzero(y == -1)])
+            tasks[name] = (X[order[:cut]], X[test], y[test])
+    rng = np.random.default_rng(1)
+    box = rng.uniform(-8, 8, (5_000, D))
+    fresh = rows(5_000, 2)
+    tasks["mixture of 20,000 rows"] = (
+        rows(20_000, 1),
+        np.concatenate([fresh, 0.35 * box + 0.65 * fresh]),
+        np.repeat([1, -1], 5_000),
+    )
+    gaps, last = [], []
+    for name, (train, test, truth) in tasks.items():
+        areas = []
+        for approximation in (None, Nystrom(M)):
+            machine = VAAKELM(approximation=approximation).fit(train)
+            areas.append(roc_auc_score(truth, machine.score_samples(test)))
+        gaps.append(abs(areas[1] - areas[0]))
+        last = [name, len(train), f"{areas[0]:.4f}", f"{areas[1]:.4f}"]
+        print(last, flush=True)
+    body = [
+        [f"{len(gaps) - 1} datasets of the paper (worst)", "", "", "", f"{max(gaps[:-1], default=0):.4f}"],
+        [*last, f"{gaps[-1]:.4f}"],
+    ]
+    _write("accuracy", markdown(["task", "rows", "exact AUROC", f"m = {M:,}", "difference"], body))
+
+
+def dask(n: int = 400_000) -> None:
+    import dask.array as da
+    from dask.distributed import Client, LocalCluster
+
+    from oneclass import AAKELM, Nystrom
+
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    speeds = {}
+    for workers in (1, 2):
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            X = client.persist(da.from_array(rows(n), chunks=(20_000, D)))
+            client.gather(client.compute(X.sum()))
+            machine = AAKELM(approximation=Nystrom(M), sigma="mean", score="reconstruction")
+            machine.fit(X[:40_000])
+            start = time.perf_counter()
+            machine.fit(X)
+            speeds[workers] = n / (time.perf_counter() - start)
+    body = [[w, f"{s:,.0f}", f"{s / speeds[1]:.2f}"] for w, s in speeds.items()]
+    _write("dask", markdown(["workers of one thread", "rows a second", "times one"], body))
+
+
+def _write(name: str, table: str) -> None:
+    print(table, flush=True)
+    write_between_markers(PAGE, name, table)
+
+
+def main() -> None:
+    parts = {"large": large, "growth": growth, "accuracy": accuracy, "dask": dask}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()
