@@ -51,9 +51,9 @@ class Chunks:
         result: S | None = None
         rows = 0
         for chunk in _blocks(self._source):
-            X = self._read(chunk)
-            if X.shape[0] == 0:
+            if hasattr(chunk, "shape") and chunk.shape[0] == 0:
                 continue
+            X = self._read(chunk)
             part = step(X, None)
             result = part if result is None else result + part  # type: ignore[operator]
             rows += X.shape[0]
@@ -74,9 +74,10 @@ def _blocks(source: Any) -> Iterator[Any]:
         yield from source()
     elif isinstance(source, str | Path):
         yield from _file(Path(source))
-    elif isinstance(source, np.ndarray) or is_foreign(source):
-        for a in range(0, source.shape[0], _ROWS):
-            yield source[a : a + _ROWS]
+    elif hasattr(source, "shape"):  # an array or a table
+        rows, n = getattr(source, "iloc", source), source.shape[0]
+        for a in range(0, n, _ROWS):
+            yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS]
     elif isinstance(source, Iterable):
         for part in source:
             if isinstance(part, str | Path):
@@ -89,7 +90,7 @@ def _blocks(source: Any) -> Iterator[Any]:
 
 def _file(path: Path) -> Iterator[Any]:
     if path.suffix == ".npy":
-        yield from _blocks(np.load(path, mmap_mode="r"))
+        yield from _array_file(path)
     elif path.suffix == ".parquet":
         from pyarrow import parquet
 
@@ -103,6 +104,21 @@ def _file(path: Path) -> Iterator[Any]:
             yield from reader
     else:
         raise ValueError(f"chunks: a file must end in .npy, .parquet or .csv, got {path.name}")
+
+
+def _array_file(path: Path) -> Iterator[Any]:
+    """Rows read one block after the other: a map of the whole file counts against a limit on the address space."""
+    formats = np.lib.format
+    readers = {(1, 0): formats.read_array_header_1_0, (2, 0): formats.read_array_header_2_0}
+    with path.open("rb") as file:
+        reader = readers.get(formats.read_magic(file))
+        shape, by_columns, dtype = reader(file) if reader else ((), True, None)
+        if by_columns or len(shape) != 2:
+            yield from _blocks(np.load(path, mmap_mode="r"))
+            return
+        for a in range(0, shape[0], _ROWS):
+            rows = min(_ROWS, shape[0] - a)
+            yield np.fromfile(file, dtype, rows * shape[1]).reshape(rows, shape[1])
 
 
 class _Progress:
