@@ -43,7 +43,8 @@ class RowSample:
         order = xp.argsort(self.keys, stable=True)
         keys = xp.take(self.keys, order)
         last = xp.concat([keys[1:] != keys[:-1], xp.ones(1, dtype=xp.bool, device=device(keys))])
-        ends = xp.nonzero(last)[0][: self.size]
+        ends = xp.nonzero(last)[0]
+        ends = ends[: min(self.size, ends.shape[0])]
         reached = xp.cumulative_sum(xp.astype(xp.take(self.weights, order), xp.float64))
         reached = xp.take(reached, ends)
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
