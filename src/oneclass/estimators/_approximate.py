@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from sklearn.utils import check_random_state
 from ..core.approximation import Fourier, Nystrom
 from ..core.arrays import Array, available_bytes, namespace
 from ..core.kernels import Radial
+from ..core.moments import Moments
 from ..core.scaling import Scaler
 from ..core.solve import PrimalModel, SingularSystemError, solve_primal
 from ..engines import InMemory, LossSummary, Plan, Survey
@@ -20,7 +22,15 @@ from ._kernel_choice import choose_kernel_and_cost
 if TYPE_CHECKING:
     from ._kernel_machine import KernelMachine
 
-__all__ = ["Approximation", "choose_approximation", "chunk_approximation", "fit_through"]
+__all__ = [
+    "Approximation",
+    "Solved",
+    "choose_approximation",
+    "chunk_approximation",
+    "fit_through",
+    "plan_through",
+    "solve_moments",
+]
 
 Approximation = Nystrom | Fourier
 
@@ -71,36 +81,25 @@ def _fits_exactly(machine: KernelMachine, X: Array) -> bool:
 def fit_through(machine: KernelMachine, engine: Any, approximation: Approximation) -> None:
     """Fit the machine with explicit features to the rows of an engine."""
     machine._check_decision()
+    plan, survey = plan_through(machine, engine, approximation)
+    solved = solve_moments(machine, plan, engine.total(plan.moments, "moments"))
+    solved.put_into(machine)
+    _decide(machine, engine, plan, survey, solved.model, _choosing_rows(approximation))
+
+
+def _choosing_rows(approximation: Approximation) -> int:
+    """Rows of the sample that the plan looks at; those after them are fresh to it."""
+    return max(_CHOOSING_ROWS, 8 * approximation.m)
+
+
+def plan_through(machine: KernelMachine, engine: Any, approximation: Approximation) -> tuple[Plan, Survey]:
+    """Survey the rows of an engine, then choose scaling, kernel, C, features and clusters."""
     random_state = machine.random_state
     seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
-    choosing = max(_CHOOSING_ROWS, 8 * approximation.m)
+    choosing = _choosing_rows(approximation)
     survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
-    plan = _plan(machine, survey, approximation, choosing, np.random.default_rng(seed))
-    moments = engine.total(plan.moments, "moments")
-    variance = None
-    if plan.scatter is not None:
-        variance = moments.variance(plan.scatter.shares, own_mean=plan.scatter.own_mean)
-    try:
-        model, machine.signal_ = solve_primal(
-            plan.map,
-            moments,
-            variance,
-            C=machine.C_,
-            ridge=machine.lam / machine.C_,
-            dtype=survey.sample.rows.dtype,
-        )
-    except SingularSystemError as error:
-        raise SingularSystemError(f"{type(machine).__name__}: {error}; C={machine.C_!r}, lam={machine.lam!r}") from None
-    machine.model_ = model
-    whole = moments.total()
-    features = namespace(whole.f).astype(whole.f[0, :], model.weights.dtype)
-    machine._mean_residual = whole.t[0, :] - features @ model.weights
-    _decide(machine, engine, plan, survey, model, choosing)
-
-
-def _plan(machine: KernelMachine, survey: Survey, approximation: Approximation, choosing: int, rng: Any) -> Plan:
     rows, w = survey.sample.rows[:choosing, :], survey.sample.weights[:choosing]
-    machine.scaler_ = Scaler.of(survey.columns) if machine.scale else Scaler.identity(rows)
+    machine.scaler_ = Scaler.of(survey.columns) if machine._scales else Scaler.identity(rows)
     Z = machine.scaler_(rows)
     few = slice(0, _CHOOSING_ROWS)
     machine.kernel_, machine.C_ = choose_kernel_and_cost(machine, Z[few, :], w[few])
@@ -108,10 +107,38 @@ def _plan(machine: KernelMachine, survey: Survey, approximation: Approximation, 
         machine.sigma_ = float(machine.kernel_.sigma)
     # Whitening doubles the work of the moments: worth it while that is little.
     whiten = survey.n_rows * approximation.m**2 <= _AFFORDABLE
-    feature_map = approximation.map(machine.kernel_, Z, w, rng, whiten=whiten)
+    feature_map = approximation.map(machine.kernel_, Z, w, np.random.default_rng(seed), whiten=whiten)
     scatter = machine._scatter()
     centres = machine._centres(Z[few, :], w[few]) if scatter is not None else None
-    return Plan(machine.scaler_, feature_map, machine._target, centres, scatter)
+    return Plan(machine.scaler_, feature_map, machine._target, centres, scatter), survey
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the moments of some rows say: a model, the signal variance and the rows' mean residual."""
+
+    model: PrimalModel
+    signal: float
+    mean_residual: Array
+
+    def put_into(self, machine: KernelMachine) -> None:
+        """Make it the machine's own."""
+        machine.model_, machine.signal_, machine._mean_residual = self.model, self.signal, self.mean_residual
+
+
+def solve_moments(machine: KernelMachine, plan: Plan, moments: Moments) -> Solved:
+    """Solve the machine's normal equations at its `C_`."""
+    variance = None
+    if plan.scatter is not None:
+        variance = moments.variance(plan.scatter.shares, own_mean=plan.scatter.own_mean)
+    C, dtype = machine.C_, plan.scaler.mean.dtype
+    try:
+        model, signal = solve_primal(plan.map, moments, variance, C=C, ridge=machine.lam / C, dtype=dtype)
+    except SingularSystemError as error:
+        raise SingularSystemError(f"{type(machine).__name__}: {error}; C={C!r}, lam={machine.lam!r}") from None
+    whole = moments.total()
+    features = namespace(whole.f).astype(whole.f[0, :], dtype)
+    return Solved(model, signal, whole.t[0, :] - features @ model.weights)
 
 
 def _decide(machine: KernelMachine, engine: Any, plan: Plan, survey: Survey, model: PrimalModel, choosing: int) -> None:

@@ -151,13 +151,10 @@ class KernelMachine(OneClassClassifier):
 
     def _prepare(self, X: Array, w: Array) -> Array:
         """Choose scaling, kernel and C; the rows in z-scores."""
-        if not isinstance(self.scale, bool | np.bool_):
-            raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
         if self._precomputed and self._wants_variance:
             raise ValueError(f"{self._name}: kernel='precomputed' does not tell k(z, z), which this score needs")
         self._check_memory(X)
-        scaled = self.scale and not self._precomputed
-        self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if scaled else Scaler.identity(X)
+        self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if self._scales else Scaler.identity(X)
         Z = self.scaler_(X)
         self.kernel_, self.C_ = choose_kernel_and_cost(self, Z, w)
         if isinstance(self.kernel_, Radial):
@@ -240,6 +237,12 @@ class KernelMachine(OneClassClassifier):
     @property
     def _precomputed(self) -> bool:
         return is_precomputed(self)
+
+    @property
+    def _scales(self) -> bool:
+        if not isinstance(self.scale, bool | np.bool_):
+            raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
+        return bool(self.scale) and not self._precomputed
 
     def _kept_columns(self, X: Array) -> Array:
         """Without the kernel columns of training rows of weight zero."""
