@@ -5,12 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
+from oneclass import VAAKELM
 from oneclass.bench import recipes, spectral
 from oneclass.bench.methods import KERNEL_MACHINES, METHODS
 from oneclass.bench.selection import CS, DELTAS, KS, best
-
-MACHINES = {"OCKELM": OCKELM, "VOCKELM": VOCKELM, "AAKELM": AAKELM, "VAAKELM": VAAKELM}
 
 
 @pytest.mark.parametrize("method", KERNEL_MACHINES)
@@ -22,7 +20,7 @@ def test_spectral_grid_equals_refitting_at_every_point(split, method):
     few = {"C": (0, 6, 10), "n_clusters": (0, 3), "delta": (0, 1, 2)}
     for index in itertools.product(*(few[name] for name in axes)):
         params = {name: axes[name][i] for name, i in zip(axes, index, strict=True)}
-        fit = MACHINES[method](threshold=METHODS[method].threshold, **params).fit(fold.train)
+        fit = METHODS[method].make(**METHODS[method].fixed, **params).fit(fold.train)
         np.testing.assert_array_equal(fast[index], fit.predict(fold.rows) == 1, err_msg=str(params))
 
 
@@ -31,7 +29,7 @@ def test_moving_the_threshold_equals_refitting_at_every_delta(split, method):
     chosen, fold = METHODS[method], split.folds[1]
     fast = recipes._by_fitting(fold, chosen, {"delta": DELTAS}, seed=5)
     for decided, delta in zip(fast, DELTAS, strict=True):
-        fit = recipes._fitted(chosen, {"delta": delta, "threshold": chosen.threshold}, fold.train, seed=5)
+        fit = recipes._fitted(chosen, {"delta": delta, **chosen.fixed}, fold.train, seed=5)
         np.testing.assert_array_equal(decided, fit.decision_function(fold.rows) >= 0)
 
 

@@ -25,8 +25,8 @@ class Method:
         The class.
     grid : mapping of str to tuple
         What the paper's protocol searches besides delta.
-    threshold : str
-        The rule that goes with the paper's protocol.
+    fixed : mapping of str to object
+        Settings that make it the paper's method, its threshold among them.
     refit_for_delta : bool
         Whether delta shapes the model itself and not its threshold alone.
     splits : int
@@ -43,7 +43,7 @@ class Method:
     name: str
     make: Callable[..., Any]
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    threshold: str = "train"
+    fixed: Mapping[str, Any] = field(default_factory=lambda: {"threshold": "train"})
     refit_for_delta: bool = False
     splits: int = 20
     medium_splits: int = 20
@@ -53,23 +53,25 @@ class Method:
 KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 
 _CLUSTERED = {"n_clusters": KS}
+_KERNEL = {"threshold": "train", "lam": 1.0, "sigma": "mean"}
+_REBUILDING = {**_KERNEL, "score": "reconstruction"}
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("OCRF", baselines.OCRF, threshold="half", splits=5, medium_splits=5),
+        Method("OCRF", baselines.OCRF, fixed={"threshold": "half"}, splits=5, medium_splits=5),
         Method("NaiveParzen", baselines.NaiveParzen, medium_splits=10),
         Method("KMeans", baselines.KMeansDetector, _CLUSTERED),
         Method("KNN", baselines.KNNDetector),
-        Method("Autoencoder", baselines.AutoencoderDetector, medium_splits=5),
+        Method("Autoencoder", baselines.AutoencoderDetector, splits=5, medium_splits=5),
         Method("PCA", baselines.PCADetector),
         Method("MST", baselines.MSTDetector),
         Method("KCenters", baselines.KCentersDetector),
         Method("OCSVM", baselines.OCSVM, refit_for_delta=True),
         Method("SVDD", baselines.SVDD, refit_for_delta=True),
-        Method("OCKELM", OCKELM),
-        Method("VOCKELM", VOCKELM, threshold="mean", medium_splits=10),
-        Method("AAKELM", AAKELM),
-        Method("VAAKELM", VAAKELM, medium_splits=10),
+        Method("OCKELM", OCKELM, fixed=_KERNEL),
+        Method("VOCKELM", VOCKELM, fixed={**_KERNEL, "threshold": "mean"}, medium_splits=10),
+        Method("AAKELM", AAKELM, fixed=_REBUILDING),
+        Method("VAAKELM", VAAKELM, fixed=_REBUILDING, medium_splits=10),
     )
 }

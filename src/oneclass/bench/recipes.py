@@ -59,7 +59,7 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     for choice, kept in _choices(per_delta=family):
         ties, validation = best([np.where(kept, fold, np.nan) for fold in folds])
         params = {name: values[i] for (name, values), i in zip(axes.items(), ties[0], strict=True)}
-        result = _tested(split, chosen, {**params, "threshold": chosen.threshold}, seed)
+        result = _tested(split, chosen, {**chosen.fixed, **params}, seed)
         out.append({"choice": choice, "validation": validation, "search_seconds": search, **result})
     return out
 
@@ -106,7 +106,7 @@ def _by_fitting(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np
     names, values = list(axes)[:-1], list(axes.values())[:-1]
     out = []
     for point in itertools.product(*values):
-        params = {**dict(zip(names, point, strict=True)), "threshold": method.threshold}
+        params = {**method.fixed, **dict(zip(names, point, strict=True))}
         if method.refit_for_delta:
             fits = (_fitted(method, {**params, "delta": delta}, fold.train, seed) for delta in DELTAS)
             out.append([fit.decision_function(fold.rows) >= 0 for fit in fits])
@@ -141,6 +141,6 @@ def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> 
     fitted = perf_counter()
     decided = fit.decision_function(split.rows)
     scored = perf_counter()
-    shown = {name: value for name, value in params.items() if name != "threshold"} or {"delta": fit.delta}
+    shown = {name: value for name, value in params.items() if name not in method.fixed} or {"delta": fit.delta}
     times = {"fit_seconds": fitted - start, "score_seconds": scored - fitted}
     return {"params": shown, **metrics(split.y, decided >= 0, decided), **times}

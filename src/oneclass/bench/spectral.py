@@ -47,7 +47,7 @@ def axes(method: str) -> dict[str, tuple[Any, ...]]:
 def decisions(fold: Fold, method: str) -> Bool:
     """Decisions of the paper's machine on the rows of a fold, for every point of its grid.
 
-    The same as fitting the estimator at every point with ``threshold="train"`` (``"mean"`` for VOCKELM).
+    The same as fitting the estimator at every point with the settings that `METHODS` fixes for it.
 
     Parameters
     ----------
