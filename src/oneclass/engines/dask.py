@@ -69,22 +69,38 @@ def _sum(parts: list[Any]) -> Any:
     return total
 
 
-def map_rows(function: Callable[[Any], Array], X: Any, *, columns: int | None = None) -> Any:
+def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
     """A lazy Dask array of what `function` makes of every block of rows."""
+    import dask
     import dask.array
 
     da: Any = dask.array
-
+    # A made-up row tells what answers are like, and whether the columns are right, before any block is read.
+    nothing = function(_made_up_rows(X))[:0, ...]
+    answer, columns = _Answer(function, nothing), nothing.shape[1:]
     if hasattr(X, "to_dask_array"):  # a data frame: its blocks stay tables, so that names are checked
-        parts = [da.from_delayed(p, shape=(np.nan,), dtype=float) for p in _delayed_map(function, X.to_delayed())]
-        return da.concatenate(parts)
+        work = dask.delayed(answer, traverse=False)
+        shape = (np.nan, *columns)
+        return da.concatenate([da.from_delayed(work(part), shape=shape, meta=nothing) for part in X.to_delayed()])
     X = X.rechunk({1: -1})
-    if columns is None:
-        return X.map_blocks(function, drop_axis=1, dtype=X.dtype)
-    return X.map_blocks(function, chunks=(X.chunks[0], (columns,)), dtype=X.dtype)
+    if not columns:
+        return X.map_blocks(answer, drop_axis=1, meta=nothing)
+    return X.map_blocks(answer, chunks=(X.chunks[0], columns), meta=nothing)
 
 
-def _delayed_map(function: Callable[[Any], Array], parts: list[Any]) -> list[Any]:
-    import dask
+def _made_up_rows(X: Any) -> Any:
+    if hasattr(X, "to_dask_array"):
+        from dask.dataframe.utils import meta_nonempty
 
-    return [dask.delayed(function)(part) for part in parts]
+        return meta_nonempty(X._meta)
+    return np.zeros_like(X._meta, shape=(1, X.shape[1]))
+
+
+class _Answer:
+    """What `function` makes of a block, and `nothing` of one without rows."""
+
+    def __init__(self, function: Callable[[Any], Array], nothing: Array) -> None:
+        self._function, self._nothing = function, nothing
+
+    def __call__(self, block: Any) -> Array:
+        return self._function(block) if len(block) else self._nothing
