@@ -78,7 +78,7 @@ class Moments:
     def total(self) -> Moments:
         """All clusters as one."""
         k = self.weight.shape[0]
-        parts = [Moments(**{name: value[p : p + 1] for name, value in vars(self).items()}) for p in range(k)]
+        parts = [Moments(**{name: value[p : p + 1, ...] for name, value in vars(self).items()}) for p in range(k)]
         return reduce(add, parts)
 
     def _combined(self, other: Moments, sign: float) -> Moments:
