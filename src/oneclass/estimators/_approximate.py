@@ -98,10 +98,11 @@ def plan_through(machine: KernelMachine, engine: Any, approximation: Approximati
     seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
     choosing = _choosing_rows(approximation)
     survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
-    rows, w = survey.sample.rows[:choosing, :], survey.sample.weights[:choosing]
+    n = min(choosing, survey.sample.rows.shape[0])
+    rows, w = survey.sample.rows[:n, :], survey.sample.weights[:n]
     machine.scaler_ = Scaler.of(survey.columns) if machine._scales else Scaler.identity(rows)
     Z = machine.scaler_(rows)
-    few = slice(0, _CHOOSING_ROWS)
+    few = slice(0, min(_CHOOSING_ROWS, n))
     machine.kernel_, machine.C_ = choose_kernel_and_cost(machine, Z[few, :], w[few])
     if isinstance(machine.kernel_, Radial):
         machine.sigma_ = float(machine.kernel_.sigma)
@@ -147,8 +148,10 @@ def _decide(machine: KernelMachine, engine: Any, plan: Plan, survey: Survey, mod
     matters = model.effective / n > _NEGLIGIBLE * machine.delta
     costly = (matters or machine._wants_variance) and n * model.width**2 > _AFFORDABLE
     if costly and n > 2 * sample.size:
-        # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out.
-        engine = InMemory(sample.rows[choosing:, :], sample.weights[choosing:])
+        # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. A sample that is not
+        # full holds every distinct row, with as much weight as it has copies.
+        first = choosing if sample.rows.shape[0] == sample.size else 0
+        engine = InMemory(sample.rows[first:, :], sample.weights[first:])
     step = partial(_held_out_losses, machine, plan, model if matters else None, engine.loss_limit)
     machine._decide(*engine.total(step, "held-out losses").weighted(), held_out=True)
     if machine.threshold not in machine._held_out_rules:
