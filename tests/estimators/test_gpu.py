@@ -37,6 +37,10 @@ def host(x):
     return x.get() if hasattr(x, "get") else x.cpu().numpy()
 
 
+def answers_of(model, rows):
+    return [verb(rows) for verb in (model.score_samples, model.p_value, model.predict)]
+
+
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 @pytest.mark.parametrize("to", [on_torch, on_cupy])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-7), ("float32", 0.1)])
