@@ -60,9 +60,11 @@ class NystromMap:
         xp = namespace(landmarks)
         if not whiten:
             return cls(kernel, landmarks, L=factor(lambda: kernel(landmarks, landmarks)))
-        values, vectors = xp.linalg.eigh(kernel(landmarks, landmarks))
-        first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(values.dtype).eps * values[-1], xp.int64)))
-        return cls(kernel, landmarks, vectors[:, first:] / xp.sqrt(values[first:]))
+        # In double precision: small eigenvalues are where whitening loses what it loses.
+        precise = xp.astype(landmarks, xp.float64)
+        values, vectors = xp.linalg.eigh(kernel(precise, precise))
+        first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(landmarks.dtype).eps * values[-1], xp.int64)))
+        return cls(kernel, landmarks, xp.astype(vectors[:, first:] / xp.sqrt(values[first:]), landmarks.dtype))
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""
