@@ -49,9 +49,10 @@ def test_machine_is_its_printed_equations_on_repeated_rows(xp, variant, problem,
 
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear"])
 @given(problem=SEVERAL)
-def test_machine_is_its_printed_equations_under_every_kernel(xp, machine, kernel, problem):
+def test_machine_is_its_printed_equations_under_every_kernel(xp, machine, as_printed, kernel, problem):
     w = xp.asarray(problem.w)
-    model = machine(kernel=kernel, C=problem.C, delta=0.0, **({"variance": "none"} if "V" in machine.__name__ else {}))
+    params = as_printed(machine) | ({"variance": "none"} if "V" in machine.__name__ else {})
+    model = machine(kernel=kernel, C=problem.C, delta=0.0, **params)
     model.fit(xp.asarray(problem.X), sample_weight=w)
     rows = repeat(problem.X, problem.w)
     nothing = np.zeros((len(rows), len(rows)))

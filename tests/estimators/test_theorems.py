@@ -45,7 +45,7 @@ def test_a_variance_changes_the_scores(machine, rows, fresh, variance):
 @pytest.mark.parametrize("C", [0.1, 1.0, 32.0])
 def test_aakelm_is_kernel_ridge_of_the_rows_on_themselves(rows, fresh, C):
     ridge = KernelRidge(alpha=1 / C, kernel="rbf", gamma=0.5 / 80**2).fit(rows, rows)
-    model = AAKELM(C=C, sigma=80.0, scale=False).fit(rows)
+    model = AAKELM(C=C, sigma=80.0, scale=False, score="reconstruction").fit(rows)
     assert_agree(model.reconstruct(fresh), ridge.predict(fresh))
     assert_agree(model.score_samples(fresh), -((fresh - ridge.predict(fresh)) ** 2).sum(axis=1))
 
@@ -59,19 +59,20 @@ def test_precomputed_kernel_is_the_kernel_for_machines_of_a_constant(rows, fresh
 
 
 @pytest.mark.parametrize("machine", [AAKELM, VAAKELM], ids=["AAKELM", "VAAKELM"])
-def test_precomputed_kernel_is_rebuilt_as_kernel_ridge_rebuilds_it(machine, rows, fresh):
+def test_precomputed_kernel_is_rebuilt_as_kernel_ridge_rebuilds_it(machine, as_printed, rows, fresh):
     K, k = rbf_kernel(rows, gamma=0.02), rbf_kernel(fresh, rows, gamma=0.02)
     ridge = KernelRidge(alpha=0.5, kernel="precomputed").fit(K, K)
-    model = machine(C=2.0, kernel="precomputed", **({"variance": "none"} if machine is VAAKELM else {})).fit(K)
+    params = as_printed(machine) | ({"variance": "none"} if machine is VAAKELM else {})
+    model = machine(C=2.0, kernel="precomputed", **params).fit(K)
     assert_agree(model.reconstruct(k), ridge.predict(k))
 
 
-def test_precomputed_kernel_with_weights_of_zero_forgets_those_rows(machine, rows, fresh):
+def test_precomputed_kernel_with_weights_of_zero_forgets_those_rows(machine, as_printed, rows, fresh):
     K, k = rbf_kernel(rows, gamma=0.02), rbf_kernel(fresh, rows, gamma=0.02)
     w = np.repeat([1.0, 0.0, 2.0], 20)
     kept = w > 0
-    model = machine(kernel="precomputed").fit(K, sample_weight=w)
-    smaller = machine(kernel="precomputed").fit(K[kept][:, kept], sample_weight=w[kept])
+    model = machine(kernel="precomputed", **as_printed(machine)).fit(K, sample_weight=w)
+    smaller = machine(kernel="precomputed", **as_printed(machine)).fit(K[kept][:, kept], sample_weight=w[kept])
     assert_agree(judgement(model, k), judgement(smaller, k[:, kept]))
 
 
@@ -129,8 +130,8 @@ def test_a_row_split_into_fractions_is_the_row(variant, rows, fresh):
     assert_agree(split.score_samples(fresh), whole.score_samples(fresh))
 
 
-def test_half_the_weights_and_twice_the_C_are_the_same_machine(plain_machine, rows, fresh):
-    params = {"scale": False, "sigma": 20.0, "threshold": "train", "delta": 0.0}
+def test_half_the_weights_and_twice_the_C_are_the_same_machine(plain_machine, as_printed, rows, fresh):
+    params = as_printed(plain_machine) | {"scale": False, "sigma": 20.0, "threshold": "train", "delta": 0.0}
     whole = plain_machine(C=1.0, **params).fit(rows)
     halved = plain_machine(C=2.0, **params).fit(rows, sample_weight=np.full(60, 0.5))
     assert_agree(halved.score_samples(fresh), whole.score_samples(fresh))

@@ -152,7 +152,7 @@ class KernelMachine(OneClassClassifier):
     def _prepare(self, X: Array, w: Array) -> Array:
         """Choose scaling, kernel and C; the rows in z-scores."""
         if self._precomputed and self._wants_variance:
-            raise ValueError(f"{self._name}: kernel='precomputed' does not tell k(z, z), which this score needs")
+            raise ValueError(f"{self._name}: kernel='precomputed' does not tell k(z, z): use score='reconstruction'")
         self._check_memory(X)
         self.scaler_ = Scaler.of(ColumnMoments.of(X, w)) if self._scales else Scaler.identity(X)
         Z = self.scaler_(X)

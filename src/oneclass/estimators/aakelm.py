@@ -13,20 +13,23 @@ __all__ = ["AAKELM"]
 class AAKELM(AutoAssociative):
     """Reject rows that a kernel autoencoder cannot rebuild.
 
-    Solves ``(K + lam I/C) A = X`` ([1]_, eq. AAKELM_betaK); a row is judged by ``‖z - o(z)‖²``.
+    Solves ``(K + lam I/C) A = X`` ([1]_, eq. AAKELM_betaK); a row is judged by ``‖z - o(z)‖²`` and by
+    how little is known around it (`score`).
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the training error; larger fits the rows more closely.
+    C : float or "likelihood", default=32.0
+        Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
+        2^5 under which the rows are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"mean", "rms", "median"}, default="mean"
-        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper), the
+    sigma : float or {"likelihood", "mean", "rms", "median"}, default="likelihood"
+        Bandwidth of a radial kernel given by name: a number, the bandwidth under which the rows are likeliest to
+        rebuild themselves (judged by 500 of them when there are more), the mean distance between rows (the paper), the
         authors' released code, or the median distance.
-    score : {"reconstruction", "uncertainty", "predictive"}, default="reconstruction"
+    score : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
         squared error to expect of it.
     scale : bool, default=True
@@ -51,15 +54,16 @@ class AAKELM(AutoAssociative):
         Threshold on `score_samples`.
     model_ : fitted model
         Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
-    scaler_, kernel_, sigma_
-        Fitted scaling, kernel and (for radial kernels) bandwidth.
+    scaler_, kernel_, sigma_, C_
+        Fitted scaling, kernel, (for radial kernels) bandwidth and C in use.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    With ``kernel="precomputed"`` the machine rebuilds each row's kernel values to the training rows, all that it knows
-    of the row.
+    The paper's machine is ``score="reconstruction", sigma="mean", threshold="train"`` with C from a grid; the defaults
+    were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs ``score="reconstruction"``,
+    the machine rebuilds each row's kernel values to the training rows, all that it knows of the row.
 
     References
     ----------
@@ -78,11 +82,11 @@ class AAKELM(AutoAssociative):
     def __init__(
         self,
         *,
-        C: float = 1.0,
+        C: float | str = 32.0,
         lam: float = 1.0,
         kernel: Any = "rbf",
-        sigma: float | str = "mean",
-        score: str = "reconstruction",
+        sigma: float | str = "likelihood",
+        score: str = "predictive",
         scale: bool = True,
         delta: float = 0.05,
         threshold: str = "loo",

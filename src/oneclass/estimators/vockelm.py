@@ -19,14 +19,16 @@ class VOCKELM(MinimumVariance, Constant):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the training error; larger fits the rows more closely.
+    C : float or "likelihood", default=0.125
+        Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
+        2^5 under which the rows are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"mean", "rms", "median"}, default="mean"
-        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper), the
+    sigma : float or {"likelihood", "mean", "rms", "median"}, default="mean"
+        Bandwidth of a radial kernel given by name: a number, the bandwidth under which the rows are likeliest to
+        rebuild themselves (judged by 500 of them when there are more), the mean distance between rows (the paper), the
         authors' released code, or the median distance.
     scale : bool, default=True
         Whether to z-score the features first; constant ones are centred only.
@@ -63,8 +65,8 @@ class VOCKELM(MinimumVariance, Constant):
         Threshold on `score_samples`.
     model_ : fitted model
         Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
-    scaler_, kernel_, sigma_
-        Fitted scaling, kernel and (for radial kernels) bandwidth.
+    scaler_, kernel_, sigma_, C_
+        Fitted scaling, kernel, (for radial kernels) bandwidth and C in use.
     labels_ : array of shape (n_samples,)
         Cluster of each training row, for the ``subclass`` variance.
     n_features_in_, feature_names_in_
@@ -86,7 +88,7 @@ class VOCKELM(MinimumVariance, Constant):
     def __init__(
         self,
         *,
-        C: float = 1.0,
+        C: float | str = 0.125,
         lam: float = 1.0,
         kernel: Any = "rbf",
         sigma: float | str = "mean",
