@@ -1,0 +1,57 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("resource")
+pytest.importorskip("datasketches")
+
+D, CHUNK, CHUNKS = 20, 50_000, 52
+BUDGET = 200 << 20
+
+FIT = """
+import json, resource, sys
+import numpy as np
+from datasketches import req_floats_sketch
+from oneclass import VAAKELM, Nystrom
+
+machine = VAAKELM(C=2.0, sigma=4.0, score="reconstruction", approximation=Nystrom(50, "uniform"))
+machine.fit_chunks(np.random.default_rng(0).random((100, 20)))  # whatever is loaded at first use
+path, budget = sys.argv[1], int(sys.argv[2])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + budget, used + budget))
+try:
+    np.load(path)
+    loaded = True
+except MemoryError:
+    loaded = False
+machine.fit_chunks(path)
+fresh = np.random.default_rng(1).random((2000, 20))
+rejected = float(np.mean(machine.predict(fresh) == -1))
+far = machine.p_value(fresh[:1] + 9.0)
+print(json.dumps({"loaded": loaded, "rejected": rejected, "far": float(far[0])}))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs the size of the process from /proc")
+def test_a_file_larger_than_the_memory_allowed_is_fitted_from_where_it_lies(tmp_path):
+    path = tmp_path / "rows.npy"
+    file = np.lib.format.open_memmap(path, mode="w+", dtype=float, shape=(CHUNKS * CHUNK, D))
+    rng = np.random.default_rng(0)
+    for a in range(0, len(file), CHUNK):
+        file[a : a + CHUNK] = rng.random((CHUNK, D))
+    del file
+    assert path.stat().st_size > 2 * BUDGET - (10 << 20)
+    command = [sys.executable, "-c", FIT, str(path), str(BUDGET)]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    path.unlink()
+    assert run.returncode == 0, run.stderr
+    report = json.loads(run.stdout)
+    assert not report["loaded"]
+    # A rate of 5 % on 2,000 fresh rows, within four standard errors; a row far away has the smallest p-value.
+    assert abs(report["rejected"] - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 2000)
+    assert report["far"] == pytest.approx(1 / (CHUNKS * CHUNK + 1))
