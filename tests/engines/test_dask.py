@@ -1,0 +1,204 @@
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+
+from oneclass.engines.dask import DaskRows
+from oneclass.estimators import _approximate
+from oracle.comparison import assert_agree
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+NAMES = ["mass", "height", "charge"]
+VERBS = ["score_samples", "decision_function", "predict", "p_value"]
+
+
+@pytest.fixture
+def in_this_thread():
+    """No cluster: the same graphs, one task after the other."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes of one thread each."""
+    options = {"dashboard_address": None, "silence_logs": 50, "processes": True, "threads_per_worker": 1}
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
+        distributed.LocalCluster(n_workers=2, **options) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+def frame(X):
+    return pd.DataFrame(X, columns=NAMES)
+
+
+COLLECTIONS = {
+    "array": lambda X: da.from_array(X, chunks=(170, -1)),
+    "array cut across features": lambda X: da.from_array(X, chunks=(300, 2)),
+    "one block": lambda X: da.from_array(X, chunks=-1),
+    "frame": lambda X: dd.from_pandas(frame(X), npartitions=7),
+    "array of unknown length": lambda X: dd.from_pandas(frame(X), npartitions=3).to_dask_array(),
+    "frame with empty partitions": lambda X: dd.concat(
+        [dd.from_pandas(frame(part), npartitions=2) for part in (X[:400], X[:20], X[400:])]
+    ).map_partitions(lambda part: part.iloc[:0] if len(part) == 10 else part, meta=frame(X[:0])),
+}
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_a_collection_is_the_rows_in_memory(vaakelm, judgement, rows, fresh, collection):
+    model = vaakelm().fit(COLLECTIONS[collection](rows))
+    assert_agree(judgement(model, fresh), judgement(vaakelm().fit(rows), fresh), 1e-10)
+    assert model.n_features_in_ == 3
+    assert list(getattr(model, "feature_names_in_", [])) == NAMES * collection.startswith("frame")
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_a_collection_is_the_rows_in_memory_for_every_machine(machine, judgement, rows, fresh):
+    model = machine().fit(da.from_array(rows, chunks=(60, -1)))
+    assert_agree(judgement(model, fresh), judgement(machine().fit(rows), fresh), 1e-10)
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_answers_about_a_collection_are_lazy_and_those_about_its_rows(vaakelm, rows, collection, verb):
+    X = COLLECTIONS[collection](rows)
+    named = collection.startswith("frame")
+    model = vaakelm().fit(frame(rows) if named else rows)
+    answer = getattr(model, verb)(X)
+    expected = getattr(model, verb)(frame(rows) if named else rows)
+    assert isinstance(answer, da.Array)
+    assert answer.dtype == expected.dtype
+    assert answer.ndim == 1
+    computed = answer.compute()
+    assert computed.dtype == expected.dtype
+    assert_agree(computed, expected, 1e-12)
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_asking_about_a_collection_reads_none_of_it(vaakelm, rows):
+    def refuse(block):
+        raise AssertionError("a block was read")
+
+    model = vaakelm().fit(rows)
+    X = da.from_array(rows, chunks=(100, -1)).map_blocks(refuse, dtype=float, meta=np.empty((0, 3)))
+    for verb in VERBS:
+        answer = getattr(model, verb)(X)
+        with pytest.raises(AssertionError, match="a block was read"):
+            answer.compute()
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_false_discoveries_of_a_collection_are_those_of_its_rows(vaakelm, rows, fresh):
+    model = vaakelm().fit(rows)
+    batch = np.vstack([rows[:50], fresh])
+    labels = model.false_discovery(da.from_array(batch, chunks=(30, -1)), q=0.2)
+    np.testing.assert_array_equal(labels, model.false_discovery(batch, q=0.2))
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_a_collection_without_rows_says_so(vaakelm, rows):
+    X = dd.from_pandas(frame(rows), npartitions=3)
+    with pytest.raises(ValueError, match="the Dask collection holds no rows"):
+        vaakelm().fit(X[X.mass > 1e9])
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_a_block_that_is_not_finite_is_refused(vaakelm, rows):
+    broken = rows.copy()
+    broken[700, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN.\nVAAKELM"):
+        vaakelm().fit(da.from_array(broken, chunks=(100, -1)))
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize(
+    "collection", [lambda X: da.from_array(X[:, :2]), lambda X: dd.from_pandas(frame(X)[NAMES[:2]])]
+)
+def test_a_collection_with_other_features_is_refused_before_it_is_read(vaakelm, rows, collection):
+    X = collection(rows)
+    model = vaakelm().fit(frame(rows) if hasattr(X, "columns") else rows)
+    with pytest.raises(ValueError, match=r"VAAKELM is expecting 3 features|feature names should match"):
+        model.score_samples(X)
+
+
+# Two worker processes.
+
+
+@pytest.mark.parametrize("collection", ["array", "frame"])
+def test_two_processes_are_one(cluster, vaakelm, judgement, rows, fresh, collection):
+    X = COLLECTIONS[collection](rows)
+    model = vaakelm().fit(X)
+    expected = vaakelm().fit_chunks(frame(rows) if collection == "frame" else rows)
+    assert_agree(judgement(model, fresh), judgement(expected, fresh), 1e-10)
+    scores, p = dask.compute(model.score_samples(X), model.p_value(X))
+    given = frame(rows) if collection == "frame" else rows
+    assert_agree(scores, expected.score_samples(given), 1e-10)
+    assert_agree(p, expected.p_value(given), 1e-10)
+
+
+def test_a_worker_killed_in_mid_fit_changes_nothing(cluster, vaakelm, judgement, rows, fresh, tmp_path):
+    reads = tmp_path / "reads"
+    killed = tmp_path / "killed"
+
+    def read(block, block_info=None):
+        """The block; but its third reader of the second pass dies, once."""
+        place = block_info[0]["chunk-location"][0]
+        with reads.open("a") as log:
+            log.write(f"{place}\n")
+        again = reads.read_text().split().count(str(place)) > 1
+        if place == 2 and again and not killed.exists():
+            killed.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    X = da.from_array(rows, chunks=(170, -1)).map_blocks(read, dtype=float, meta=np.empty((0, 3)))
+    reads.touch()
+    workers = {info["pid"] for info in cluster.run(lambda: {"pid": os.getpid()}).values()}
+    model = vaakelm().fit(X)
+    assert int(killed.read_text()) in workers
+    expected = vaakelm().fit(rows)
+    assert_agree(model.model_.weights, expected.model_.weights, 1e-10)
+    assert_agree(judgement(model, fresh), judgement(expected, fresh), 1e-10)
+
+
+def test_no_rows_travel_to_the_client(cluster, vaakelm, monkeypatch, tmp_path):
+    """What comes back is small whatever the number of rows, and blocks are made on the workers only."""
+    monkeypatch.setattr(_approximate, "_CHOOSING_ROWS", 300)
+    monkeypatch.setattr(_approximate, "_SAMPLE_ROWS", 100)
+    monkeypatch.setattr(DaskRows, "loss_limit", 500)
+    makers = tmp_path / "makers"
+    sizes = []
+    gather = distributed.Client.gather
+
+    def weighed(self, *args, **kwargs):
+        results = gather(self, *args, **kwargs)
+        if not self.asynchronous:
+            sizes.append(len(pickle.dumps(results)))
+        return results
+
+    def make(block_info=None):
+        with makers.open("a") as log:
+            log.write(f"{os.getpid()}\n")
+        place = block_info[None]["chunk-location"][0]
+        return np.random.default_rng(place).normal(size=(2000, 5))
+
+    monkeypatch.setattr(distributed.Client, "gather", weighed)
+    X = da.map_blocks(make, chunks=((2000,) * 20, (5,)), dtype=float, meta=np.empty((0, 0)))
+    model = vaakelm().fit(X)
+    assert len(sizes) == 3
+    # The survey's sample of 400 rows, the moments of 5 clusters, the sketch of the losses: 60 kB each of 1.6 MB.
+    assert max(sizes) < 60_000 < X.nbytes / 25
+    assert str(os.getpid()) not in makers.read_text().split()
+    assert np.isfinite(model.offset_)
