@@ -109,12 +109,12 @@ def by_consistency(problem: Problem) -> Decided:
     if isinstance(estimator, OneClassClassifier):
         # Held-out thresholds keep their promise at any complexity: only training scores tell a model that overfits.
         estimator = clone(estimator).set_params(threshold="train")
+    delta = np.array([promised(clone(estimator).set_params(**params)) for params in problem.candidates])
     folds = [_targets_only(fold) for fold in problem.folds()]
     sizes = np.array([len(fold.y) for fold in folds])
     rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator)
     shares = table(rows, len(problem.candidates), len(folds), "rejected")
     rejected = shares @ sizes / sizes.sum()
-    delta = np.array([promised(clone(estimator).set_params(**params)) for params in problem.candidates])
     complexity = _complexities(rows, len(problem.candidates))
     score = consistency_scores(rejected, delta, complexity, int(sizes.sum()))
     columns |= {"complexity": complexity, **score_columns("score", np.repeat(score[:, None], len(folds), axis=1))}
