@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS := test,dev,data,plot,qp,dask,chunks
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types contracts tests test-slow bench reproduce reproduce-quick docs clean
+.PHONY: demo test lint types contracts tests test-slow bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -39,9 +39,20 @@ tests: $(VENV)/.all
 test-slow: $(VENV)/.all
 	$(BIN)/pytest -q -m slow
 
+# PyOD is a peer to measure against, not a dependency.
+bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
-	$(BIN)/python benchmarks/false_alarm.py
-	$(BIN)/python benchmarks/exact_fit.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod
+	for part in false_alarm exact_fit baselines defaults coverage search_speed scale; do \
+		$(BIN)/python benchmarks/$$part.py || exit 1; done
+
+reproduce: $(VENV)/.all
+	$(BIN)/python -m oneclass.bench run
+	$(BIN)/python -m oneclass.bench report
+
+reproduce-quick: $(VENV)/.all
+	$(BIN)/python -m oneclass.bench run --quick --rows results/quick.jsonl
+	$(BIN)/python -m oneclass.bench report --rows results/quick.jsonl --page results/quick.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
