@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
+from sklearn.utils.estimator_checks import check_estimator
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
@@ -171,3 +172,18 @@ def test_search_is_cloned_whole(data):
 def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message):
     with pytest.raises(ValueError, match=message):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, **params).fit(*data)
+
+
+def test_when_no_point_can_be_fitted_the_error_is_raised(data):
+    X, y = data
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="contains NaN"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(np.where(X > 5, np.nan, X), y)
+
+
+@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_every_check_of_scikit_learn_passes_but_one():
+    search = OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, cv=2, target=1)
+    # That check gives complex labels too, and labels are read first.
+    checks = check_estimator(search, on_fail=None, on_skip=None)
+    assert [c["check_name"] for c in checks if c["status"] == "failed"] == ["check_complex_data"]

@@ -57,7 +57,8 @@ def test_labels_of_any_kind_are_understood():
 @pytest.mark.parametrize("n_splits", [1, 41])
 def test_a_number_of_folds_that_the_targets_cannot_fill_is_refused(n_splits):
     with pytest.raises(
-        ValueError, match=rf"OneClassKFold: n_splits must be .* to the number of targets 40, got {n_splits}"
+        ValueError,
+        match=rf"OneClassKFold: n_splits must be .* to the number of targets, 40 of n_samples=53; got {n_splits}",
     ):
         next(OneClassKFold(n_splits).split(X, Y))
 

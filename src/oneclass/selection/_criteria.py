@@ -73,6 +73,9 @@ class Problem:
         options = {"complexity": self.complexity, "error_score": self.error_score}
         calls = jobs(self.estimator if estimator is None else estimator, self.candidates, folds, scorers, **options)
         rows = self.run(calls)
+        errors = {row.candidate: row.error for row in rows if row.error is not None}
+        if len(errors) == len(self.candidates):  # nothing is left to choose among
+            raise next(iter(errors.values()))
         shape = len(self.candidates), len(folds)
         seconds = table([row._replace(scores={"": row.seconds}) for row in rows], *shape, "")
         columns: dict[str, Any] = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}

@@ -42,6 +42,7 @@ class Row(NamedTuple):
     scores: dict[str, float]
     complexity: float
     seconds: float
+    error: Exception | None = None
 
 
 def jobs(
@@ -166,7 +167,7 @@ def _by_refits(
     rows = []
     for i, params in members.items():
         start = time.perf_counter()
-        measure = np.nan
+        measure, failed = np.nan, None
         try:
             with warnings.catch_warnings():
                 # The folds are smaller than the data; whether the budget can be kept is the last fit's question.
@@ -179,6 +180,6 @@ def _by_refits(
                 raise
             message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"
             warnings.warn(message, FitFailedWarning, stacklevel=2)
-            scores = dict.fromkeys(scorers, float(error_score))
-        rows.append(Row(i, k, scores, measure, time.perf_counter() - start))
+            scores, failed = dict.fromkeys(scorers, float(error_score)), error
+        rows.append(Row(i, k, scores, measure, time.perf_counter() - start, failed))
     return rows

@@ -34,8 +34,8 @@ class _OneClassSplitter(BaseEstimator):
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=name)
         if self.n_splits < 2 or targets.sum() < self.n_splits:
             raise ValueError(
-                f"{name}: n_splits must be a whole number from 2 to the number of targets {targets.sum()}, "
-                f"got {self.n_splits!r}"
+                f"{name}: n_splits must be a whole number from 2 to the number of targets, {targets.sum()} of "
+                f"n_samples={len(targets)}; got {self.n_splits!r}"
             )
         return targets
 
