@@ -59,12 +59,12 @@ def test_a_claim_that_the_rows_do_not_bear_out_does_not_hold(rows):
 def test_report_writes_the_page_its_figures_and_compressed_rows(rows, tmp_path):
     pytest.importorskip("matplotlib")
     store.write(tmp_path / "rows.jsonl", rows)
-    target, kept = tmp_path / "reproduction.md", tmp_path / "kept.jsonl.gz"
-    assert main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(target), "--keep", str(kept)]) == 0
+    target = tmp_path / "reproduction.md"
+    assert main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(target)]) == 0
     named = {line.split("](")[1].rstrip(")") for line in target.read_text().splitlines() if line.startswith("![")}
     assert len(named) == 8
     assert all((tmp_path / name).stat().st_size > 10_000 for name in named)
-    assert page(store.read(kept)) == page(rows)
+    assert page(store.read(tmp_path / "reproduction" / "rows.jsonl.gz")) == page(rows)
 
 
 def test_a_page_without_all_rows_is_refused_with_what_is_missing(rows, tmp_path):
@@ -73,6 +73,14 @@ def test_a_page_without_all_rows_is_refused_with_what_is_missing(rows, tmp_path)
         main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(tmp_path / "page.md")])
     with pytest.raises(FileNotFoundError, match="no rows in"):
         main(["report", "--rows", str(tmp_path / "none.jsonl"), "--page", str(tmp_path / "page.md")])
+
+
+def test_rows_of_the_quick_plan_make_a_short_page(tmp_path):
+    store.write(tmp_path / "rows.jsonl", [row for task in plan.quick() for row in made_up(task)])
+    assert main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(tmp_path / "quick.md")]) == 0
+    text = (tmp_path / "quick.md").read_text()
+    assert "12 of 12 published F1 values come out to every printed digit" in text
+    assert "| VAAKELM | 95.0 | 95.0 | 95.0 | 95.0 | 95.0 | 1.0 | 1.0 |" in text
 
 
 def test_results_keep_splits_in_order_and_gaps_empty(rows):

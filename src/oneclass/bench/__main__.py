@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from . import plan, store
+from . import plan
 from .methods import METHODS
-from .protocol import RECIPES, Row, Task
-from .results import Results
+from .protocol import RECIPES, Task
 from .runner import run
 
 __all__ = ["main"]
 
 ROWS = "results/rows.jsonl"
 QUICK_ROWS = "results/quick.jsonl"
+PAGE = "docs/reproduction.md"
+KEPT = "docs/reproduction/rows.jsonl.gz"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,10 +54,6 @@ def _run(options: argparse.Namespace) -> int:
     failures = run(tasks, rows, n_jobs=options.jobs)
     for task, error in failures:
         print(" ".join(map(str, task.key)), error, sep=": ", file=sys.stderr)
-    if options.quick and not failures and not (options.recipe or options.method):
-        from .page.brief import brief
-
-        print(brief(Results(store.read(rows)), plan.QUICK_DATASETS))
     return int(bool(failures))
 
 
@@ -75,15 +73,8 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 def _report(options: argparse.Namespace) -> int:
     from .page import write_page
 
-    write_page(options.rows, options.page)
-    if options.keep:
-        store.write(options.keep, map(_compact, store.read(options.rows)))
+    write_page(options.rows or (ROWS if Path(ROWS).exists() else KEPT), options.page)
     return 0
-
-
-def _compact(row: Row) -> Row:
-    """Six significant digits: enough to draw the same page from a file of a third of the size."""
-    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,9 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     do.add_argument("--dry-run", action="store_true", help="list the tasks and stop")
     do.set_defaults(command=_run)
     draw = commands.add_parser("report", help="write the page, its tables and figures from stored rows")
-    draw.add_argument("--rows", default=ROWS, help=f"file of rows (default: {ROWS})")
-    draw.add_argument("--page", default="docs/reproduction.md", help="the page; figures go to a folder of its name")
-    draw.add_argument("--keep", help="also write the rows, compressed, to this .jsonl.gz file")
+    draw.add_argument("--rows", help=f"file of rows (default: {ROWS}, else {KEPT})")
+    draw.add_argument("--page", default=PAGE, help="the page; figures and compressed rows go to a folder of its name")
     draw.set_defaults(command=_report)
     return parser
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from .. import plan, store
 from ..figures import draw
-from ..protocol import Row
+from ..protocol import Row, Task
 from ..results import Results
+from .brief import brief
 from .claims import claims
 from .compare import datasets, f1_tables, training_time
 from .exact import exact
@@ -56,7 +57,9 @@ def page(rows: list[Row]) -> str:
 
 
 def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Write the page, and its figures into a folder of its name beside it.
+    """Write the page, with its figures and its rows, compressed, in a folder of its name beside it.
+
+    Rows of the quick plan alone make a short page without figures.
 
     Parameters
     ----------
@@ -72,20 +75,27 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> 
     ValueError
         Rows are missing.
     """
-    stored = store.read(rows)
+    stored, target = store.read(rows), Path(target)
     if not stored:
         raise FileNotFoundError(f"no rows in {rows}; run python -m oneclass.bench run first")
-    _check_complete(stored)
-    target = Path(target)
-    draw(Results(stored), target.with_suffix(""))
+    results = Results(stored)
+    if store.done(stored) == {task.key for task in plan.quick()}:
+        target.write_text(brief(results, plan.QUICK_DATASETS) + "\n", encoding="utf-8")
+        return
+    if missing := _missing(stored, plan.full()):
+        first = " ".join(map(str, missing[0].key))
+        raise ValueError(f"{len(missing)} tasks have no rows yet, such as {first}: python -m oneclass.bench run")
+    folder = target.with_suffix("")
+    draw(results, folder)
+    store.write(folder / "rows.jsonl.gz", map(_compact, stored))
     target.write_text(page(stored).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
 
 
-def _check_complete(rows: list[Row]) -> None:
+def _missing(rows: list[Row], tasks: list[Task]) -> list[Task]:
     known = store.done(rows)
-    missing = [task for task in plan.full() if task.key not in known]
-    if missing:
-        first = " ".join(map(str, missing[0].key))
-        raise ValueError(
-            f"{len(missing)} tasks have no rows yet, such as {first}; python -m oneclass.bench run resumes"
-        )
+    return [task for task in tasks if task.key not in known]
+
+
+def _compact(row: Row) -> Row:
+    """Six significant digits: enough to draw the same page from a file of a third of the size."""
+    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}
