@@ -6,6 +6,8 @@ that they reject. Writes the table of docs/false_alarms.md.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -45,11 +47,18 @@ def study(name: str, X: np.ndarray, seed: int) -> list[tuple]:
     return rows
 
 
+def worst_gap(rows: list[tuple], key: Callable[[tuple], tuple]) -> float:
+    """Largest |delivered - asked| in percentage points, over the means of the groups that `key` makes."""
+    groups: dict[tuple, list[float]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row[6])
+    return max(100 * abs(float(np.mean(rates)) - group[-1]) for group, rates in groups.items())
+
+
 def main() -> None:
     jobs = (delayed(study)(name, X, seed) for name, X in targets().items() for seed in range(SPLITS))
     rows = [row for part in Parallel(n_jobs=2)(jobs) for row in part]
     body = []
-    worst = 0.0
     for C in COSTS:
         for delta in DELTAS:
             line = [f"{C:g}", f"{delta:.0%}"]
@@ -57,27 +66,21 @@ def main() -> None:
                 kept = [r for r in rows if r[0].startswith(group) and r[3] == C and r[4] == delta]
                 line += [f"{100 * np.mean([r[5] for r in kept]):.1f}", f"{100 * np.mean([r[6] for r in kept]):.1f}"]
             body.append(line)
-    for name in targets():
-        for machine in MACHINES:
-            for C in COSTS:
-                for delta in DELTAS:
-                    key = (name, machine.__name__, C, delta)
-                    kept = [r for r in rows if (r[0], r[2], r[3], r[4]) == key]
-                    if kept[0][1] >= 100:
-                        worst = max(worst, abs(np.mean([r[6] for r in kept]) - delta))
     head = ["C", "asked", "wine 2, train", "loo", "digits 0-9, train", "loo", "benign breast, train", "loo"]
     table = markdown(head, body)
-    print(table)
-    print(
-        f"\nlargest |delivered - asked| of loo over sets with n >= 100, machines, C and delta: {100 * worst:.2f} points"
-    )
+    large = [r for r in rows if r[1] >= 100]
+    in_the_mean = worst_gap(large, lambda r: (r[2], r[3], r[4]))
+    single = worst_gap(large, lambda r: (r[0], r[2], r[3], r[4]))
     footer = (
-        f"\n\nPercent of fresh normal rows rejected, mean over the four machines and {SPLITS} random 80/20 splits. "
-        "Training rows: wine 57, digits 139-146 each, benign breast 286. Over every set with at least 100 training "
-        f"rows, machine, C and rate asked for, the leave-one-out threshold was off by at most {100 * worst:.1f} "
-        "percentage points in the mean."
+        f"Percent of fresh normal rows rejected, mean over the four machines and {SPLITS} random 80/20 splits. Training "
+        "rows: wine 57, digits 139-146 each, benign breast 286. For every machine, C and rate asked for, the "
+        f"leave-one-out threshold was off by at most {in_the_mean:.1f} percentage points in the mean over the sets with "
+        f"at least 100 training rows, and by at most {single:.1f} on any one of them, where some 36 held-out rows a "
+        "split leave a standard error of about two points at 10 %."
     )
-    write_between_markers(Path(__file__).parents[1] / "docs" / "false_alarms.md", "false-alarms", table + footer)
+    print(table, footer, sep="\n\n")
+    page = Path(__file__).parents[1] / "docs" / "false_alarms.md"
+    write_between_markers(page, "false-alarms", f"{table}\n\n{footer}")
 
 
 if __name__ == "__main__":
