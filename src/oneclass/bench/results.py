@@ -60,7 +60,7 @@ class Results:
 
     def median(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
         """Medians over splits, laid out as `mean`."""
-        return self._table(np.median, metric, recipe, datasets, methods, None)
+        return self._table(_median, metric, recipe, datasets, methods, None)
 
     def count(self, recipe: str, dataset: str, method: str) -> int:
         """Number of splits."""
@@ -87,3 +87,9 @@ class Results:
                 if len(values):
                     out[i, j] = summary(values)  # type: ignore[operator]
         return out
+
+
+def _median(values: Float) -> float:
+    """Median of the values there are; a row need not have been timed."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else float("nan")

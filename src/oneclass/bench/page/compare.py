@@ -131,7 +131,7 @@ def training_time(results: Results) -> str:
     body.append(["**fastest on (of 15)**", *map(str, fastest)])
     return f"""## Training time
 
-Seconds of one fit at the chosen parameters, median over the splits; published value; ratio. Other hardware and another
-language: compare columns, not absolute values. The fits ran side by side with others, one thread each.
+Seconds of processor time of one fit at the chosen parameters, one thread, median over the splits that were timed;
+published value; ratio. Other hardware and another language: compare columns, not absolute values.
 
 {table(["dataset", *SHORT], body)}"""
