@@ -72,11 +72,11 @@ def main() -> None:
     in_the_mean = worst_gap(large, lambda r: (r[2], r[3], r[4]))
     single = worst_gap(large, lambda r: (r[0], r[2], r[3], r[4]))
     footer = (
-        f"Percent of fresh normal rows rejected, mean over the four machines and {SPLITS} random 80/20 splits. Training "
-        "rows: wine 57, digits 139-146 each, benign breast 286. For every machine, C and rate asked for, the "
-        f"leave-one-out threshold was off by at most {in_the_mean:.1f} percentage points in the mean over the sets with "
-        f"at least 100 training rows, and by at most {single:.1f} on any one of them, where some 36 held-out rows a "
-        "split leave a standard error of about two points at 10 %."
+        f"Percent of fresh normal rows rejected, mean over the four machines and {SPLITS} random 80/20 splits. "
+        "Training rows: wine 57, digits 139-146 each, benign breast 286. For every machine, C and rate asked for, the "
+        f"leave-one-out threshold was off by at most {in_the_mean:.1f} percentage points in the mean over the sets "
+        f"with at least 100 training rows, and by at most {single:.1f} on any one of them, where some 36 held-out rows "
+        "a split leave a standard error of about two points at 10 %."
     )
     print(table, footer, sep="\n\n")
     page = Path(__file__).parents[1] / "docs" / "false_alarms.md"

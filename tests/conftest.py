@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import array_api_compat
 import pytest
 from hypothesis import settings
@@ -14,6 +16,10 @@ settings.load_profile("theorems")
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():
     """Small matrices gain nothing from threads, and lose much on a busy machine."""
+    if find_spec("torch"):
+        import torch
+
+        torch.set_num_threads(1)
     with threadpool_limits(1):
         yield
 

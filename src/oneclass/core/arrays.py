@@ -282,7 +282,8 @@ def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
         from cupyx.scipy.linalg import solve_triangular
 
         return solve_triangular(A, B, lower=not upper)
-    return namespace(A, B).linalg.solve(A, B)
+    xp = namespace(A, B)
+    return xp.linalg.solve(xp.triu(A) if upper else xp.tril(A), B)
 
 
 def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:

@@ -99,6 +99,8 @@ def plan_through(machine: KernelMachine, engine: Any, approximation: Approximati
     choosing = _choosing_rows(approximation)
     survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
     n = min(choosing, survey.sample.rows.shape[0])
+    if survey.n_rows < 2:
+        raise ValueError(f"{type(machine).__name__}: X must have at least 2 rows, got {survey.n_rows}")
     rows, w = survey.sample.rows[:n, :], survey.sample.weights[:n]
     machine.scaler_ = Scaler.of(survey.columns) if machine._scales else Scaler.identity(rows)
     Z = machine.scaler_(rows)

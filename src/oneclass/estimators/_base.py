@@ -209,11 +209,15 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         return self._answer(X, lambda scores: rules.conformal_p_value(-scores, *calibration))
 
     def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
-        """What `verb` makes of the scores of the rows; lazily, block by block, for a Dask collection."""
+        """What `verb` makes of the scores of the rows."""
+        return self._of_rows(X, lambda rows: verb(-self._losses(rows)))
+
+    def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
+        """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
         if is_dask(X):
             check_is_fitted(self)
-            return map_rows(partial(self._answer, verb=verb), X)
-        return self._give(verb(-self._losses(self._read(X))))
+            return map_rows(partial(self._of_rows, verb=verb), X)
+        return self._give(verb(self._read(X)))
 
     def _give(self, result: Array) -> Array:
         """The result as the user is to see it."""

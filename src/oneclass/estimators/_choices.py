@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..core import clusters
 from ..core.arrays import Array, device, namespace, ones
 from ..core.embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
@@ -76,10 +78,10 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        rows = self._read(X)
-        return self._give(
-            self._in_blocks(rows, lambda Z: self.scaler_.inverse(self.model_.outputs(self.model_.features(Z))))
-        )
+        return self._of_rows(X, lambda rows: self._in_blocks(rows, self._rebuilt))
+
+    def _rebuilt(self, Z: Array) -> Array:
+        return self.scaler_.inverse(self.model_.outputs(self.model_.features(Z)))
 
     def explain(self, X: Any) -> Array:
         """Contribution of every feature to the score: minus its squared residual in z-scores.
@@ -95,13 +97,16 @@ class AutoAssociative(KernelMachine):
             One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
             to blame.
         """
-        rows = self._read(X)
+        check_is_fitted(self)
         if vars(self)["score"] == "uncertainty":
             raise AttributeError(
                 f"{self._name}: score='uncertainty' is one number for the whole row and has no shares of features; "
                 "use score='predictive' or 'reconstruction'"
             )
-        return self._give(self._in_blocks(rows, lambda Z: -contributions(*self._judge(Z), signal=self.signal_)))
+        return self._of_rows(X, lambda rows: self._in_blocks(rows, self._blamed))
+
+    def _blamed(self, Z: Array) -> Array:
+        return -contributions(*self._judge(Z), signal=self.signal_)
 
 
 class Constant(KernelMachine):

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import _check_feature_names
 
 from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace, to_device, to_numpy
 from ..core.embedding import Embedding, NoVariance, Scatter, Shrink
@@ -58,9 +59,12 @@ class KernelMachine(OneClassClassifier):
             The fitted machine.
         """
         if is_dask(X):
+            if sample_weight is not None:
+                raise ValueError(
+                    f"{self._name}: sample_weight is not supported for Dask collections; repeat rows instead"
+                )
+            _check_feature_names(self, X, reset=True)
             self.n_features_in_ = X.shape[1]
-            if hasattr(X, "columns"):
-                self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             return self._fit_through(DaskRows(X, partial(self._checked_chunk, [True])))
         X = self._on_device(read_rows(self, X, reset=True, min_rows=2))
         if self._precomputed and X.shape[0] != X.shape[1]:
