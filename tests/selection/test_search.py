@@ -107,6 +107,15 @@ def test_a_precomputed_kernel_is_cut_by_rows_and_columns(data):
     np.testing.assert_array_equal(search.predict(K[:, y == 1]), expected.predict(X))
 
 
+def test_rows_in_single_precision_are_searched_as_they_are_fitted(data):
+    X, y = data[0].astype(np.float32), data[1]
+    grid = {"C": [0.1, 3.3], "delta": BUDGETS, "n_clusters": [1, 4]}
+    folds = list(OneClassKFold(3).split(X, y))
+    expected = by_brute_force(VAAKELM(), grid, X, y, ["auroc"], folds).cv_results_["mean_test_auroc"]
+    search = OneClassSearchCV(VAAKELM(), grid, scoring="auroc", cv=folds).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, atol=0.01)
+
+
 def test_tables_keep_their_names(data):
     pandas = pytest.importorskip("pandas")
     X, y = data

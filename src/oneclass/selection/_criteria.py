@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ..estimators._base import OneClassClassifier
+from ..estimators._input import check_number
 from ._evaluate import Fold, Job, Params, Row, jobs, shared_groups
 from ._results import score_columns, table
 from ._spectral import SpectralPath, serves
@@ -142,7 +143,7 @@ def by_likelihood(problem: Problem) -> Decided:
 
 def _likelihoods(estimator: Any, members: dict[int, Params], train: Any) -> list[Row]:
     machines = {i: clone(estimator).set_params(**params) for i, params in members.items()}
-    costs = {i: machine.C for i, machine in machines.items()}
+    costs = {i: check_number(machine, "C", 0, float("inf")) for i, machine in machines.items()}
     path = SpectralPath(next(iter(machines.values())), train, train, costs=sorted(set(costs.values())))
     return [Row(i, 0, {"score": path.log_likelihood(C)}, path.complexity[C], 0.0) for i, C in costs.items()]
 

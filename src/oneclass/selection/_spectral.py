@@ -51,7 +51,7 @@ class SpectralPath:
         machine.C = costs[0]
         self.Z = machine._prepare(X, self.w)
         self.rows = machine.scaler_(read_rows(machine, rows, reset=False))
-        self.costs = np.asarray(costs, dtype=X.dtype)
+        self.costs = np.asarray(costs, dtype=np.float64)
         self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
         self.K, self.row_K = machine.kernel_(self.Z, self.Z), machine.kernel_(self.rows, self.Z)
         self._embed()
