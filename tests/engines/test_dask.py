@@ -29,7 +29,7 @@ def in_this_thread():
 @pytest.fixture(scope="module")
 def cluster():
     """Two worker processes of one thread each."""
-    options = {"dashboard_address": None, "silence_logs": 50, "processes": True, "threads_per_worker": 1}
+    options = {"dashboard_address": ":0", "silence_logs": 50, "processes": True, "threads_per_worker": 1}
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
         distributed.LocalCluster(n_workers=2, **options) as local,
@@ -202,3 +202,19 @@ def test_no_rows_travel_to_the_client(cluster, vaakelm, monkeypatch, tmp_path):
     assert max(sizes) < 60_000 < X.nbytes / 25
     assert str(os.getpid()) not in makers.read_text().split()
     assert np.isfinite(model.offset_)
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize("verb", ["reconstruct", "explain"])
+@pytest.mark.parametrize("collection", ["array", "frame"])
+def test_rebuilding_and_explaining_are_lazy_and_equal_those_in_memory(vaakelm, rows, fresh, verb, collection):
+    model = vaakelm().fit(COLLECTIONS[collection](rows))
+    found = getattr(model, verb)(COLLECTIONS[collection](fresh))
+    assert isinstance(found, da.Array)
+    expected = getattr(model, verb)(frame(fresh) if collection == "frame" else fresh)
+    assert_agree(found.compute(), expected, 1e-10)
+
+
+def test_weights_of_a_collection_are_refused(vaakelm, rows):
+    with pytest.raises(ValueError, match="VAAKELM: sample_weight must be None for a Dask collection"):
+        vaakelm().fit(COLLECTIONS["array"](rows), sample_weight=np.ones(len(rows)))

@@ -60,10 +60,9 @@ class KernelMachine(OneClassClassifier):
         """
         if is_dask(X):
             if sample_weight is not None:
-                raise ValueError(
-                    f"{self._name}: sample_weight is not supported for Dask collections; repeat rows instead"
-                )
-            _check_feature_names(self, X, reset=True)
+                raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+            # The empty block of the collection carries its names.
+            _check_feature_names(self, X._meta, reset=True)
             self.n_features_in_ = X.shape[1]
             return self._fit_through(DaskRows(X, partial(self._checked_chunk, [True])))
         X = self._on_device(read_rows(self, X, reset=True, min_rows=2))
