@@ -77,7 +77,8 @@ def test_made_up_outliers_judge_as_real_ones_would(targets, kind):
 def test_auto_takes_labels_when_there_are_any(data, targets):
     grid = {"C": COSTS}
     assert OneClassSearchCV(AAKELM(), grid).fit(*data).criterion_ == "labels"
-    assert OneClassSearchCV(AAKELM(), grid).fit(targets).criterion_ == "ball"
+    assert OneClassSearchCV(AAKELM(), grid).fit(targets).criterion_ == "likelihood"
+    assert OneClassSearchCV(OneClassSVM(), {"nu": [0.1]}).fit(targets).criterion_ == "histogram"
     with pytest.raises(ValueError, match="criterion='labels' needs outliers in y"):
         OneClassSearchCV(AAKELM(), grid, criterion="labels").fit(targets)
 

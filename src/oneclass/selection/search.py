@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ._criteria import CRITERIA, Problem
 from ._delegation import BestEstimator
 from ._results import parameters
+from ._spectral import serves
 from .labels import is_target
 from .scorers import get_scorer
 from .splits import OneClassKFold
@@ -25,9 +26,6 @@ __all__ = ["OneClassSearchCV"]
 
 
 _NAME = "OneClassSearchCV"
-
-#: What "auto" stands for without outliers.
-_WITHOUT_OUTLIERS = "ball"
 
 
 class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
@@ -49,7 +47,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         the leave-one-out threshold keeps its promise at any complexity). ``ball``, ``box``, ``gaussian``,
         ``histogram``: the `scoring` of held-out targets and of outliers made up by `generate_outliers`. ``likelihood``:
         the marginal likelihood of the targets, for kernel machines; it does not see delta. ``auto``: ``labels`` when
-        `y` holds outliers, else ``ball``.
+        `y` holds outliers, else ``likelihood`` for kernel machines that fit exactly and ``histogram`` for others.
     scoring : str, callable, list or dict, default="f1"
         Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. Of
         several, `refit` names the one that decides.
@@ -148,7 +146,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         """
         X, y, groups = indexable(X, y, groups)
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
-        self.criterion_ = self._criterion(targets)
+        self.criterion_ = self._criterion(X, targets)
         problem = Problem(
             estimator=clone(self.estimator),
             candidates=list(ParameterGrid(self.param_grid)),
@@ -174,9 +172,10 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
             self.refit_time_ = time.perf_counter() - start
         return self
 
-    def _criterion(self, targets: NDArray[np.bool_]) -> str:
+    def _criterion(self, X: Any, targets: NDArray[np.bool_]) -> str:
         if self.criterion == "auto":
-            return _WITHOUT_OUTLIERS if targets.all() else "labels"
+            without = "likelihood" if serves(self.estimator, X) else "histogram"
+            return without if targets.all() else "labels"
         if self.criterion not in CRITERIA:
             listed = ", ".join(repr(name) for name in ("auto", *CRITERIA))
             raise ValueError(f"{_NAME}: criterion must be one of {listed}; got {self.criterion!r}")
