@@ -75,7 +75,8 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> 
     ValueError
         Rows are missing.
     """
-    stored, target = store.read(rows), Path(target)
+    # Draw from what is kept, so that the kept rows draw the same page again.
+    stored, target = [_compact(row) for row in store.read(rows)], Path(target)
     if not stored:
         raise FileNotFoundError(f"no rows in {rows}; run python -m oneclass.bench run first")
     results = Results(stored)
@@ -87,7 +88,7 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> 
         raise ValueError(f"{len(missing)} tasks have no rows yet, such as {first}: python -m oneclass.bench run")
     folder = target.with_suffix("")
     draw(results, folder)
-    store.write(folder / "rows.jsonl.gz", map(_compact, stored))
+    store.write(folder / "rows.jsonl.gz", stored)
     target.write_text(page(stored).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
 
 
@@ -97,5 +98,5 @@ def _missing(rows: list[Row], tasks: list[Task]) -> list[Task]:
 
 
 def _compact(row: Row) -> Row:
-    """Six significant digits: enough to draw the same page from a file of a third of the size."""
+    """Six significant digits: a file of a third of the size."""
     return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}
