@@ -150,7 +150,7 @@ def accuracy() -> None:
     _write("accuracy", markdown(["task", "rows", "exact AUROC", f"m = {M:,}", "difference"], body))
 
 
-def dask(n: int = 400_000) -> None:
+def dask(n: int = 1_000_000) -> None:
     import dask.array as da
     from dask.distributed import Client, LocalCluster
 
