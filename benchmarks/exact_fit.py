@@ -42,7 +42,7 @@ def main() -> None:
                 runs[f"{machine.__name__} {threshold}"] = lambda model=model, X=X: model.fit(X)
         # Interleaved, so that a busy moment of the machine hits all of them; the best of each is compared.
         times: dict[str, list[float]] = {name: [] for name in runs}
-        for _ in range(7 if n < 5000 else 3):
+        for _ in range(max(3, 40_000 // n)):
             for name, run in runs.items():
                 times[name].append(seconds(run))
         best = {name: min(t) for name, t in times.items()}
