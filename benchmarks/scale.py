@@ -127,12 +127,12 @@ def accuracy() -> None:
             test = np.concatenate([order[cut:], np.flatnonzero(y == -1)])
             tasks[name] = (X[order[:cut]], X[test], y[test])
     rng = np.random.default_rng(1)
-    box = rng.uniform(-8, 8, (5_000, D))
-    fresh = rows(5_000, 2)
+    box = rng.uniform(-8, 8, (2_000, D))
+    fresh = rows(2_000, 2)
     tasks["mixture of 20,000 rows"] = (
         rows(20_000, 1),
         np.concatenate([fresh, 0.35 * box + 0.65 * fresh]),
-        np.repeat([1, -1], 5_000),
+        np.repeat([1, -1], 2_000),
     )
     gaps, last = [], []
     for name, (train, test, truth) in tasks.items():

@@ -81,6 +81,7 @@ LARGE = LARGE_ROOT @ LARGE_ROOT.T + np.eye(50)
 @pytest.fixture
 def small_panels(monkeypatch):
     monkeypatch.setattr(arrays, "_PANEL", 16)
+    monkeypatch.setattr(arrays, "_DIRECT", 16)
 
 
 @pytest.mark.usefixtures("small_panels")

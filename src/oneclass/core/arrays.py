@@ -43,8 +43,10 @@ Namespace: TypeAlias = Any
 HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
 #: Bytes of one block of rows in a matrix product, which does its own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
-#: Columns of a panel in the blocked factorisations of libraries that would otherwise copy the matrix.
+#: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
 _PANEL = 1024
+#: Rows up to which a host matrix is factored by one call.
+_DIRECT = 8192
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -184,12 +186,17 @@ def _host_bytes() -> int:
     return max(0, min(bounds))
 
 
+def _is_direct(G: Array) -> bool:
+    """Whether LAPACK takes the matrix whole; OpenBLAS's threaded Cholesky crashes on much larger ones."""
+    return isinstance(G, np.ndarray) and G.shape[0] <= _DIRECT
+
+
 def cholesky(G: Array) -> Array:
     """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G`, reuses its memory, and leaves the rest undefined.
 
     Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
     """
-    if isinstance(G, np.ndarray):
+    if _is_direct(G):
         (potrf,) = get_lapack_funcs(("potrf",), (G,))
         # A C-ordered lower triangle is LAPACK's upper one: the transpose costs no copy.
         upper, info = potrf(G.T, lower=False, clean=True, overwrite_a=True)
@@ -288,7 +295,7 @@ def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
 
 def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
     """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L` unless it is to `keep`."""
-    if isinstance(L, np.ndarray):
+    if _is_direct(L):
         (trtri,) = get_lapack_funcs(("trtri",), (L,))
         inverse = trtri(L.T, lower=False, overwrite_c=not keep)[0].T
         return np.einsum("ij,ij->j", inverse, inverse)
