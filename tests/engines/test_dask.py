@@ -2,9 +2,11 @@ import os
 import pickle
 import signal
 
+import joblib
 import numpy as np
 import pytest
 
+from oneclass import VAAKELM, OneClassSearchCV
 from oneclass.engines.dask import DaskRows
 from oneclass.estimators import _approximate
 from oracle.comparison import assert_agree
@@ -218,3 +220,12 @@ def test_rebuilding_and_explaining_are_lazy_and_equal_those_in_memory(vaakelm, r
 def test_weights_of_a_collection_are_refused(vaakelm, rows):
     with pytest.raises(ValueError, match="VAAKELM: sample_weight must be None for a Dask collection"):
         vaakelm().fit(COLLECTIONS["array"](rows), sample_weight=np.ones(len(rows)))
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_search_on_the_cluster_is_the_search_here(rows):
+    grid = {"C": [1.0, 8.0], "delta": [0.05, 0.1]}
+    here = OneClassSearchCV(VAAKELM(), grid, cv=3, criterion="box").fit(rows[:120])
+    with joblib.parallel_config(backend="dask"):
+        there = OneClassSearchCV(VAAKELM(), grid, cv=3, criterion="box", n_jobs=2).fit(rows[:120])
+    np.testing.assert_array_equal(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])
