@@ -33,7 +33,7 @@ def cluster():
     """Two worker processes of one thread each."""
     options = {"dashboard_address": ":0", "silence_logs": 50, "processes": True, "threads_per_worker": 1}
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
+        dask.config.set({"distributed.comm.timeouts.connect": "10s"}),
         distributed.LocalCluster(n_workers=2, **options) as local,
         distributed.Client(local) as client,
     ):
