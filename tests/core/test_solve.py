@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oneclass.core.arrays import to_numpy
 from oneclass.core.embedding import NoVariance, WithinVariance
 from oneclass.core.kernels import RBF, Linear, UserKernel
-from oneclass.core.solve import SingularSystemError, solve_dual
+from oneclass.core.solve import SingularSystemError, residual_operator, solve_dual
 from oracle import equations, refits
 from oracle.comparison import assert_agree
 from oracle.equations import collapse, kernel_matrix, repeat
@@ -30,7 +30,7 @@ def solved(xp, problem, build, *, keep_factor=False):
 def equation(problem, build):
     """What a refit needs: K, M, weights and the numbers of the equation."""
     K = kernel_matrix("rbf", problem.X, problem.X, SIGMA)
-    M = build(problem, problem.w).laplacian(problem.w)
+    M = build(problem, problem.w).apply(np.eye(len(problem.w)), problem.w)
     return {"K": K, "M": M, "w": problem.w, "C": problem.C, "lam": problem.lam}
 
 
@@ -43,6 +43,16 @@ def test_symmetric_solve_is_the_printed_equation(xp, embedding, problem):
     A = equations.weights(K, T, printed(problem), C=problem.C, lam=problem.lam)
     assert_agree(model.weights, collapse(A, problem.w))
     assert_agree(repeat(to_numpy(rows.residuals), problem.w), T - K @ A)
+
+
+@given(problem=problems())
+def test_residual_operator_makes_the_residuals_of_the_solve(embedding, problem):
+    X, w, ridge = problem.X, np.ones(len(problem.X)), problem.lam / problem.C
+    shrink = embedding[0](problem, w).shrink(w, C=problem.C)
+    rows = solve_dual(RBF(sigma=SIGMA), X, X, w, shrink, ridge=ridge, leave_one_out=True)[1]
+    lower = np.tril(residual_operator(RBF(sigma=SIGMA)(X, X), shrink, ridge=ridge))
+    assert_agree((lower + np.tril(lower, -1).T) @ X, rows.residuals)
+    assert_agree(np.diag(lower), rows.spare)
 
 
 @given(problem=problems())
@@ -132,7 +142,7 @@ def test_near_singular_systems_keep_ten_digits_of_the_outputs(name, variance, C)
     K = np.tril(kernel(Z, Z))
     K = K + np.tril(K, -1).T
     model, rows = solve_dual(kernel, Z, Z, w, chosen.shrink(w, C=C), ridge=1 / C, leave_one_out=True)
-    expected = exactly(K, chosen.laplacian(w), Z, C)
+    expected = exactly(K, chosen.apply(np.eye(n), w), Z, C)
     assert_agree(K @ model.weights, expected, 1e-10)
     assert_agree(Z - rows.residuals, expected, 1e-10)
 

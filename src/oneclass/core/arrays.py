@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device
 from scipy.linalg import get_lapack_funcs
@@ -16,6 +17,7 @@ __all__ = [
     "Array",
     "Namespace",
     "SingularSystemError",
+    "add_to_diagonal",
     "available_bytes",
     "bits",
     "blocks",
@@ -28,6 +30,7 @@ __all__ = [
     "exp_inplace",
     "factor",
     "gram",
+    "inverse_of_factored",
     "is_foreign",
     "namespace",
     "ones",
@@ -55,6 +58,8 @@ class SingularSystemError(np.linalg.LinAlgError):
 
 def namespace(*arrays: Array) -> Namespace:
     """Array-API namespace that the arrays share."""
+    if all(type(x) is np.ndarray for x in arrays):  # by far the most calls, and ten times quicker
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(*arrays)
 
 
@@ -128,6 +133,18 @@ def exp_inplace(x: Array) -> Array:
     if array_api_compat.is_torch_array(x):
         return x.exp_()
     return namespace(x).exp(x)
+
+
+def add_to_diagonal(G: Array, d: Array | float) -> None:
+    """``G += diag(d)``, in place, of a square matrix; `d` may be one number."""
+    if isinstance(G, np.ndarray):
+        np.einsum("ii->i", G)[...] += d
+    elif array_api_compat.is_torch_array(G):
+        G.diagonal().add_(d)
+    else:
+        for a, b in blocks(G.shape[0], 1024, G):
+            here = d if isinstance(d, float) or d.ndim == 0 else d[a:b]
+            G[a:b, a:b] += here * namespace(G).eye(b - a, dtype=G.dtype, device=device(G))
 
 
 def bits(X: Array) -> Array:
@@ -251,8 +268,7 @@ def factor(build: Callable[[], Array]) -> Array:
             break
         if lift:
             jitter = lift * xp.finfo(G.dtype).eps * xp.sum(xp.abs(diagonal))
-            for a, b in blocks(G.shape[0], 1024, G):
-                G[a:b, a:b] += jitter * xp.eye(b - a, dtype=G.dtype, device=device(G))
+            add_to_diagonal(G, jitter)
         try:
             return cholesky(G)
         except np.linalg.LinAlgError:
@@ -278,6 +294,12 @@ def cho_solve(L: Array, B: Array) -> Array:
         (potrs,) = get_lapack_funcs(("potrs",), (L, B))
         return potrs(L.T, B, lower=False)[0]
     return _solve_triangular(L.T, solve_lower(L, B), upper=True)
+
+
+def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. Overwrites `L`."""
+    (potri,) = get_lapack_funcs(("potri",), (L,))
+    return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
 
 
 def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .arrays import Array, blocks, device, namespace
 
-__all__ = ["assign", "kmeans", "lloyd", "one_hot"]
+__all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
 
 
 def assign(Z: Array, centres: Array) -> Array:
@@ -19,9 +19,13 @@ def assign(Z: Array, centres: Array) -> Array:
     return xp.concat(parts)
 
 
-def kmeans(Z: Array, w: Array, n_clusters: int, *, max_iter: int = 100) -> Array:
-    """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows)."""
-    return lloyd(Z, w, _seed(Z, w, n_clusters), max_iter=max_iter)
+def kmeans(Z: Array, w: Array, n_clusters: int, *, splits: Splits | None = None, max_iter: int = 100) -> Array:
+    """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows).
+
+    Calls for several numbers of clusters may share the `splits` of the rows.
+    """
+    splits = splits or Splits(Z, w)
+    return lloyd(Z, w, splits.seeds(n_clusters), max_iter=max_iter)
 
 
 def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int) -> Array:
@@ -45,18 +49,28 @@ def one_hot(labels: Array, k: int, like: Array) -> Array:
     return xp.astype(labels[:, None] == xp.arange(k, device=device(labels), dtype=labels.dtype)[None, :], like.dtype)
 
 
-def _seed(Z: Array, w: Array, k: int) -> Array:
-    """Split the cluster with the largest scatter at its mean, along its principal direction, until there are `k`."""
-    xp = namespace(Z)
-    parts = [_part(Z, w)]
-    while len(parts) < k:
-        widest = max(range(len(parts)), key=lambda p: parts[p][3])
-        rows, weight, mean, scatter = parts[widest]
+class Splits:
+    """The rows cut in two again and again: the widest part at its mean, along its principal direction."""
+
+    def __init__(self, Z: Array, w: Array) -> None:
+        self._parts = [_part(Z, w)]
+        self._seeds = [self._parts[0][2][None, :]]
+
+    def seeds(self, k: int) -> Array:
+        """Means of the first `k` parts, or of as many as there can be."""
+        while len(self._seeds) < k and self._split():
+            self._seeds.append(namespace(self._parts[0][2]).stack([mean for _, _, mean, _ in self._parts]))
+        return self._seeds[min(k, len(self._seeds)) - 1]
+
+    def _split(self) -> bool:
+        widest = max(range(len(self._parts)), key=lambda p: self._parts[p][3])
+        rows, weight, mean, scatter = self._parts[widest]
+        xp = namespace(rows)
         side = (rows - mean) @ _principal_direction(rows - mean, weight) > 0
         if scatter <= 0 or bool(xp.all(side)) or not bool(xp.any(side)):
-            break
-        parts[widest : widest + 1] = [_part(rows[s], weight[s]) for s in (side, ~side)]
-    return xp.stack([mean for _, _, mean, _ in parts])
+            return False
+        self._parts[widest : widest + 1] = [_part(rows[s], weight[s]) for s in (side, ~side)]
+        return True
 
 
 def _part(rows: Array, w: Array) -> tuple[Array, Array, Array, float]:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, blocks, cho_solve, cholesky, device, namespace, ones
+from .arrays import Array, add_to_diagonal, cho_solve, cholesky, device, namespace, ones
 
 __all__ = ["Embedding", "NoVariance", "Scatter", "Shrink", "UserLaplacian", "WithinVariance"]
 
@@ -41,7 +41,7 @@ class Shrink:
             return
         if self.V.shape[1]:
             G += (self.V[a:b, :] @ (scale * self.Z)) @ self.V[:b, :].T
-        G[:, a:] += namespace(G).eye(b - a, dtype=G.dtype, device=device(G)) * (scale * self.d[a:b])
+        add_to_diagonal(G[:, a:], scale * self.d[a:b])
 
     def diagonal(self) -> Array:
         """Diagonal of S."""
@@ -53,8 +53,8 @@ class Shrink:
 class Embedding(Protocol):
     """A choice of M for n weighted rows."""
 
-    def laplacian(self, w: Array) -> Array:
-        """The n x n matrix M itself."""
+    def apply(self, B: Array, w: Array) -> Array:
+        """``M B``, for n rows of these weights."""
         ...
 
     def shrink(self, w: Array, *, C: float) -> Shrink:
@@ -66,9 +66,9 @@ class Embedding(Protocol):
 class NoVariance:
     """``M = 0``."""
 
-    def laplacian(self, w: Array) -> Array:
-        """The n x n matrix of zeros."""
-        return namespace(w).zeros((w.shape[0], w.shape[0]), dtype=w.dtype, device=device(w))
+    def apply(self, B: Array, w: Array) -> Array:
+        """Zeros."""
+        return namespace(B).zeros_like(B)
 
     def shrink(self, w: Array, *, C: float) -> Shrink:
         """``S = W^-1``."""
@@ -104,17 +104,18 @@ class WithinVariance:
     def _shares(self, w: Array) -> Array:
         return self.scatter.shares(w @ self.membership)
 
-    def laplacian(self, w: Array) -> Array:
-        """M for n weighted rows."""
-        xp = namespace(w)
-        omega = self.membership @ self._shares(w)
+    def apply(self, B: Array, w: Array) -> Array:
+        """Deviations from the mean(s), in their share."""
+        xp = namespace(B)
+        pull = (w * (self.membership @ self._shares(w)))[:, None]
         if self.scatter.own_mean:
-            sizes = w @ self.membership
-            means = (self.membership / sizes) @ (self.membership * w[:, None]).T
-        else:
-            means = ones(w)[:, None] * w[None, :] / xp.sum(w)
-        centring = xp.eye(w.shape[0], dtype=w.dtype, device=device(w)) - means
-        return centring.T @ ((w * omega)[:, None] * centring)
+            means = ((self.membership * w[:, None]).T @ B) / (w @ self.membership)[:, None]
+            deviations = self.membership @ -means
+            deviations += B
+            deviations *= pull
+            return deviations
+        deviations = pull * (B - (w @ B) / xp.sum(w))
+        return deviations - w[:, None] * (xp.sum(deviations, axis=0) / xp.sum(w))
 
     def shrink(self, w: Array, *, C: float) -> Shrink:
         """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
@@ -146,9 +147,9 @@ class UserLaplacian:
     M: Array
     weight: float = 1.0
 
-    def laplacian(self, w: Array) -> Array:
+    def apply(self, B: Array, w: Array) -> Array:
         """M times its weight."""
-        return self.weight * self.M
+        return self.weight * (self.M @ B)
 
     def shrink(self, w: Array, *, C: float) -> Shrink:
         """S as a full matrix; fails with ``LinAlgError`` when M is not positive semi-definite, up to rounding."""
@@ -165,6 +166,5 @@ class UserLaplacian:
 def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:
     """``scale M + diag(d)``, with no second matrix for the diagonal."""
     G = scale * M
-    for a, b in blocks(G.shape[0], 1024, G):
-        G[a:b, a:b] += namespace(G).eye(b - a, dtype=G.dtype, device=device(G)) * d[a:b]
+    add_to_diagonal(G, d)
     return G

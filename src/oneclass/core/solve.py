@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from .arrays import (
     Array,
     SingularSystemError,
+    add_to_diagonal,
     blocks,
     cho_solve,
+    cholesky,
     device,
     diagonal_of_inverse,
     factor,
+    inverse_of_factored,
     namespace,
     solve_lower,
 )
@@ -26,6 +31,7 @@ __all__ = [
     "SingularSystemError",
     "TrainingRows",
     "factor",
+    "residual_operator",
     "solve_dual",
     "solve_primal",
     "system",
@@ -203,6 +209,32 @@ def solve_dual(
         spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
     return model, TrainingRows(T, residuals, spare, w)
+
+
+def residual_operator(K: Array, shrink: Shrink, *, ridge: float) -> Array:
+    """``I - S + ridge S G^-1 S``, which makes residuals of targets, for a whole host matrix `K` and rows of weight one.
+
+    The strict upper triangle is unspecified.
+    """
+    S, V, d = shrink.full, shrink.V, shrink.d
+    if S is not None:
+        half = solve_lower(cholesky(K + ridge * S), S)
+        E = ridge * (half.T @ half) - S
+        add_to_diagonal(E, 1.0)
+        return E
+    G = (V @ (ridge * shrink.Z)) @ V.T
+    G += K
+    add_to_diagonal(G, ridge * d)
+    L = cholesky(G)
+    # With S = D + V Z V' and P = G^-1 V the low-rank part is X V' + V X'.
+    P = cho_solve(L, V)
+    X = (ridge * (d[:, None] * P + V @ (shrink.Z @ (V.T @ P) / 2)) - V / 2) @ shrink.Z
+    E = inverse_of_factored(L)
+    E *= (ridge * d)[:, None]
+    E *= d
+    E += np.concatenate([X, V], axis=1) @ np.concatenate([V, X], axis=1).T
+    add_to_diagonal(E, 1 - d)
+    return E
 
 
 def _sandwich_diagonal(shrink: Shrink, L: Array, *, keep: bool) -> Array:

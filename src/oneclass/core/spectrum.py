@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .arrays import Array, namespace
+from .arrays import Array, device, namespace
 from .embedding import Embedding, NoVariance
 from .solve import TrainingRows
 
@@ -32,19 +32,15 @@ class Spectrum:
         """Decompose the full symmetric kernel matrix `K` of rows with targets `T` and weights `w`."""
         xp = namespace(K)
         roots = xp.sqrt(w)
-        plain = isinstance(embedding, NoVariance)
-        M = None if plain else embedding.laplacian(w)
-        if M is None:
+        if isinstance(embedding, NoVariance):
             whitened = K / lam
         else:
-            diagonal = lam * xp.eye(K.shape[0], dtype=K.dtype)
-            whitened = xp.linalg.solve(diagonal + K @ M, K)
+            diagonal = lam * xp.eye(K.shape[0], dtype=K.dtype, device=device(K))
+            whitened = xp.linalg.solve(diagonal + embedding.apply(K, w).T, K)
             whitened = (whitened + whitened.T) / 2
         values, U = xp.linalg.eigh(roots[:, None] * whitened * roots[None, :])
         values = xp.clip(values, min=0)
-        recover = roots[:, None] * U
-        if M is not None:
-            recover = recover - M @ (U * values / roots[:, None])
+        recover = roots[:, None] * U - embedding.apply(U * values / roots[:, None], w)
         return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
 
     def rows(self, *, C: float) -> TrainingRows:

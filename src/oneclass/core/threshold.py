@@ -6,45 +6,85 @@ Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from .arrays import Array, namespace
 
-__all__ = ["authors", "conformal", "conformal_p_value", "dd_tools", "paper", "smallest_budget"]
+__all__ = ["Ranks", "authors", "conformal", "conformal_p_value", "dd_tools", "paper", "smallest_budget"]
 
 #: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
 _SLACK = 1e-9
 
 
-def conformal(losses: Array, w: Array, *, delta: float) -> float:
+@dataclass(frozen=True)
+class Ranks:
+    """Losses in ascending order, and the weight up to each. Every rule takes them in place of the losses."""
+
+    losses: Array
+    reached: Array
+    total: float
+
+    @classmethod
+    def of(cls, losses: Array | Self, w: Array) -> Self:
+        """Rank losses, unless that is done."""
+        if isinstance(losses, cls):
+            return losses
+        xp = namespace(losses)
+        order = xp.argsort(losses)
+        return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
+
+    def at(self, rank: float) -> tuple[float, float | None, float]:
+        """The loss of that rank, the next larger one, and the margin below which losses are equal.
+
+        The margin makes copies of a row, whose losses differ by rounding, one value; the next loss is None after the
+        last.
+        """
+        s = self.losses
+        xp = namespace(s)
+        short = int(xp.count_nonzero(self.reached < rank * (1 - _SLACK)))
+        value = float(s[min(short, s.shape[0] - 1)])
+        margin = math.sqrt(float(xp.finfo(s.dtype).eps)) * max(abs(value), value - float(s[0]))
+        above = int(xp.count_nonzero(s <= value + margin))
+        return value, float(s[above]) if above < s.shape[0] else None, margin
+
+    def just_above(self, rank: float) -> float:
+        """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
+        value, following, margin = self.at(rank)
+        if following is None or not math.isfinite(following):
+            return value + margin
+        return value + (following - value) / 2
+
+
+def conformal(losses: Array | Ranks, w: Array, *, delta: float) -> float:
     """Threshold with P(reject a fresh normal row) <= delta: rank ceil((n + 1)(1 - delta)) of held-out losses.
 
     A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
     """
-    n = _total(w)
-    rank = n + 1 - math.floor((n + 1) * delta + _SLACK)
-    return _just_above(losses, w, rank=rank)
+    ranks = Ranks.of(losses, w)
+    return ranks.just_above(ranks.total + 1 - math.floor((ranks.total + 1) * delta + _SLACK))
 
 
-def paper(losses: Array, w: Array, *, delta: float) -> float:
+def paper(losses: Array | Ranks, w: Array, *, delta: float) -> float:
     """The paper's rule, s_dec(floor(delta n)) (model_thresh); floor(delta n) = 0 means the largest loss."""
-    n = _total(w)
-    return _just_above(losses, w, rank=n + 1 - max(1, math.floor(delta * n + _SLACK)))
+    ranks = Ranks.of(losses, w)
+    return ranks.just_above(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
 
 
-def dd_tools(losses: Array, w: Array, *, delta: float) -> float:
+def dd_tools(losses: Array | Ranks, w: Array, *, delta: float) -> float:
     """Midpoint of the k-th and the (k + 1)-th smallest loss, k = round((1 - delta) n), halves upwards."""
-    n = _total(w)
-    return _just_above(losses, w, rank=max(1, math.floor((1 - delta) * n + 0.5 + _SLACK)))
+    ranks = Ranks.of(losses, w)
+    return ranks.just_above(max(1, math.floor((1 - delta) * ranks.total + 0.5 + _SLACK)))
 
 
-def authors(losses: Array, w: Array, *, delta: float) -> float:
+def authors(losses: Array | Ranks, w: Array, *, delta: float) -> float:
     """The released code: the ceil(n (1 - delta))-th smallest loss, itself rejected."""
-    n = _total(w)
-    s = _ranked(losses, w, rank=n - math.floor(delta * n + _SLACK))[0]
+    ranks = Ranks.of(losses, w)
+    s = ranks.at(ranks.total - math.floor(delta * ranks.total + _SLACK))[0]
     # "Strictly below s" is "at most the float before s".
-    return _before(s, losses)
+    return _before(s, ranks.losses)
 
 
 def smallest_budget(w: Array) -> float:
@@ -64,29 +104,6 @@ def conformal_p_value(losses: Array, held_out: Array, w: Array) -> Array:
 def _total(w: Array) -> float:
     n = float(namespace(w).sum(w))
     return float(round(n)) if abs(n - round(n)) < _SLACK * max(1.0, n) else n
-
-
-def _ranked(losses: Array, w: Array, *, rank: float) -> tuple[float, float | None, float]:
-    """The loss of that rank in ascending order, the next larger one, and the margin below which losses are equal.
-
-    The margin makes copies of a row, whose losses differ by rounding, one value; the next loss is None after the last.
-    """
-    xp = namespace(losses)
-    order = xp.argsort(losses)
-    s, reached = xp.take(losses, order), xp.cumulative_sum(xp.take(w, order))
-    short = int(xp.sum(xp.astype(reached < rank * (1 - _SLACK), xp.int64)))
-    value = float(s[min(short, s.shape[0] - 1)])
-    margin = math.sqrt(float(xp.finfo(losses.dtype).eps)) * max(abs(value), value - float(s[0]))
-    above = int(xp.sum(xp.astype(s <= value + margin, xp.int64)))
-    return value, float(s[above]) if above < s.shape[0] else None, margin
-
-
-def _just_above(losses: Array, w: Array, *, rank: float) -> float:
-    """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
-    value, following, margin = _ranked(losses, w, rank=rank)
-    if following is None or not math.isfinite(following):
-        return value + margin
-    return value + (following - value) / 2
 
 
 def _before(value: float, like: Array) -> float:

@@ -129,6 +129,9 @@ class MinimumVariance(KernelMachine):
     centring: str
     variance_weight: float
 
+    #: Splits of the rows that several numbers of clusters share; None for a fit of its own.
+    _splits: clusters.Splits | None = None
+
     def _scatter(self) -> Scatter | None:
         weight = check_number(self, "variance_weight", 0, float("inf"), closed_low=True)
         if self._is_matrix:
@@ -145,7 +148,7 @@ class MinimumVariance(KernelMachine):
     def _centres(self, Z: Array, w: Array) -> Array | None:
         if self.variance != "subclass":
             return None
-        return clusters.kmeans(Z, w, check_integer(self, "n_clusters", 1))
+        return clusters.kmeans(Z, w, check_integer(self, "n_clusters", 1), splits=self._splits)
 
     def _embedding(self, Z: Array, w: Array) -> Embedding:
         if self._is_matrix:

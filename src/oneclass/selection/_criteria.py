@@ -68,10 +68,10 @@ class Problem:
         return [Fold(self.take(train, train), self.take(test, train), y[test]) for train, test in kept]
 
     def judge(
-        self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None
+        self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None, *, sizes: bool = False
     ) -> tuple[list[Row], dict[str, Any]]:
-        """Rows of scores, and the columns that they make."""
-        options = {"complexity": self.complexity, "error_score": self.error_score}
+        """Rows of scores (and of the models' `sizes`, if asked for), and the columns that they make."""
+        options = {"complexity": self.complexity, "sizes": sizes, "error_score": self.error_score}
         calls = jobs(self.estimator if estimator is None else estimator, self.candidates, folds, scorers, **options)
         rows = self.run(calls)
         errors = {row.candidate: row.error for row in rows if row.error is not None}
@@ -116,7 +116,7 @@ def by_consistency(problem: Problem) -> Decided:
     delta = np.array([promised(clone(estimator).set_params(**params)) for params in problem.candidates])
     folds = [_targets_only(fold) for fold in problem.folds()]
     sizes = np.array([len(fold.y) for fold in folds])
-    rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator)
+    rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator, sizes=True)
     shares = table(rows, len(problem.candidates), len(folds), "rejected")
     rejected = shares @ sizes / sizes.sum()
     complexity = _complexities(rows, len(problem.candidates))
@@ -145,7 +145,7 @@ def _likelihoods(estimator: Any, members: dict[int, Params], train: Any) -> list
     machines = {i: clone(estimator).set_params(**params) for i, params in members.items()}
     costs = {i: check_number(machine, "C", 0, float("inf")) for i, machine in machines.items()}
     path = SpectralPath(next(iter(machines.values())), train, train, costs=sorted(set(costs.values())))
-    return [Row(i, 0, {"score": path.log_likelihood(C)}, path.complexity[C], 0.0) for i, C in costs.items()]
+    return [Row(i, 0, {"score": path.log_likelihood(C)}, np.nan, 0.0) for i, C in costs.items()]
 
 
 def _targets_only(fold: Fold) -> Fold:

@@ -52,9 +52,14 @@ def jobs(
     scorers: Mapping[str, Any],
     *,
     complexity: Callable[[Any], float] | None,
+    sizes: bool,
     error_score: Any,
 ) -> Iterator[Job]:
-    """The calls that together judge every candidate on every fold."""
+    """The calls that together judge every candidate on every fold.
+
+    `complexity` measures a fitted model; without it kernel machines tell their effective number of parameters if the
+    `sizes` are asked for.
+    """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
     shared = by_decisions and isinstance(estimator, KernelMachine)
     if shared and approximates(estimator, folds[0].train) and partition_targets(folds):
@@ -66,7 +71,7 @@ def jobs(
         for group in groups:
             members = {i: candidates[i] for i in group}
             arguments = (estimator, members, k, fold, dict(scorers), error_score)
-            yield (_by_path, arguments) if shared else (_by_refits, (*arguments, complexity))
+            yield (_by_path, (*arguments, sizes)) if shared else (_by_refits, (*arguments, complexity))
 
 
 def shared_groups(candidates: Sequence[Params], free: Sequence[str] = FREE) -> list[list[int]]:
@@ -88,14 +93,20 @@ def _is_free(name: str, value: Any, free: Sequence[str]) -> bool:
 
 
 def _by_path(
-    estimator: Any, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], error_score: Any
+    estimator: Any,
+    members: dict[int, Params],
+    k: int,
+    fold: Fold,
+    scorers: dict[str, Scorer],
+    error_score: Any,
+    sizes: bool,
 ) -> list[Row]:
     start = time.perf_counter()
     machine = clone(estimator).set_params(**next(iter(members.values())))
     if not serves(machine, fold.train) or isinstance(machine.C, str):
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     try:
-        rows = list(_walk(machine, members, k, fold, scorers))
+        rows = list(_walk(machine, members, k, fold, scorers, sizes))
     except (ValueError, TypeError, ArithmeticError, MemoryError):
         # A candidate that cannot be fitted must not take the others of its group with it.
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
@@ -104,7 +115,7 @@ def _by_path(
 
 
 def _walk(
-    machine: KernelMachine, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer]
+    machine: KernelMachine, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[Row]:
     """Every member along paths that share rows and kernel, one decomposition for each variance."""
     defaults = machine.get_params(deep=False)
@@ -122,7 +133,7 @@ def _walk(
             point = {name: members[i].get(name, defaults[name]) for name in free}
             decisions = path.decisions(point)
             scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
-            yield Row(i, k, scores, path.complexity[point["C"]], 0.0)
+            yield Row(i, k, scores, path.complexity(point["C"]) if sizes else np.nan, 0.0)
 
 
 def _by_moments(

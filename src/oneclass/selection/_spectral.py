@@ -1,4 +1,4 @@
-"""A kernel machine at every C, score, threshold and delta from one eigendecomposition of its training rows."""
+"""A kernel machine at every C, score, threshold and delta from one decomposition of its training rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import cholesky, is_foreign, solve_lower
-from ..core.embedding import Embedding, NoVariance, WithinVariance
+from ..core.arrays import is_foreign
+from ..core.clusters import Splits
+from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
+from ..core.threshold import Ranks
+from ..core.tridiagonal import Tridiagonal
 from ..estimators._approximate import choose_approximation
 from ..estimators._input import read_rows
 from ..estimators._kernel_machine import KernelMachine
@@ -54,6 +57,7 @@ class SpectralPath:
         self.costs = np.asarray(costs, dtype=np.float64)
         self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
         self.K, self.row_K = machine.kernel_(self.Z, self.Z), machine.kernel_(self.rows, self.Z)
+        machine.__dict__["_splits"] = Splits(self.Z, self.w)
         self._embed()
 
     def again(self, params: dict[str, Any]) -> SpectralPath:
@@ -67,21 +71,32 @@ class SpectralPath:
 
     def _embed(self) -> None:
         self.embedding = self.machine._embedding(self.Z, self.w)
-        self._losses: dict[tuple[Any, ...], tuple[Float, Float, Float]] = {}
+        self._losses: dict[tuple[Any, ...], tuple[Ranks, Float, Float]] = {}
+
+    def _operator(self) -> Float:
+        """What makes residuals of targets at the reference C; its lower triangle.
+
+        With eigenvalues e it has, at r times that C, the same eigenvectors and the eigenvalues e / ((1 - r) e + r).
+        """
+        shrink = self.machine._shrink(self.embedding, self.w, self._reference)
+        return np.asarray(residual_operator(self.K, shrink, ridge=self.machine.lam / self._reference))
+
+    @property
+    def _reference(self) -> float:
+        """Between the values of C, so that rounding at none of them is far from rounding here."""
+        return float(np.sqrt(self.costs[0] * self.costs[-1]))
 
     @cached_property
-    def _root(self) -> _Root | None:
-        return _Root.of(self.embedding, self.w)
+    def _tridiagonal(self) -> Tridiagonal:
+        return Tridiagonal(self._operator())
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of the whitened kernel of the training rows."""
-        K, lam = self.K, self.machine.lam
-        if self._root is None:
-            return Spectrum.of(K, self.T, self.w, self.embedding, lam=lam)
-        values, U = np.linalg.eigh(self._root.whiten(K, lam))
-        values = np.clip(values, 0, None)
-        recover = (U - self._root(self._root(U * values))) / lam
+        damped, U = np.linalg.eigh(self._operator())
+        damped = np.clip(damped, np.finfo(damped.dtype).smallest_normal, 1)
+        values = (1 - damped) / (self._reference * damped)
+        recover = (U - self.embedding.apply(U * values, self.w)) / self.machine.lam
         return Spectrum(values, U, np.sqrt(self.w), self.T, U.T @ self.T, recover)
 
     @cached_property
@@ -91,46 +106,42 @@ class SpectralPath:
 
     @cached_property
     def residuals(self) -> Float:
-        """Residuals of the training rows at every C: C first, then row and target."""
-        return self._products(self.spectrum.vectors, self._damping)
-
-    @cached_property
-    def spare(self) -> Float:
-        """One minus leverage of the training rows at every C: C first, then row."""
-        spare = (self.spectrum.vectors**2 @ self._damping).T
-        return np.asarray(np.clip(spare, np.finfo(spare.dtype).smallest_normal, None))
-
-    @cached_property
-    def _features(self) -> Float:
-        """The rows to judge, in spectral coordinates."""
-        return np.asarray(self.row_K @ self.spectrum.recover)
+        """Residuals of the training rows at every C: a row each, C by C a column for each target."""
+        if "spectrum" in vars(self):  # leverages needed it
+            scaled = self._damping[:, :, None] * self.spectrum.projected[:, None, :]
+            return np.asarray(self.spectrum.vectors @ scaled.reshape(len(scaled), -1))
+        one, d = self._tridiagonal, self.T.shape[1]
+        turned = np.asfortranarray(one.times(one.rotate(self.T.copy())))
+        solved = np.empty((len(turned), len(self.costs) * d), dtype=turned.dtype)
+        for c, ratio in enumerate(self.costs / self._reference):
+            solved[:, c * d : (c + 1) * d] = one.solve(turned, scale=1 - ratio, shift=ratio)
+        return one.rotate(solved, back=True)
 
     @cached_property
     def row_residuals(self) -> Float:
-        """Residuals of the rows to judge at every C."""
-        return self.row_T - self._products(self._features, self._damping * self.costs)
+        """Residuals of the rows to judge at every C, in the same columns."""
+        c, d = len(self.costs), self.T.shape[1]
+        # Residuals E = T - K A know their weights: C K A + M K A + lam A = C T, so lam A = C E + M E - M T.
+        weights = np.repeat(self.costs, d) * self.residuals
+        weights += self.embedding.apply(self.residuals, self.w)
+        scaled = self.row_K / self.machine.lam
+        return np.tile(self.row_T + scaled @ self.embedding.apply(self.T, self.w), c) - scaled @ weights
+
+    @cached_property
+    def spare(self) -> Float:
+        """One minus leverage of the training rows at every C: row, C."""
+        spare = self.spectrum.vectors**2 @ self._damping
+        return np.asarray(np.clip(spare, np.finfo(spare.dtype).smallest_normal, None))
 
     @cached_property
     def row_variance(self) -> Float:
-        """The machine's uncertainty about the rows to judge at every C: C first, then row."""
-        prior = self.machine.kernel_.diagonal(self.rows) - self._whitened_part()
-        explained = self._features**2 @ (self._damping * self.costs)
-        return np.asarray(np.clip(prior / self.machine.lam - explained.T, 0, None))
-
-    def _whitened_part(self) -> Float | float:
-        """``k(z)' (lam I + MK)^-1 M k(z)`` of each row to judge."""
-        if isinstance(self.embedding, NoVariance):
-            return 0.0
-        k = self.row_K
-        Mk = self._root(self._root(k.T)) if self._root is not None else self.embedding.laplacian(self.w) @ k.T
-        return np.asarray(np.sum(self._features * (Mk.T @ self.spectrum.vectors), axis=1))
-
-    def _products(self, features: Float, scales: Float) -> Float:
-        """``features @ diag(scale) @ projected`` for every column of `scales`: C first, then row and target."""
-        weights = scales.T[:, :, None] * self.spectrum.projected
-        c, n, d = weights.shape
-        flat = features @ np.moveaxis(weights, 0, 1).reshape(n, c * d)
-        return np.moveaxis(flat.reshape(-1, c, d), 1, 0)
+        """The machine's uncertainty about the rows to judge at every C: row, C."""
+        features = self.row_K @ self.spectrum.recover
+        # k(z, z) less k(z)' (lam I + MK)^-1 M k(z), then less what the data explain.
+        pulled = self.embedding.apply(self.row_K.T, self.w).T @ self.spectrum.vectors
+        prior = self.machine.kernel_.diagonal(self.rows) - np.sum(features * pulled, axis=1)
+        explained = features**2 @ (self._damping * self.costs)
+        return np.asarray(np.clip(prior[:, None] / self.machine.lam - explained, 0, None))
 
     def decisions(self, params: dict[str, Any]) -> Float:
         """Decision values of the rows, for values of the free parameters."""
@@ -143,17 +154,23 @@ class SpectralPath:
         known, losses, machine._mean_residual = self._losses[key]
         return np.asarray(machine._threshold(known, self.w) - losses)
 
-    def _losses_at(self, C: float, held_out: bool) -> tuple[Float, Float, Float]:
-        """Losses of the training rows, held out or not, of the rows to judge, and the training rows' mean residual."""
-        c = int(np.flatnonzero(self.costs == C)[0])
-        machine, residuals, spare = self.machine, self.residuals[c], self.spare[c]
-        machine.C_ = C
-        machine.signal_ = C * float(np.sum(self.T * residuals)) / self.T.size
-        wants = machine._wants_variance
-        share = spare if held_out else np.ones_like(spare)
+    def _losses_at(self, C: float, held_out: bool) -> tuple[Ranks, Float, Float]:
+        """Ranked losses of the training rows, held out or not; of the rows to judge; the former's mean residual."""
+        c, d = int(np.flatnonzero(self.costs == C)[0]), self.T.shape[1]
+        columns = slice(c * d, (c + 1) * d)
+        machine, wants = self.machine, self.machine._wants_variance
+        spare = self.spare[:, c] if held_out or wants else self.w  # first: residuals use its decomposition
+        share = spare if held_out else self.w
+        residuals = self.residuals[:, columns]
+        if wants:
+            machine.signal_ = C * float(np.sum(self.T * residuals)) / self.T.size
         known = machine._loss(residuals / share[:, None], (1 - spare) / share / C if wants else None)
-        losses = machine._loss(self.row_residuals[c], self.row_variance[c] if wants else None)
-        return known, losses, residuals.mean(axis=0)
+        losses = machine._loss(self.row_residuals[:, columns], self.row_variance[:, c] if wants else None)
+        return Ranks.of(known, self.w), losses, self._mean_residuals[columns]
+
+    @cached_property
+    def _mean_residuals(self) -> Float:
+        return np.asarray(self.residuals.mean(axis=0))
 
     def log_likelihood(self, C: float) -> float:
         """Marginal likelihood of the rows rebuilt from themselves, whatever the machine's target, a row and feature."""
@@ -161,37 +178,10 @@ class SpectralPath:
         rebuilt = replace(one, T=self.Z, projected=one.vectors.T @ (one.roots[:, None] * self.Z))
         return rebuilt.log_marginal_likelihood(C=C) / self.Z.size
 
-    @cached_property
-    def complexity(self) -> dict[float, float]:
-        """Effective number of parameters at every C: the sum of the training rows' leverages."""
-        return dict(zip(self.costs.tolist(), np.sum(1 - self._damping, axis=0).tolist(), strict=True))
-
-
-class _Root:
-    """The symmetric H with ``H H = M`` of a variance about the clusters' own means, applied in linear time."""
-
-    def __init__(self, membership: Float, omega: Float) -> None:
-        self.membership = membership
-        self.means = (membership / membership.sum(axis=0)).T
-        self.scale = np.sqrt(omega)[:, None]
-
-    @classmethod
-    def of(cls, embedding: Embedding, w: Float) -> _Root | None:
-        if not isinstance(embedding, WithinVariance) or not embedding.scatter.own_mean:
-            return None
-        membership = embedding.membership
-        return cls(membership, membership @ embedding.scatter.shares(w @ membership))
-
-    def __call__(self, B: Float) -> Float:
-        return np.asarray(self.scale * (B - self.membership @ (self.means @ B)))
-
-    def whiten(self, K: Float, lam: float) -> Float:
-        """``K (lam I + MK)^-1`` as ``(K - K H (lam I + H K H)^-1 H K) / lam``."""
-        HK = self(K)
-        system = self(np.ascontiguousarray(HK.T))
-        system[np.diag_indices_from(system)] += lam
-        half = solve_lower(cholesky(system), HK)
-        return np.asarray((K - half.T @ half) / lam)
+    def complexity(self, C: float) -> float:
+        """Effective number of parameters: the sum of the training rows' leverages."""
+        damped, ratio = self._tridiagonal.values, C / self._reference
+        return float(np.sum(1 - damped / ((1 - ratio) * damped + ratio)))
 
 
 _WORKED_OUT = tuple(name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property))
