@@ -42,9 +42,9 @@ def leverages(monkeypatch):
     seen = []
     training_rows = Plan.training_rows
 
-    def counted(self, model, X, w):
+    def counted(self, model, X, w, **options):
         seen.append(X.shape[0])
-        return training_rows(self, model, X, w)
+        return training_rows(self, model, X, w, **options)
 
     monkeypatch.setattr(Plan, "training_rows", counted)
     return seen

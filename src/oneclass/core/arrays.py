@@ -104,15 +104,17 @@ def on_host(x: Array) -> bool:
     return not (array_api_compat.is_cupy_array(x) or getattr(device(x), "type", "cpu") == "cuda")
 
 
-def blocks(n_rows: int, row_items: int, like: Array, *, for_products: bool = False) -> Iterator[tuple[int, int]]:
+def blocks(
+    n_rows: int, row_items: int, like: Array, *, for_products: bool = False, at_most: int | None = None
+) -> Iterator[tuple[int, int]]:
     """Row ranges whose blocks of `row_items` values a row fit the byte budget of the array's device.
 
-    Blocks `for_products` are larger: matrix products do their own blocking.
+    Blocks `for_products` are larger: matrix products do their own blocking. None has more than `at_most` rows.
     """
     sizes = (_DEVICE_PRODUCT, _HOST_PRODUCT) if for_products else (DEVICE_BLOCK, HOST_BLOCK)
     budget = sizes[on_host(like)]
     item = namespace(like).finfo(like.dtype).bits // 8
-    step = max(1, budget // max(1, row_items * item))
+    step = max(1, min(budget // max(1, row_items * item), at_most or n_rows))
     for start in range(0, n_rows, step):
         yield start, min(n_rows, start + step)
 

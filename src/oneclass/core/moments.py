@@ -90,8 +90,13 @@ class Moments:
         pull = self.weight * share
         f, t = self.f + share[:, None] * df, self.t + share[:, None] * dt
         scaled = pull[:, None] * df
-        ff = self.ff + sign * other.ff + scaled[:, :, None] * df[:, None, :]
+        ff = scaled[:, :, None] * df[:, None, :]
+        ff += self.ff
         ft = self.ft + sign * other.ft + scaled[:, :, None] * dt[:, None, :]
+        if sign > 0:
+            ff += other.ff
+        else:
+            ff -= other.ff
         tt = self.tt + sign * other.tt + pull * xp.sum(dt * dt, axis=1)
         return Moments(n, f, t, ff, ft, tt)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..core.arrays import Array, is_foreign
 from .quantiles import EXACT
+from .threads import spread
 
 __all__ = ["Chunks"]
 
@@ -48,17 +50,16 @@ class Chunks:
     def total(self, step: Callable[[Array, None], S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
         progress = _Progress(label, self._n_rows) if self._verbose else None
+        chunks = (chunk for chunk in _blocks(self._source) if getattr(chunk, "shape", (1,))[0] > 0)
+        checked = map(self._read, chunks)
         result: S | None = None
         rows = 0
-        for chunk in _blocks(self._source):
-            if hasattr(chunk, "shape") and chunk.shape[0] == 0:
-                continue
-            X = self._read(chunk)
-            part = step(X, None)
-            result = part if result is None else result + part  # type: ignore[operator]
-            rows += X.shape[0]
-            if progress:
-                progress.show(rows)
+        for first in checked:
+            for part, n in spread(lambda X: (step(X, None), X.shape[0]), chain([first], checked), first):
+                result = part if result is None else result + part  # type: ignore[operator]
+                rows += n
+                if progress:
+                    progress.show(rows)
         if result is None:
             raise ValueError("the source of chunks holds no rows")
         if self._n_rows is not None and rows != self._n_rows:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import ClassVar, TypeVar
 
-from ..core.arrays import Array, blocks
+from ..core.arrays import Array, blocks, on_host
+from .threads import spread
 
 __all__ = ["InMemory"]
 
 S = TypeVar("S")
+
+#: Rows of a slice of host rows.
+_SHORTEST, _LONGEST = 8_192, 131_072
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,11 @@ class InMemory:
 
     def total(self, step: Callable[[Array, Array | None], S], label: str) -> S:
         """Sum of what `step` makes of slices of the rows, so that no step copies them all."""
-        result: S | None = None
-        for a, b in blocks(self.X.shape[0], self.X.shape[1], self.X, for_products=True):
-            part = step(self.X[a:b, :], None if self.w is None else self.w[a:b])
-            result = part if result is None else result + part  # type: ignore[operator]
-        return result  # type: ignore[return-value]
+        n = self.X.shape[0]
+        # Enough slices for the cores to share, each long enough for its sums to be worth adding up.
+        at_most = min(max(_SHORTEST, -(-n // 8)), _LONGEST) if on_host(self.X) else None
+        slices = blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most)
+        return reduce(add, spread(lambda ab: self._part(step, *ab), slices, self.X))
+
+    def _part(self, step: Callable[[Array, Array | None], S], a: int, b: int) -> S:
+        return step(self.X[a:b, :], None if self.w is None else self.w[a:b])

@@ -70,8 +70,11 @@ class Plan:
             total = part if total is None else total + part
         return total  # type: ignore[return-value]
 
-    def training_rows(self, model: PrimalModel, X: Array, w: Array | None) -> TrainingRows:
-        """Residuals of one chunk under the fitted model, and what leverage leaves of each row."""
+    def training_rows(self, model: PrimalModel, X: Array, w: Array | None, *, uncertainty: bool) -> TrainingRows:
+        """Residuals of one chunk under the fitted model, and what leverage leaves of each row.
+
+        Only with `uncertainty` do the rows know what lies outside the model.
+        """
         xp = namespace(X)
         w = ones(X) if w is None else w
         T, residuals, spare, outside = [], [], [], []
@@ -82,5 +85,7 @@ class Plan:
             residuals.append(T[-1] - model.outputs(features))
             h = xp.clip(w[a:b], max=1.0) * model.leverages(features)
             spare.append(xp.clip(1 - h, min=xp.finfo(h.dtype).eps))
-            outside.append(model.outside(Z, features))
-        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, xp.concat(outside))
+            if uncertainty:
+                outside.append(model.outside(Z, features))
+        beyond = xp.concat(outside) if uncertainty else 0.0
+        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond)

@@ -168,7 +168,7 @@ def _held_out_losses(
 ) -> LossSummary:
     if model is None:
         return _training_losses(machine, limit, X, w)
-    rows = plan.training_rows(model, X, w)
+    rows = plan.training_rows(model, X, w, uncertainty=machine._wants_variance)
     return LossSummary.of(machine._held_out_loss(rows), w, limit=limit)
 
 

@@ -19,6 +19,7 @@ from ..core.score import squared
 from ..core.solve import DualModel, PrimalModel, SingularSystemError, TrainingRows, solve_dual
 from ..engines import Chunks, InMemory
 from ..engines.dask import DaskRows, is_dask
+from ..engines.threads import spread
 from ._approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from ._base import OneClassClassifier
 from ._input import read_rows, read_weights
@@ -229,7 +230,7 @@ class KernelMachine(OneClassClassifier):
     def _in_blocks(self, X: Array, step: Callable[[Array], Array]) -> Array:
         """Concatenate what `step` makes of the rows in z-scores, taken in blocks that bound the memory."""
         ranges = blocks(X.shape[0], max(self.model_.width, X.shape[1]), X)
-        return namespace(X).concat([step(self.scaler_(X[a:b, :])) for a, b in ranges])
+        return namespace(X).concat(list(spread(lambda ab: step(self.scaler_(X[ab[0] : ab[1], :])), ranges, X)))
 
     # Input.
 

@@ -79,7 +79,9 @@ class MomentPath:
 
     def _known_losses(self, model: PrimalModel, known: Array) -> Array:
         if self.machine.threshold in self.machine._held_out_rules:
-            return self.machine._held_out_loss(self.plan.training_rows(model, known, None))
+            return self.machine._held_out_loss(
+                self.plan.training_rows(model, known, None, uncertainty=self.machine._wants_variance)
+            )
         return self.machine._losses(known)
 
     def _threshold_rows(self, k: int) -> Array:

@@ -1,0 +1,81 @@
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from oneclass import VAAKELM, Nystrom
+from oneclass.engines.threads import spread
+
+ROWS = np.zeros((1, 1))
+
+
+def blas_threads():
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """As many as the BLAS is allowed; the machine may have fewer cores."""
+    with threadpool_limits(2):
+        if blas_threads() < 2:
+            pytest.skip("the BLAS has one thread only")
+        yield
+
+
+def test_results_come_in_order_whatever_finishes_first():
+    def step(i):
+        time.sleep(0.02 * (i % 2 == 0))
+        return i
+
+    assert list(spread(step, range(9), ROWS)) == list(range(9))
+
+
+def test_blocks_run_side_by_side_each_with_one_thread_of_blas():
+    together = threading.Barrier(2, timeout=20)
+
+    def step(_):
+        together.wait()  # passes only when two blocks are under way at the same time
+        return blas_threads()
+
+    assert list(spread(step, range(4), ROWS)) == [1] * 4
+    assert blas_threads() == 2
+
+
+def test_inside_a_block_nothing_is_spread_again():
+    def step(_):
+        return set(spread(lambda _: threading.get_ident(), range(3), ROWS)) == {threading.get_ident()}
+
+    assert all(spread(step, range(3), ROWS))
+
+
+def test_blocks_are_taken_as_cores_come_free():
+    taken = []
+    results = spread(lambda i: i, (taken.append(i) or i for i in range(100)), ROWS)
+    next(results)
+    assert len(taken) == 3
+    assert list(results) == list(range(1, 100))
+
+
+def test_an_error_in_a_block_is_raised_and_the_threads_of_blas_come_back():
+    def step(i):
+        if i == 2:
+            raise ValueError("row 2 is bad")
+        return i
+
+    with pytest.raises(ValueError, match="row 2 is bad"):
+        list(spread(step, range(5), ROWS))
+    assert blas_threads() == 2
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_number_of_threads_does_not_change_the_machine(chunked):
+    X = np.random.default_rng(0).normal(size=(30_000, 4))
+    fits = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            machine = VAAKELM(approximation=Nystrom(40))
+            fits.append(machine.fit_chunks(np.array_split(X, 7)) if chunked else machine.fit(X))
+    np.testing.assert_allclose(fits[0].offset_, fits[1].offset_, rtol=1e-12)
+    np.testing.assert_allclose(fits[0].score_samples(X[:500]), fits[1].score_samples(X[:500]), rtol=1e-12)
