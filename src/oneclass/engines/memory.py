@@ -17,7 +17,7 @@ __all__ = ["InMemory"]
 S = TypeVar("S")
 
 #: Rows of a slice of host rows.
-_SHORTEST, _LONGEST = 8_192, 131_072
+_SHORTEST, _LONGEST = 4_096, 131_072
 
 
 @dataclass(frozen=True)
