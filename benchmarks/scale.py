@@ -107,7 +107,9 @@ def growth(sizes: tuple[int, ...] = (10_000, 30_000, 50_000, 100_000, 300_000, 1
     names = ("AAKELM, reconstruction", "VAAKELM, predictive", "OneClassSVM")
     # A support vector machine of 300,000 rows would take a quarter of an hour.
     found = {name: {n: apart(name, n)["s"] for n in sizes if name != names[-1] or n <= 100_000} for name in names}
-    slopes = {name: np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0] for name, times in found.items()}
+    slopes = {
+        name: np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0] for name, times in found.items()
+    }
     body = [[f"{n:,}", *(f"{found[name][n]:.2f}" if n in found[name] else "" for name in names)] for n in sizes]
     body.append(["slope of log time", *(f"{slopes[name]:.2f}" for name in names)])
     _write("growth", markdown(["rows", *(f"{name}, s" for name in names)], body))

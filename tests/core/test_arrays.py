@@ -2,46 +2,21 @@ import os
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 from oneclass.core import arrays
 from oracle.comparison import assert_agree
 
 RNG = np.random.default_rng(0)
-ROOT = RNG.normal(size=(9, 9))
-G = ROOT @ ROOT.T + np.eye(9)
+G = RNG.normal(size=(9, 9))
 B = RNG.normal(size=(9, 2))
 
 
-def factor(xp):
-    return arrays.cholesky(xp.asarray(G, copy=True))
-
-
-def test_factor_times_its_transpose_is_the_matrix(xp):
-    L = factor(xp)
-    assert_agree(L @ L.T, G, 1e-13)
-    assert_agree(L, np.tril(arrays.to_numpy(L)), 0)
-
-
-def test_factor_reads_the_lower_triangle_only(xp):
-    lower = xp.asarray(np.tril(G))
-    assert_agree(arrays.cholesky(lower), np.linalg.cholesky(G), 1e-13)
-
-
-def test_indefinite_matrix_has_no_factor(xp):
-    with pytest.raises(np.linalg.LinAlgError):
-        arrays.cholesky(xp.asarray(np.diag([1.0, -1.0])))
-
-
-def test_solves_invert_the_factor_and_the_matrix(xp):
-    assert_agree(arrays.solve_lower(factor(xp), xp.asarray(B)), np.linalg.solve(np.linalg.cholesky(G), B), 1e-12)
-    assert_agree(arrays.cho_solve(factor(xp), xp.asarray(B)), np.linalg.solve(G, B), 1e-12)
-
-
-@pytest.mark.parametrize("budget", [4 << 20, 256])
-def test_diagonal_of_the_inverse_needs_no_inverse(xp, monkeypatch, budget):
-    monkeypatch.setattr(arrays, "HOST_BLOCK", budget)
-    assert_agree(arrays.diagonal_of_inverse(factor(xp), keep=False), np.diag(np.linalg.inv(G)), 1e-12)
+def test_adding_to_the_diagonal_leaves_the_rest(xp):
+    square, values = xp.asarray(G, copy=True), xp.asarray(B[:, 0])
+    arrays.add_to_diagonal(square, values)
+    assert_agree(square, G + np.diag(B[:, 0]), 0)
+    arrays.add_to_diagonal(square, 2.0)
+    assert_agree(square, G + np.diag(B[:, 0] + 2.0), 0)
 
 
 def test_exponential_in_place_is_the_exponential(xp):
@@ -70,53 +45,6 @@ def test_blocks_cover_the_rows_once_within_the_budget(rows, items):
 def test_available_memory_is_within_the_machine(xp):
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < arrays.available_bytes(xp.asarray(B)) <= physical
-
-
-# Panels: what libraries without factorisation in place run on large matrices.
-
-LARGE_ROOT = RNG.normal(size=(50, 50))
-LARGE = LARGE_ROOT @ LARGE_ROOT.T + np.eye(50)
-
-
-@pytest.fixture
-def small_panels(monkeypatch):
-    monkeypatch.setattr(arrays, "_PANEL", 16)
-    monkeypatch.setattr(arrays, "_DIRECT", 16)
-
-
-@pytest.mark.usefixtures("small_panels")
-@pytest.mark.parametrize("n", [15, 16, 17, 32, 50])
-def test_a_factor_in_panels_is_the_factor(xp, n):
-    L = arrays.to_numpy(arrays.cholesky(xp.asarray(LARGE[:n, :n], copy=True)))
-    assert_agree(np.tril(L), scipy.linalg.cholesky(LARGE[:n, :n], lower=True), 1e-12)
-
-
-@pytest.mark.usefixtures("small_panels")
-@pytest.mark.parametrize("n", [15, 16, 17, 32, 50])
-@pytest.mark.parametrize("keep", [True, False])
-def test_the_diagonal_of_the_inverse_in_panels_is_the_diagonal(xp, n, keep):
-    L = arrays.cholesky(xp.asarray(LARGE[:n, :n], copy=True))
-    expected = np.diag(scipy.linalg.inv(LARGE[:n, :n]))
-    assert_agree(arrays.diagonal_of_inverse(L, keep=keep), expected, 1e-12)
-    if keep:
-        assert_agree(np.tril(arrays.to_numpy(L)), scipy.linalg.cholesky(LARGE[:n, :n], lower=True), 1e-12)
-
-
-@pytest.mark.usefixtures("small_panels")
-def test_solves_with_a_factor_in_panels_invert_the_matrix(xp):
-    B = RNG.normal(size=(50, 2))
-    L = arrays.cholesky(xp.asarray(LARGE, copy=True))
-    expected = scipy.linalg.solve_triangular(scipy.linalg.cholesky(LARGE, lower=True), B, lower=True)
-    assert_agree(arrays.solve_lower(L, xp.asarray(B)), expected, 1e-12)
-    assert_agree(arrays.cho_solve(L, xp.asarray(B)), scipy.linalg.solve(LARGE, B), 1e-12)
-
-
-@pytest.mark.usefixtures("small_panels")
-@pytest.mark.parametrize("place", [0, 15, 16, 40, 49])
-def test_an_indefinite_matrix_has_no_factor_in_panels(xp, place):
-    indefinite = LARGE - np.diag(1e3 * (np.arange(50) == place))
-    with pytest.raises(np.linalg.LinAlgError):
-        arrays.cholesky(xp.asarray(indefinite))
 
 
 @pytest.mark.parametrize("columns", [3, 512, 513, 1100])

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oneclass.core.arrays import to_numpy
+from oneclass.core.cholesky import SingularSystemError
 from oneclass.core.embedding import NoVariance, WithinVariance
 from oneclass.core.kernels import RBF, Linear, UserKernel
-from oneclass.core.solve import SingularSystemError, residual_operator, solve_dual
+from oneclass.core.solve import residual_operator, solve_dual
 from oracle import equations, refits
 from oracle.comparison import assert_agree
 from oracle.equations import collapse, kernel_matrix, repeat

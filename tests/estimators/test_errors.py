@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from oneclass import AAKELM, RBF, VAAKELM, VOCKELM
-from oneclass.core.solve import SingularSystemError
+from oneclass.core.cholesky import SingularSystemError
 
 NOT_NUMBERS = [float("nan"), float("inf"), "1", True, None, [1.0], np.array([1.0, 2.0]), 1j]
 OPEN_INTERVAL = [0, -1, *NOT_NUMBERS]

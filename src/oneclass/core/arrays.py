@@ -1,9 +1,9 @@
-"""Array namespaces and devices, and the few calls that the array standard lacks."""
+"""Array namespaces and devices, and the few calls that the array standard lacks: what differs between libraries."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,30 +11,25 @@ import array_api_compat
 import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device
-from scipy.linalg import get_lapack_funcs
 
 __all__ = [
     "Array",
     "Namespace",
-    "SingularSystemError",
     "add_to_diagonal",
     "available_bytes",
     "bits",
     "blocks",
-    "cho_solve",
-    "cholesky",
     "clip_above_inplace",
     "copy",
     "device",
-    "diagonal_of_inverse",
     "exp_inplace",
-    "factor",
     "gram",
-    "inverse_of_factored",
     "is_foreign",
     "namespace",
+    "on_host",
     "ones",
-    "solve_lower",
+    "solve_triangular",
+    "subtract_product",
     "to_device",
     "to_numpy",
 ]
@@ -46,14 +41,6 @@ Namespace: TypeAlias = Any
 HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
 #: Bytes of one block of rows in a matrix product, which does its own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
-#: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
-_PANEL = 1024
-#: Rows up to which a host matrix is factored by one call.
-_DIRECT = 8192
-
-
-class SingularSystemError(np.linalg.LinAlgError):
-    """The kernel system has no stable solution."""
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -205,106 +192,16 @@ def _host_bytes() -> int:
     return max(0, min(bounds))
 
 
-def _is_direct(G: Array) -> bool:
-    """Whether LAPACK takes the matrix whole; OpenBLAS's threaded Cholesky crashes on much larger ones."""
-    return isinstance(G, np.ndarray) and G.shape[0] <= _DIRECT
-
-
-def cholesky(G: Array) -> Array:
-    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G`, reuses its memory, and leaves the rest undefined.
-
-    Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
-    """
-    if _is_direct(G):
-        (potrf,) = get_lapack_funcs(("potrf",), (G,))
-        # A C-ordered lower triangle is LAPACK's upper one: the transpose costs no copy.
-        upper, info = potrf(G.T, lower=False, clean=True, overwrite_a=True)
-        if info != 0:
-            raise np.linalg.LinAlgError(f"leading minor {info} is not positive")
-        return upper.T
-    n = G.shape[0]
-    if n <= _PANEL:
-        return _small_cholesky(G)
-    for a in range(0, n, _PANEL):
-        b = min(n, a + _PANEL)
-        G[a:b, a:b] = _small_cholesky(G[a:b, a:b])
-        if b < n:
-            G[b:, a:b] = G[b:, a:b] @ _inverse_of_lower(G[a:b, a:b]).T
-        for c in range(b, n, 2 * _PANEL):
-            d = min(n, c + 2 * _PANEL)
-            _subtract_product(G[c:, c:d], G[c:, a:b], G[c:d, a:b].T)
-    return G
-
-
-def _subtract_product(out: Array, A: Array, B: Array) -> None:
-    """``out -= A B``, without a matrix for the product where the library can."""
+def subtract_product(out: Array, A: Array, B: Array) -> None:
+    """``out -= A B``, in place, without a matrix for the product where the library can."""
     if array_api_compat.is_torch_array(out):
         out.addmm_(A, B, alpha=-1)
     else:
         out -= A @ B
 
 
-def _inverse_of_lower(L: Array) -> Array:
-    """Inverse of a small triangular panel, so that large products replace large triangular solves."""
-    return solve_lower(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
-
-
-def _small_cholesky(G: Array) -> Array:
-    xp = namespace(G)
-    try:
-        L = xp.linalg.cholesky(G)
-    except (RuntimeError, ValueError) as error:  # torch's own LinAlgError is a RuntimeError
-        raise np.linalg.LinAlgError(str(error)) from error
-    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))):  # CuPy reports failure as NaN
-        raise np.linalg.LinAlgError("not positive definite")
-    return L
-
-
-def factor(build: Callable[[], Array]) -> Array:
-    """Cholesky factor of the matrix that `build` makes, lifted by a hair of jitter if rounding made it indefinite."""
-    for lift in (0.0, 10.0, 1e3):
-        G = build()
-        xp = namespace(G)
-        diagonal = xp.linalg.diagonal(G)
-        if not bool(xp.all(xp.isfinite(diagonal))):
-            break
-        if lift:
-            jitter = lift * xp.finfo(G.dtype).eps * xp.sum(xp.abs(diagonal))
-            add_to_diagonal(G, jitter)
-        try:
-            return cholesky(G)
-        except np.linalg.LinAlgError:
-            continue
-    raise SingularSystemError(
-        "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
-        "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
-        "(scale=True helps)"
-    )
-
-
-def solve_lower(L: Array, B: Array) -> Array:
-    """``L^-1 B`` for a lower triangular `L`."""
-    if isinstance(L, np.ndarray):
-        (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
-        return trtrs(L.T, B, lower=False, trans=1)[0]
-    return _solve_triangular(L, B, upper=False)
-
-
-def cho_solve(L: Array, B: Array) -> Array:
-    """``(L L')^-1 B``."""
-    if isinstance(L, np.ndarray):
-        (potrs,) = get_lapack_funcs(("potrs",), (L, B))
-        return potrs(L.T, B, lower=False)[0]
-    return _solve_triangular(L.T, solve_lower(L, B), upper=True)
-
-
-def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. Overwrites `L`."""
-    (potri,) = get_lapack_funcs(("potri",), (L,))
-    return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
-
-
-def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
+def solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
+    """``A^-1 B`` for a triangular `A`, in libraries other than NumPy."""
     if array_api_compat.is_torch_array(A):
         import torch
 
@@ -315,24 +212,3 @@ def _solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
         return solve_triangular(A, B, lower=not upper)
     xp = namespace(A, B)
     return xp.linalg.solve(xp.triu(A) if upper else xp.tril(A), B)
-
-
-def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
-    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L` unless it is to `keep`."""
-    if _is_direct(L):
-        (trtri,) = get_lapack_funcs(("trtri",), (L,))
-        inverse = trtri(L.T, lower=False, overwrite_c=not keep)[0].T
-        return np.einsum("ij,ij->j", inverse, inverse)
-    xp = namespace(L)
-    n = L.shape[0]
-    ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
-    inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
-    parts = []
-    for j, (a, b) in enumerate(ranges):
-        # Columns a to b of the inverse, which are zero above row a, by forward substitution in products of panels.
-        columns = xp.zeros((n - a, b - a), dtype=L.dtype, device=device(L))
-        columns[: b - a, :] = inverses[j]
-        for (c, d), inverse in zip(ranges[j + 1 :], inverses[j + 1 :], strict=True):
-            columns[c - a : d - a, :] = -(inverse @ (L[c:d, a:c] @ columns[: c - a, :]))
-        parts.append(xp.sum(columns * columns, axis=0))
-    return xp.concat(parts)

@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, add_to_diagonal, cho_solve, cholesky, device, namespace, ones
+from .arrays import Array, add_to_diagonal, device, namespace, ones
+from .cholesky import cho_solve, cholesky
 
 __all__ = ["Embedding", "NoVariance", "Scatter", "Shrink", "UserLaplacian", "WithinVariance"]
 

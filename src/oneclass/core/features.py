@@ -12,7 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, blocks, device, factor, namespace, solve_lower
+from .arrays import Array, blocks, device, namespace
+from .cholesky import factor, solve_lower
 from .kernels import RBF, Kernel
 
 __all__ = ["FeatureMap", "FourierMap", "NystromMap"]

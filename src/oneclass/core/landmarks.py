@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from . import clusters
-from .arrays import Array, cholesky, device, namespace, solve_lower
+from .arrays import Array, device, namespace
+from .cholesky import cholesky, solve_lower
 from .kernels import Kernel
 
 __all__ = ["LANDMARKS", "choose_landmarks"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 
-from .arrays import Array, cho_solve, cholesky, device, namespace
+from .arrays import Array, device, namespace
 from .bandwidth import bandwidth
+from .cholesky import cho_solve, cholesky
 from .embedding import NoVariance
 from .kernels import Kernel, Radial
 from .spectrum import Spectrum

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import (
-    Array,
-    SingularSystemError,
-    add_to_diagonal,
-    blocks,
+from .arrays import Array, add_to_diagonal, blocks, device, namespace
+from .cholesky import (
     cho_solve,
     cholesky,
-    device,
     diagonal_of_inverse,
     factor,
     inverse_of_factored,
-    namespace,
     solve_lower,
 )
 from .embedding import Shrink
@@ -28,9 +23,7 @@ from .moments import Moments
 __all__ = [
     "DualModel",
     "PrimalModel",
-    "SingularSystemError",
     "TrainingRows",
-    "factor",
     "residual_operator",
     "solve_dual",
     "solve_primal",

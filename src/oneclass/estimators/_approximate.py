@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 
 from ..core.approximation import Fourier, Nystrom
 from ..core.arrays import Array, available_bytes, namespace
+from ..core.cholesky import SingularSystemError
 from ..core.kernels import Radial
 from ..core.moments import Moments
 from ..core.scaling import Scaler
-from ..core.solve import PrimalModel, SingularSystemError, solve_primal
+from ..core.solve import PrimalModel, solve_primal
 from ..engines import InMemory, LossSummary, Plan, Survey
 from ._kernel_choice import choose_kernel_and_cost
 

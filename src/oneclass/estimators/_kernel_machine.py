@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names
 
 from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace, to_device, to_numpy
+from ..core.cholesky import SingularSystemError
 from ..core.embedding import Embedding, NoVariance, Scatter, Shrink
 from ..core.kernels import Radial
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.score import squared
-from ..core.solve import DualModel, PrimalModel, SingularSystemError, TrainingRows, solve_dual
+from ..core.solve import DualModel, PrimalModel, TrainingRows, solve_dual
 from ..engines import Chunks, InMemory
 from ..engines.dask import DaskRows, is_dask
 from ..engines.threads import spread

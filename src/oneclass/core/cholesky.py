@@ -1,0 +1,142 @@
+"""Cholesky factors and what follows from them, on any array library: by LAPACK, or in panels of large products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from .arrays import Array, add_to_diagonal, device, namespace, solve_triangular, subtract_product
+
+__all__ = [
+    "SingularSystemError",
+    "cho_solve",
+    "cholesky",
+    "diagonal_of_inverse",
+    "factor",
+    "inverse_of_factored",
+    "solve_lower",
+]
+
+#: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
+_PANEL = 1024
+#: Rows up to which a host matrix is factored by one call.
+_DIRECT = 8192
+
+
+class SingularSystemError(np.linalg.LinAlgError):
+    """The kernel system has no stable solution."""
+
+
+def _is_direct(G: Array) -> bool:
+    """Whether LAPACK takes the matrix whole; OpenBLAS's threaded Cholesky crashes on much larger ones."""
+    return isinstance(G, np.ndarray) and G.shape[0] <= _DIRECT
+
+
+def cholesky(G: Array) -> Array:
+    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G`, reuses its memory, and leaves the rest undefined.
+
+    Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
+    """
+    if _is_direct(G):
+        (potrf,) = get_lapack_funcs(("potrf",), (G,))
+        # A C-ordered lower triangle is LAPACK's upper one: the transpose costs no copy.
+        upper, info = potrf(G.T, lower=False, clean=True, overwrite_a=True)
+        if info != 0:
+            raise np.linalg.LinAlgError(f"leading minor {info} is not positive")
+        return upper.T
+    n = G.shape[0]
+    if n <= _PANEL:
+        return _small_cholesky(G)
+    for a in range(0, n, _PANEL):
+        b = min(n, a + _PANEL)
+        G[a:b, a:b] = _small_cholesky(G[a:b, a:b])
+        if b < n:
+            G[b:, a:b] = G[b:, a:b] @ _inverse_of_lower(G[a:b, a:b]).T
+        for c in range(b, n, 2 * _PANEL):
+            d = min(n, c + 2 * _PANEL)
+            subtract_product(G[c:, c:d], G[c:, a:b], G[c:d, a:b].T)
+    return G
+
+
+def _inverse_of_lower(L: Array) -> Array:
+    """Inverse of a small triangular panel, so that large products replace large triangular solves."""
+    return solve_lower(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
+
+
+def _small_cholesky(G: Array) -> Array:
+    xp = namespace(G)
+    try:
+        L = xp.linalg.cholesky(G)
+    except (RuntimeError, ValueError) as error:  # torch's own LinAlgError is a RuntimeError
+        raise np.linalg.LinAlgError(str(error)) from error
+    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(L)))):  # CuPy reports failure as NaN
+        raise np.linalg.LinAlgError("not positive definite")
+    return L
+
+
+def factor(build: Callable[[], Array]) -> Array:
+    """Cholesky factor of the matrix that `build` makes, lifted by a hair of jitter if rounding made it indefinite."""
+    for lift in (0.0, 10.0, 1e3):
+        G = build()
+        xp = namespace(G)
+        diagonal = xp.linalg.diagonal(G)
+        if not bool(xp.all(xp.isfinite(diagonal))):
+            break
+        if lift:
+            jitter = lift * xp.finfo(G.dtype).eps * xp.sum(xp.abs(diagonal))
+            add_to_diagonal(G, jitter)
+        try:
+            return cholesky(G)
+        except np.linalg.LinAlgError:
+            continue
+    raise SingularSystemError(
+        "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
+        "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
+        "(scale=True helps)"
+    )
+
+
+def solve_lower(L: Array, B: Array) -> Array:
+    """``L^-1 B`` for a lower triangular `L`."""
+    if isinstance(L, np.ndarray):
+        (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
+        return trtrs(L.T, B, lower=False, trans=1)[0]
+    return solve_triangular(L, B, upper=False)
+
+
+def cho_solve(L: Array, B: Array) -> Array:
+    """``(L L')^-1 B``."""
+    if isinstance(L, np.ndarray):
+        (potrs,) = get_lapack_funcs(("potrs",), (L, B))
+        return potrs(L.T, B, lower=False)[0]
+    return solve_triangular(L.T, solve_lower(L, B), upper=True)
+
+
+def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. Overwrites `L`."""
+    (potri,) = get_lapack_funcs(("potri",), (L,))
+    return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
+
+
+def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
+    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L` unless it is to `keep`."""
+    if _is_direct(L):
+        (trtri,) = get_lapack_funcs(("trtri",), (L,))
+        inverse = trtri(L.T, lower=False, overwrite_c=not keep)[0].T
+        return np.einsum("ij,ij->j", inverse, inverse)
+    xp = namespace(L)
+    n = L.shape[0]
+    ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
+    inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
+    parts = []
+    for j, (a, b) in enumerate(ranges):
+        # Columns a to b of the inverse, which are zero above row a, by forward substitution in products of panels.
+        columns = xp.zeros((n - a, b - a), dtype=L.dtype, device=device(L))
+        columns[: b - a, :] = inverses[j]
+        for (c, d), inverse in zip(ranges[j + 1 :], inverses[j + 1 :], strict=True):
+            columns[c - a : d - a, :] = -(inverse @ (L[c:d, a:c] @ columns[: c - a, :]))
+        parts.append(xp.sum(columns * columns, axis=0))
+    return xp.concat(parts)
