@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 import pytest
 
@@ -16,15 +14,6 @@ MACHINES = {
     "AAKELM": (AAKELM, {"score": "reconstruction", "threshold": "train", "approximation": Nystrom(30)}),
     "VAAKELM": (VAAKELM, {"score": "predictive", "variance": "subclass", "approximation": Nystrom(30)}),
 }
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_torch_thread():
-    """PyTorch is imported after the limit on threads was set, and does not know of it."""
-    with contextlib.suppress(ImportError):
-        import torch
-
-        torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session", params=MACHINES)

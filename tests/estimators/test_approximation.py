@@ -1,4 +1,3 @@
-import contextlib
 import logging
 
 import numpy as np
@@ -27,15 +26,6 @@ WEIGHTS = {
     "zeros": np.tile([0.0, 1.0, 2.0], 24),
 }
 APPROXIMATIONS = [Nystrom(30), Nystrom(30, "kmeans"), Nystrom(30, "uniform"), Fourier(30)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_torch_thread():
-    """PyTorch is imported after the limit on threads was set, and does not know of it."""
-    with contextlib.suppress(ImportError):
-        import torch
-
-        torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=lambda c: f"{c[0].__name__}-{'-'.join(map(str, c[1].values()))}")

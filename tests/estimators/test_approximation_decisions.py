@@ -1,5 +1,3 @@
-import contextlib
-
 import numpy as np
 import pytest
 
@@ -17,15 +15,6 @@ MACHINES = [
     (VAAKELM, {"score": "reconstruction"}),
     (VAAKELM, {"score": "predictive"}),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_torch_thread():
-    """PyTorch is imported after the limit on threads was set, and does not know of it."""
-    with contextlib.suppress(ImportError):
-        import torch
-
-        torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")

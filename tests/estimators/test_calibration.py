@@ -70,6 +70,13 @@ def test_another_budget_is_the_threshold_of_a_fit_with_it(rows, machine, delta):
     np.testing.assert_array_equal(changed, machine(delta=delta).fit(rows[:200]).predict(rows[200:]))
 
 
+@pytest.mark.parametrize(("machine", "later"), [(AAKELM, {"C": 0.1}), (KNNDetector, {"n_neighbors": 30})])
+def test_parameters_set_after_the_fit_do_not_change_its_p_values(rows, machine, later):
+    known, fresh = rows[:200], rows[200:]
+    changed = machine(threshold="train").fit(known).set_params(**later).p_value(fresh)
+    np.testing.assert_array_equal(changed, machine(threshold="train").fit(known).p_value(fresh))
+
+
 def test_another_budget_uses_held_out_scores_whatever_the_threshold(rows):
     model = AAKELM(threshold="train").fit(rows[:200])
     expected = AAKELM(delta=0.2).fit(rows[:200]).predict(rows[200:])

@@ -93,8 +93,8 @@ class Baseline(OneClassClassifier):
 
     def _calibration(self) -> tuple[Array, Array]:
         if self._held_out is None:
-            X, w = self._rows  # type: ignore[misc]
-            self._held_out = (self._held_out_losses(X, w), w)
+            twin, X, w = self._rows  # type: ignore[misc]
+            self._held_out = (twin._held_out_losses(X, w), w)
             self._rows = None
         return self._held_out
 

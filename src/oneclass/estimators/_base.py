@@ -7,7 +7,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from copy import copy as twin_of
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -39,7 +39,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     delta: float
     threshold: str
     _held_out: tuple[Array, Array] | None
-    _rows: tuple[Array, Array] | None
+    _rows: tuple[Self, Array, Array] | None
 
     @abstractmethod
     def _fit(self, X: Array, w: Array) -> None:
@@ -63,8 +63,9 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if self.threshold in self._held_out_rules:
             self._decide(self._held_out_losses(X, w), w, held_out=True)
         else:
-            self._held_out = None
-            self._rows = (copy(X), w)
+            self._held_out = self._rows = None
+            # A twin keeps the parameters of this fit, whatever is set on the machine afterwards.
+            self._rows = (twin_of(self), copy(X), w)
             self._decide(self._training_losses(X), w, held_out=False)
 
     def _check_decision(self) -> None:
@@ -104,8 +105,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     def _calibration(self) -> tuple[Array, Array]:
         """Held-out losses of the training rows and their weights; worked out at first use if the threshold had none."""
         if self._held_out is None:
-            X, w = self._rows  # type: ignore[misc]
-            twin = twin_of(self).set_params(threshold="loo", delta=0.0)
+            twin, X, w = self._rows  # type: ignore[misc]
+            twin.set_params(threshold="loo", delta=0.0)
             twin._fit(X, w)
             self._held_out = (twin._held_out_losses(X, w), w)
             self._rows = None

@@ -33,7 +33,8 @@ class VOCKELM(MinimumVariance, Constant):
     scale : bool, default=True
         Whether to z-score the features first; constant ones are centred only.
     delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row
+        (but not with ``threshold="mean"``, where it is a tolerance).
     threshold : {"loo", "train", "authors", "mean"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule; or delta times the mean training
