@@ -65,7 +65,7 @@ def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[s
     X = torch.randn(n, 32, dtype=torch.float64, device="cuda")
     machine.fit(X[:200_000])
     engine = Timed(X)
-    name = type(machine).__name__
+    name = f"{type(machine).__name__}, {machine.get_params()['score']}"
     t = seconds(lambda: machine._fit_through(engine, machine.approximation))
     alarms = float((machine.predict(torch.randn(100_000, 32, dtype=torch.float64, device="cuda")) < 0).double().mean())
     peak = torch.cuda.max_memory_allocated() / 1e9
