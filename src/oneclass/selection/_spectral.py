@@ -57,6 +57,7 @@ class SpectralPath:
         self.costs = np.asarray(costs, dtype=np.float64)
         self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
         self.K, self.row_K = machine.kernel_(self.Z, self.Z), machine.kernel_(self.rows, self.Z)
+        self._scaled_K = self.row_K / machine.lam
         machine.__dict__["_splits"] = Splits(self.Z, self.w)
         self._embed()
 
@@ -120,12 +121,14 @@ class SpectralPath:
     @cached_property
     def row_residuals(self) -> Float:
         """Residuals of the rows to judge at every C, in the same columns."""
-        c, d = len(self.costs), self.T.shape[1]
         # Residuals E = T - K A know their weights: C K A + M K A + lam A = C T, so lam A = C E + M E - M T.
-        weights = np.repeat(self.costs, d) * self.residuals
+        weights = np.repeat(self.costs, self.T.shape[1]) * self.residuals
         weights += self.embedding.apply(self.residuals, self.w)
-        scaled = self.row_K / self.machine.lam
-        return np.tile(self.row_T + scaled @ self.embedding.apply(self.T, self.w), c) - scaled @ weights
+        base = self.row_T + self._scaled_K @ self.embedding.apply(self.T, self.w)
+        found = self._scaled_K @ weights
+        by_cost = found.reshape(len(base), len(self.costs), -1)
+        np.subtract(base[:, None, :], by_cost, out=by_cost)
+        return np.asarray(found)
 
     @cached_property
     def spare(self) -> Float:
