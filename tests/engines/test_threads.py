@@ -1,3 +1,4 @@
+import gc
 import threading
 import time
 
@@ -48,6 +49,33 @@ def test_inside_a_block_nothing_is_spread_again():
         return set(spread(lambda _: threading.get_ident(), range(3), ROWS)) == {threading.get_ident()}
 
     assert all(spread(step, range(3), ROWS))
+
+
+def test_a_single_block_has_all_threads_of_blas():
+    assert list(spread(lambda _: blas_threads(), range(1), ROWS)) == [2]
+
+
+def test_a_second_caller_at_the_same_time_works_alone_and_takes_no_threads_away():
+    first = spread(lambda i: i, range(50), ROWS)
+    next(first)
+    here = threading.get_ident()
+    assert set(spread(lambda _: threading.get_ident(), range(5), ROWS)) == {here}
+    assert blas_threads() == 1
+    assert list(first) == list(range(1, 50))
+    assert blas_threads() == 2
+
+
+def test_what_is_left_half_way_gives_the_threads_back():
+    for _ in spread(lambda i: i, range(50), ROWS):
+        break
+    gc.collect()
+    assert blas_threads() == 2
+    assert len(set(spread(lambda _: (time.sleep(0.01), threading.get_ident())[1], range(9), ROWS))) > 1
+
+
+def test_settings_of_the_caller_hold_in_the_blocks():
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        list(spread(lambda i: np.ones(1) / np.zeros(1), range(4), ROWS))
 
 
 def test_blocks_are_taken_as_cores_come_free():

@@ -17,6 +17,11 @@ def targets(data):
     return X[y == 1]
 
 
+def test_likelihood_is_told_at_any_C(targets):
+    search = OneClassSearchCV(AAKELM(kernel="linear"), {"C": [1.0, 1e15]}, criterion="likelihood", refit=False)
+    assert np.isfinite(search.fit(targets).cv_results_["mean_test_score"]).all()
+
+
 def test_the_last_consistent_model_wins_not_the_one_before_or_after():
     n, delta = 100, 0.1  # the bound is 0.1 + 2 * 0.03 = 0.16
     for last in range(5):

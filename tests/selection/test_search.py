@@ -116,6 +116,31 @@ def test_rows_in_single_precision_are_searched_as_they_are_fitted(data):
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, atol=0.01)
 
 
+@QUIET
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_of_C_far_apart_are_searched_as_they_are_fitted(data, dtype, kernel):
+    X, y = data
+    X = X.astype(dtype)
+    machine = AAKELM(kernel=kernel, score="reconstruction", threshold="train", sigma="mean")
+    grid, folds = {"C": [1e-6, 1.0, 1e3]}, list(OneClassKFold(3).split(X, y))
+    expected = by_brute_force(machine, grid, X.astype(np.float64), y, ["auroc"], folds).cv_results_
+    found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds).fit(X, y).cv_results_
+    np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_auroc"], atol=1e-3)
+
+
+@QUIET
+def test_where_sharing_would_cost_digits_every_point_is_fitted_on_its_own(data, monkeypatch):
+    X, y = data
+    fits = []
+    monkeypatch.setattr(AAKELM, "fit", lambda self, X, _fit=AAKELM.fit: fits.append(self.C) or _fit(self, X))
+    options = {"scoring": "auroc", "cv": OneClassKFold(3), "refit": False}
+    OneClassSearchCV(AAKELM(), {"C": [1.0, 32.0]}, **options).fit(X, y)
+    assert fits == []
+    OneClassSearchCV(AAKELM(), {"C": [1.0, 1e12]}, **options).fit(X, y)
+    assert sorted(fits) == [1.0] * 3 + [1e12] * 3
+
+
 def test_tables_keep_their_names(data):
     pandas = pytest.importorskip("pandas")
     X, y = data

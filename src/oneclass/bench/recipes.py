@@ -129,7 +129,7 @@ def _fitted(method: Method, params: dict[str, Any], train: NDArray[np.float64], 
 
 def _offsets(fit: Any) -> list[float]:
     """Thresholds on the scores of one fitted baseline for every delta."""
-    X, w = fit._rows
+    _, X, w = fit._rows
     losses = fit._training_losses(X)
     return [-fit.set_params(delta=delta)._threshold(losses, w) for delta in DELTAS]
 

@@ -116,7 +116,9 @@ def cho_solve(L: Array, B: Array) -> Array:
 
 
 def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. Overwrites `L`."""
+    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. May overwrite `L`."""
+    if not _is_direct(L):
+        return np.asarray(cho_solve(L, np.eye(len(L), dtype=L.dtype)))
     (potri,) = get_lapack_funcs(("potri",), (L,))
     return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
 

@@ -149,7 +149,7 @@ class UserLaplacian:
     weight: float = 1.0
 
     def apply(self, B: Array, w: Array) -> Array:
-        """M times its weight."""
+        """The user's product, times the weight."""
         return self.weight * (self.M @ B)
 
     def shrink(self, w: Array, *, C: float) -> Shrink:

@@ -1,7 +1,8 @@
 """Several blocks of host rows at once: a block to a core, and its linear algebra on that core alone.
 
 The threads of a BLAS gain little on blocks that fit in a cache, and nothing where values are exponentiated or added up.
-How many cores to use is what the BLAS has been told, by OPENBLAS_NUM_THREADS and its like, threadpoolctl or joblib.
+How many cores to use is what the BLAS has been told, by OPENBLAS_NUM_THREADS and its like, by threadpoolctl, or by the
+processes of joblib and Dask.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
+from itertools import chain, islice
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,24 +26,33 @@ __all__ = ["spread"]
 B = TypeVar("B")
 S = TypeVar("S")
 
+#: The BLAS is told to use one thread for the whole process: only one caller at a time may say so, and take it back.
+_alone = Lock()
+
 
 def spread(step: Callable[[B], S], blocks: Iterable[B], like: Array) -> Iterator[S]:
     """What `step` makes of every block, in order, on all cores if rows are NumPy arrays as `like` is.
 
-    Takes few more blocks than there are cores before it hands out the first result.
+    Takes two blocks more than there are cores before it hands out the first result. A single block is left to the
+    threads of the BLAS; so are blocks inside a block, and those of a second caller at the same time, to one thread.
     """
-    cores = _cores() if isinstance(like, np.ndarray) else 1
-    if cores == 1:
-        yield from map(step, blocks)
+    rest = iter(blocks)
+    first = list(islice(rest, 2))
+    cores = _cores() if len(first) == 2 and isinstance(like, np.ndarray) else 1
+    if cores == 1 or not _alone.acquire(blocking=False):
+        yield from map(step, chain(first, rest))
         return
-    running: deque[Future[S]] = deque()
-    with _blas().limit(limits=1), ThreadPoolExecutor(cores) as pool:
-        for block in blocks:
-            running.append(pool.submit(step, block))
-            if len(running) > cores:
+    try:
+        running: deque[Future[S]] = deque()
+        with _blas().limit(limits=1), ThreadPoolExecutor(cores) as pool:
+            for block in chain(first, rest):
+                running.append(pool.submit(copy_context().run, step, block))
+                if len(running) > cores:
+                    yield running.popleft().result()
+            while running:
                 yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
+    finally:
+        _alone.release()
 
 
 @cache
@@ -48,5 +61,5 @@ def _blas() -> Any:
 
 
 def _cores() -> int:
-    """Threads that a call of the BLAS takes: one inside a thread of `spread`, or in a worker of joblib or Dask."""
+    """Threads that a call of the BLAS may take."""
     return max((library.num_threads for library in _blas().lib_controllers), default=1)

@@ -129,9 +129,6 @@ class MinimumVariance(KernelMachine):
     centring: str
     variance_weight: float
 
-    #: Splits of the rows that several numbers of clusters share; None for a fit of its own.
-    _splits: clusters.Splits | None = None
-
     def _scatter(self) -> Scatter | None:
         weight = check_number(self, "variance_weight", 0, float("inf"), closed_low=True)
         if self._is_matrix:
@@ -145,18 +142,18 @@ class MinimumVariance(KernelMachine):
         choices = "'none', 'class', 'subclass' or an n x n matrix"
         raise ValueError(f"{self._name}: variance must be {choices}; got {self.variance!r}")
 
-    def _centres(self, Z: Array, w: Array) -> Array | None:
+    def _centres(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> Array | None:
         if self.variance != "subclass":
             return None
-        return clusters.kmeans(Z, w, check_integer(self, "n_clusters", 1), splits=self._splits)
+        return clusters.kmeans(Z, w, check_integer(self, "n_clusters", 1), splits=splits)
 
-    def _embedding(self, Z: Array, w: Array) -> Embedding:
+    def _embedding(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> Embedding:
         if self._is_matrix:
             return self._laplacian(Z, check_number(self, "variance_weight", 0, float("inf"), closed_low=True))
         scatter = self._scatter()
         if scatter is None:
             return NoVariance()
-        centres = self._centres(Z, w)
+        centres = self._centres(Z, w, splits)
         if centres is None:
             return WithinVariance(ones(Z)[:, None], scatter)
         self.labels_ = clusters.assign(Z, centres)

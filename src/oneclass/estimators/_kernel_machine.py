@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_feature_names
 
 from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
+from ..core.clusters import Splits
 from ..core.embedding import Embedding, NoVariance, Scatter, Shrink
 from ..core.kernels import Radial
 from ..core.scaling import ColumnMoments, Scaler
@@ -82,6 +83,8 @@ class KernelMachine(OneClassClassifier):
             return self._fit_through(InMemory(X, None if equal else w), approximation)
         self._fit_and_decide(X, w)
         del self._training
+        if self._rows is not None:
+            del self._rows[0]._training
         self.approximation_ = None
         return self
 
@@ -139,11 +142,11 @@ class KernelMachine(OneClassClassifier):
         """The variance to embed, if any."""
         return None
 
-    def _centres(self, Z: Array, w: Array) -> Array | None:
-        """Centres of the clusters inside which rows vary; None is one cluster."""
+    def _centres(self, Z: Array, w: Array, splits: Splits | None = None) -> Array | None:
+        """Centres of the clusters inside which rows vary; None is one cluster. Several numbers may share `splits`."""
         return None
 
-    def _embedding(self, Z: Array, w: Array) -> Embedding:
+    def _embedding(self, Z: Array, w: Array, splits: Splits | None = None) -> Embedding:
         return NoVariance()
 
     #: Whether the loss needs the machine's uncertainty v(z), and so the factored system.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +27,9 @@ Float = NDArray[np.float64]
 #: Parameters that cost next to nothing once the training rows are decomposed.
 FREE = ("C", "delta", "threshold", "score")
 
+#: How much rounding may be amplified before every point is fitted on its own: decisions to six digits.
+_ACCURATE = 1e-6 / np.finfo(np.float64).eps
+
 #: Parameters that need a decomposition of their own, of the same kernel values.
 EMBEDDING = ("variance", "n_clusters", "centring", "variance_weight")
 
@@ -50,15 +52,19 @@ class SpectralPath:
         if machine._precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"{machine._name}: a precomputed kernel must be square at fit, got shape {X.shape}")
         machine._columns = None
-        self.w = np.ones(len(X), dtype=X.dtype)
         machine.C = costs[0]
-        self.Z = machine._prepare(X, self.w)
-        self.rows = machine.scaler_(read_rows(machine, rows, reset=False))
+        w = np.ones(len(X), dtype=X.dtype)
+        Z = machine._prepare(X, w)
+        rows = machine.scaler_(read_rows(machine, rows, reset=False))
+        K, row_K = machine.kernel_(Z, Z), machine.kernel_(rows, Z)
+        # From here on in double precision: values of C far apart share one decomposition.
+        self.Z, self.w, self.rows, self.K, self.row_K = (
+            np.asarray(A, dtype=np.float64) for A in (Z, w, rows, K, row_K)
+        )
         self.costs = np.asarray(costs, dtype=np.float64)
         self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
-        self.K, self.row_K = machine.kernel_(self.Z, self.Z), machine.kernel_(self.rows, self.Z)
         self._scaled_K = self.row_K / machine.lam
-        machine.__dict__["_splits"] = Splits(self.Z, self.w)
+        self._splits = Splits(self.Z, self.w)
         self._embed()
 
     def again(self, params: dict[str, Any]) -> SpectralPath:
@@ -71,7 +77,7 @@ class SpectralPath:
         return path
 
     def _embed(self) -> None:
-        self.embedding = self.machine._embedding(self.Z, self.w)
+        self.embedding = self.machine._embedding(self.Z, self.w, self._splits)
         self._losses: dict[tuple[Any, ...], tuple[Ranks, Float, Float]] = {}
 
     def _operator(self) -> Float:
@@ -79,8 +85,11 @@ class SpectralPath:
 
         With eigenvalues e it has, at r times that C, the same eigenvectors and the eigenvalues e / ((1 - r) e + r).
         """
-        shrink = self.machine._shrink(self.embedding, self.w, self._reference)
-        return np.asarray(residual_operator(self.K, shrink, ridge=self.machine.lam / self._reference))
+        lam, C = self.machine.lam, self._reference
+        amplified = max(self.costs[-1] / lam * float(np.trace(self.K)), self.costs[-1] / C)
+        if not amplified < _ACCURATE:
+            raise np.linalg.LinAlgError(f"C up to {self.costs[-1]:g} is too large for values of C to share a solution")
+        return np.asarray(residual_operator(self.K, self.machine._shrink(self.embedding, self.w, C), ridge=lam / C))
 
     @property
     def _reference(self) -> float:
@@ -93,7 +102,7 @@ class SpectralPath:
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Eigendecomposition of the whitened kernel of the training rows."""
+        """Eigendecomposition of the whitened kernel of the training rows, by way of the operator."""
         damped, U = np.linalg.eigh(self._operator())
         damped = np.clip(damped, np.finfo(damped.dtype).smallest_normal, 1)
         values = (1 - damped) / (self._reference * damped)
@@ -177,12 +186,16 @@ class SpectralPath:
 
     def log_likelihood(self, C: float) -> float:
         """Marginal likelihood of the rows rebuilt from themselves, whatever the machine's target, a row and feature."""
-        one = self.spectrum
-        rebuilt = replace(one, T=self.Z, projected=one.vectors.T @ (one.roots[:, None] * self.Z))
-        return rebuilt.log_marginal_likelihood(C=C) / self.Z.size
+        return self._rebuilding.log_marginal_likelihood(C=C) / self.Z.size
+
+    @cached_property
+    def _rebuilding(self) -> Spectrum:
+        return Spectrum.of(self.K, self.Z, self.w, self.embedding, lam=self.machine.lam)
 
     def complexity(self, C: float) -> float:
         """Effective number of parameters: the sum of the training rows' leverages."""
+        if "spectrum" in vars(self):
+            return float(np.sum(1 - 1 / (1 + C * self.spectrum.values)))
         damped, ratio = self._tridiagonal.values, C / self._reference
         return float(np.sum(1 - damped / ((1 - ratio) * damped + ratio)))
 
