@@ -47,18 +47,24 @@ def compare(machine: VAAKELM, X: np.ndarray, y: np.ndarray) -> tuple[float, floa
     return times
 
 
+def line(ours: float, theirs: float) -> list[str]:
+    return [f"{ours:.2f}", f"{theirs:.1f}", f"**{theirs / ours:.0f}**"]
+
+
 def main() -> None:
     warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")
     threadpool_limits(1)
-    body = []
+    body, totals = [], {label: np.zeros(2) for label in MACHINES}
     for name in DATASETS:
         data, y = load(name)
         X, _, y, _ = train_test_split(data.to_numpy(dtype=float), y, test_size=0.2, stratify=y, random_state=0)
         n = round(0.8 * np.sum(y == 1))
         for label, machine in MACHINES.items():
-            ours, theirs = compare(machine, X, y)
-            body.append([name, n, X.shape[1], label, f"{ours:.2f}", f"{theirs:.1f}", f"**{theirs / ours:.0f}**"])
+            times = compare(machine, X, y)
+            totals[label] += times
+            body.append([name, n, X.shape[1], label, *line(*times)])
             print(body[-1], flush=True)
+    body += [["all", "", "", label, *line(*times)] for label, times in totals.items()]
     head = ["dataset", "training rows a fold", "features", "VAAKELM", "shared, s", "refitting, s", "ratio"]
     page = Path(__file__).parents[1] / "docs" / "selection.md"
     write_between_markers(page, "search-speed", markdown(head, body))
