@@ -37,7 +37,10 @@ def study(dataset: str, classifier: str, X: np.ndarray) -> list[tuple]:
     n = round(0.8 * len(X))
     for seed in range(SPLITS):
         order = np.random.default_rng([seed, *dataset.encode()]).permutation(len(X))
-        model = getattr(oneclass, classifier)().fit(X[order[:n]])
+        model = getattr(oneclass, classifier)()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        model.fit(X[order[:n]])
         rejected += [np.sum(model.predict(X[order[n:]], alpha=alpha) == -1) for alpha in BUDGETS]
     held_out = SPLITS * (len(X) - n)
     return [(dataset, classifier, b, count, held_out, n) for b, count in zip(BUDGETS, rejected, strict=True)]

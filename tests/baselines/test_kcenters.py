@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from oneclass import KCentersDetector
+from oneclass.baselines._base import _folds
 from oneclass.baselines.kcenters import _center
 
 
@@ -47,3 +48,15 @@ def test_the_loss_is_the_squared_distance_to_the_nearest_centre(rows, fresh):
     model = KCentersDetector(scale=False, random_state=0).fit(rows)
     expected = [min(np.sum((z - c) ** 2) for c in model.cluster_centers_) for z in fresh]
     np.testing.assert_allclose(-model.score_samples(fresh), expected, rtol=1e-12)
+
+
+def test_held_out_scores_of_the_folds_are_in_units_of_the_models_median():
+    rows = np.random.default_rng(0).standard_t(3, size=(60, 8))
+    options = {"scale": False, "random_state": 0}
+    model, expected = KCentersDetector(**options).fit(rows), np.empty(60)
+    for seen, unseen in _folds(60):
+        part = KCentersDetector(**options, threshold="train").fit(rows[seen])
+        size = np.median(model.score_samples(rows)) / np.median(part.score_samples(rows[seen]))
+        expected[unseen] = part.score_samples(rows[unseen]) * size
+    p = [(1 + np.sum(expected <= score)) / 61 for score in model.score_samples(rows)]
+    np.testing.assert_allclose(model.p_value(rows), p)
