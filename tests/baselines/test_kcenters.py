@@ -56,7 +56,7 @@ def test_held_out_scores_of_the_folds_are_in_units_of_the_models_median():
     model, expected = KCentersDetector(**options).fit(rows), np.empty(60)
     for seen, unseen in _folds(60):
         part = KCentersDetector(**options, threshold="train").fit(rows[seen])
-        size = np.median(model.score_samples(rows)) / np.median(part.score_samples(rows[seen]))
+        size = np.median(model.score_samples(rows)) / np.median(part.score_samples(rows))
         expected[unseen] = part.score_samples(rows[unseen]) * size
     p = [(1 + np.sum(expected <= score)) / 61 for score in model.score_samples(rows)]
     np.testing.assert_allclose(model.p_value(rows), p)

@@ -80,11 +80,11 @@ class Baseline(OneClassClassifier):
         for seen, unseen in _folds(len(Z)):
             twin = self._twin()
             twin._learn(self._part(Z, seen, seen))
-            losses[unseen] = twin._judge(self._part(Z, unseen, seen)) * self._size_beside(twin, Z, seen)
+            losses[unseen] = twin._judge(self._part(Z, unseen, seen)) * self._size_beside(twin, Z)
         return losses
 
-    def _size_beside(self, twin: Self, Z: Array, seen: Array) -> float:
-        """How large losses of this model are beside those of its twin, which knows the rows `seen` only."""
+    def _size_beside(self, twin: Self, Z: Array) -> float:
+        """How large this model's losses of its rows are beside those of its twin, which learnt from some of them."""
         return 1.0
 
     def _part(self, Z: Array, rows: Array, seen: Array) -> Array:
