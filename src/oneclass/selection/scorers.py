@@ -109,13 +109,13 @@ def get_scorer(scoring: Any) -> Any:
 
 def _precision_recall(targets: Bool, decisions: Float) -> tuple[float, float]:
     accepted = decisions >= 0
-    hits = float(np.sum(accepted & targets))
-    return (hits / float(accepted.sum()) if hits else 0.0), hits / float(targets.sum())
+    hits = np.count_nonzero(accepted & targets)
+    return (hits / np.count_nonzero(accepted) if hits else 0.0), hits / np.count_nonzero(targets)
 
 
 def _f1(targets: Bool, decisions: Float) -> float:
     accepted = decisions >= 0
-    return 2 * float(np.sum(accepted & targets)) / float(accepted.sum() + targets.sum())
+    return 2 * np.count_nonzero(accepted & targets) / (np.count_nonzero(accepted) + np.count_nonzero(targets))
 
 
 def _gmean_paper(targets: Bool, decisions: Float) -> float:
