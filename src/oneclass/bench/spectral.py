@@ -78,8 +78,7 @@ def decisions(fold: Fold, method: str) -> Bool:
     grid = []
     for embedding in _embeddings(train, w) if method.startswith("V") else [NoVariance()]:
         spectrum = Spectrum.of(K, T, w, embedding, lam=1.0)
-        features = K_rows @ spectrum.recover
-        grid.append([_decide(spectrum, features, targets, C, mean_rule=method == "VOCKELM") for C in CS])
+        grid.append([_decide(spectrum, K_rows, targets, C, mean_rule=method == "VOCKELM") for C in CS])
     out = np.swapaxes(np.array(grid), 0, 1)
     return out if method.startswith("V") else out[:, 0]
 
@@ -91,11 +90,10 @@ def _embeddings(train: Float, w: Float) -> Iterator[Embedding]:
         yield WithinVariance(membership[:, membership.sum(axis=0) > 0])
 
 
-def _decide(spectrum: Spectrum, features: Float, targets: Float, C: float, *, mean_rule: bool) -> Bool:
+def _decide(spectrum: Spectrum, K_rows: Float, targets: Float, C: float, *, mean_rule: bool) -> Bool:
     """Decisions for one C and every delta."""
     known = spectrum.rows(C=C).residuals
-    outputs = C * (features @ (spectrum.projected / (1 + C * spectrum.values)[:, None]))
-    losses = ((targets - outputs) ** 2).sum(axis=1)
+    losses = ((targets - K_rows @ spectrum.weights(C=C)) ** 2).sum(axis=1)
     w = np.ones(len(known))
     if mean_rule:
         level = abs(float(1 - known.mean()))
