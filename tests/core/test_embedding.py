@@ -15,7 +15,7 @@ def test_variance_matrix_is_the_printed_one_over_repeated_rows(xp, embedding, pr
     w = xp.asarray(problem.w)
     expected = collapse(collapse(printed(problem), problem.w).T, problem.w)
     identity = xp.eye(len(problem.w), dtype=xp.float64)
-    M = to_numpy(build(problem, w).apply(identity, w))
+    M = to_numpy(build(problem, w).laplacian(w) @ identity)
     assert_agree(np.eye(len(problem.w)) + M, np.eye(len(problem.w)) + expected, 1e-12)
 
 
@@ -27,7 +27,7 @@ def test_shrinkage_is_the_inverse_of_weights_plus_variance(xp, embedding, proble
     chosen = build(problem, w)
     shrink = chosen.shrink(w, C=problem.C)
     identity = xp.eye(n, dtype=xp.float64)
-    expected = np.linalg.inv(np.diag(problem.w) + to_numpy(chosen.apply(identity, w)) / problem.C)
+    expected = np.linalg.inv(np.diag(problem.w) + to_numpy(chosen.laplacian(w) @ identity) / problem.C)
     assert_agree(shrink @ identity, expected, 1e-11)
     assert_agree(shrink.diagonal(), np.diag(expected), 1e-11)
 

@@ -31,7 +31,7 @@ def solved(xp, problem, build, *, keep_factor=False):
 def equation(problem, build):
     """What a refit needs: K, M, weights and the numbers of the equation."""
     K = kernel_matrix("rbf", problem.X, problem.X, SIGMA)
-    M = build(problem, problem.w).apply(np.eye(len(problem.w)), problem.w)
+    M = build(problem, problem.w).laplacian(problem.w) @ np.eye(len(problem.w))
     return {"K": K, "M": M, "w": problem.w, "C": problem.C, "lam": problem.lam}
 
 
@@ -143,7 +143,7 @@ def test_near_singular_systems_keep_ten_digits_of_the_outputs(name, variance, C)
     K = np.tril(kernel(Z, Z))
     K = K + np.tril(K, -1).T
     model, rows = solve_dual(kernel, Z, Z, w, chosen.shrink(w, C=C), ridge=1 / C, leave_one_out=True)
-    expected = exactly(K, chosen.apply(np.eye(n), w), Z, C)
+    expected = exactly(K, chosen.laplacian(w) @ np.eye(n), Z, C)
     assert_agree(K @ model.weights, expected, 1e-10)
     assert_agree(Z - rows.residuals, expected, 1e-10)
 

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
+from oneclass.selection._spectral import SpectralPath
 
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.05, 0.2]
 GRIDS = {
@@ -36,9 +37,12 @@ def by_brute_force(estimator, grid, X, y, scoring, folds):
     return GridSearchCV(estimator, grid, scoring=scorers, cv=folds, refit=False, error_score="raise").fit(X, y)
 
 
+@pytest.mark.parametrize("invertible", [True, False])
 @pytest.mark.parametrize("case", GRIDS)
-def test_search_is_brute_force_grid_search(case, data):
+def test_search_is_brute_force_grid_search(case, data, invertible, monkeypatch):
     X, y = data
+    if not invertible:  # as kernel values close to singular are
+        monkeypatch.setattr(SpectralPath, "_inverse", None)
     estimator, grid = GRIDS[case]
     folds = list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(estimator, grid, X, y, SCORERS, folds).cv_results_
@@ -135,10 +139,37 @@ def test_where_sharing_would_cost_digits_every_point_is_fitted_on_its_own(data, 
     fits = []
     monkeypatch.setattr(AAKELM, "fit", lambda self, X, _fit=AAKELM.fit: fits.append(self.C) or _fit(self, X))
     options = {"scoring": "auroc", "cv": OneClassKFold(3), "refit": False}
-    OneClassSearchCV(AAKELM(), {"C": [1.0, 32.0]}, **options).fit(X, y)
+    singular = AAKELM(kernel="linear")
+    OneClassSearchCV(singular, {"C": [1.0, 32.0]}, **options).fit(X, y)
     assert fits == []
-    OneClassSearchCV(AAKELM(), {"C": [1.0, 1e12]}, **options).fit(X, y)
+    OneClassSearchCV(singular, {"C": [1.0, 1e12]}, **options).fit(X, y)
     assert sorted(fits) == [1.0] * 3 + [1e12] * 3
+
+
+@pytest.mark.parametrize("threshold", ["train", "loo"])
+def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
+    X, y = data
+    folds = list(OneClassKFold(3).split(X, y))  # of 40 targets to train on
+    chain = 2 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
+    machine = VAAKELM(variance=chain, threshold=threshold, score="reconstruction")
+    expected = by_brute_force(machine, {"C": COSTS}, X, y, ["auroc"], folds).cv_results_
+    search = OneClassSearchCV(machine, {"C": COSTS}, scoring="auroc", cv=folds, error_score="raise", refit=False)
+    np.testing.assert_allclose(search.fit(X, y).cv_results_["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
+    search.estimator.variance = -chain
+    with pytest.raises(ValueError, match="VAAKELM: variance must be symmetric positive semi-definite"):
+        search.fit(X, y)
+
+
+@QUIET
+@pytest.mark.parametrize("threshold", ["train", "loo"])
+def test_any_C_is_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
+    X, y = data
+    machine = VAAKELM(sigma=0.5, score="reconstruction", threshold=threshold)
+    grid, folds = {"C": [1e-6, 1.0, 1e10], "n_clusters": [1, 3]}, list(OneClassKFold(3).split(X, y))
+    expected = by_brute_force(machine, grid, X, y, ["auroc"], folds).cv_results_
+    monkeypatch.setattr("oneclass.selection._evaluate._by_refits", None)
+    found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds, refit=False).fit(X, y).cv_results_
+    np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
 
 
 def test_tables_keep_their_names(data):

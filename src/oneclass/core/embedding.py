@@ -6,20 +6,20 @@ Everywhere a row of weight w stands for w copies of itself, so with W = diag(w) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from .arrays import Array, add_to_diagonal, device, namespace, ones
 from .cholesky import cho_solve, cholesky
 
-__all__ = ["Embedding", "NoVariance", "Scatter", "Shrink", "UserLaplacian", "WithinVariance"]
+__all__ = ["Embedding", "NoVariance", "Scatter", "Structured", "UserLaplacian", "WithinVariance"]
 
 
 @dataclass(frozen=True)
-class Shrink:
-    r"""The symmetric positive definite :math:`S = (W + M/C)^{-1}`, as ``diag(d) + V Z V'`` or as a full matrix.
+class Structured:
+    """A symmetric matrix with one row for each training row, as ``diag(d) + V Z V'`` or whole.
 
     The first form has few columns in V; the second keeps `full` and is for a Laplacian without structure.
     """
@@ -29,14 +29,22 @@ class Shrink:
     Z: Array
     full: Array | None = None
 
-    def __matmul__(self, T: Array) -> Array:
-        """``S T``."""
+    @classmethod
+    def diagonal_only(cls, d: Array) -> Self:
+        """``diag(d)``."""
+        nothing = d[:, None][:, :0]
+        return cls(d, nothing, nothing[:0, :])
+
+    def __matmul__(self, B: Array) -> Array:
+        """The product with a matrix."""
         if self.full is not None:
-            return self.full @ T
-        return self.d[:, None] * T + self.V @ (self.Z @ (self.V.T @ T))
+            return self.full @ B
+        product = self.V @ (self.Z @ (self.V.T @ B))
+        product += self.d[:, None] * B
+        return product
 
     def add_block(self, G: Array, a: int, b: int, scale: float) -> None:
-        """Add ``scale S``, rows a to b and columns 0 to b, to that block `G` of a Gram matrix, in place."""
+        """Add rows a to b and columns 0 to b, times `scale`, to that block `G` of a Gram matrix, in place."""
         if self.full is not None:
             G += scale * self.full[a:b, :b]
             return
@@ -44,8 +52,17 @@ class Shrink:
             G += (self.V[a:b, :] @ (scale * self.Z)) @ self.V[:b, :].T
         add_to_diagonal(G[:, a:], scale * self.d[a:b])
 
+    def added_to(self, G: Array, *, scale: float = 1.0, out: Array | None = None) -> Array:
+        """``G`` plus `scale` times this, for host matrices; written into `out` where that is given."""
+        if self.full is not None:
+            return np.add(G, scale * self.full, out=out)
+        total = np.matmul(self.V @ (scale * self.Z), self.V.T, out=out)
+        total += G
+        add_to_diagonal(total, scale * self.d)
+        return total
+
     def diagonal(self) -> Array:
-        """Diagonal of S."""
+        """The diagonal."""
         if self.full is not None:
             return namespace(self.full).linalg.diagonal(self.full)
         return self.d + namespace(self.d).sum((self.V @ self.Z) * self.V, axis=1)
@@ -54,12 +71,12 @@ class Shrink:
 class Embedding(Protocol):
     """A choice of M for n weighted rows."""
 
-    def apply(self, B: Array, w: Array) -> Array:
-        """``M B``, for n rows of these weights."""
+    def laplacian(self, w: Array) -> Structured:
+        """M for rows of these weights."""
         ...
 
-    def shrink(self, w: Array, *, C: float) -> Shrink:
-        """S for one value of C."""
+    def shrink(self, w: Array, *, C: float) -> Structured:
+        """The positive definite S for one value of C."""
         ...
 
 
@@ -67,14 +84,13 @@ class Embedding(Protocol):
 class NoVariance:
     """``M = 0``."""
 
-    def apply(self, B: Array, w: Array) -> Array:
+    def laplacian(self, w: Array) -> Structured:
         """Zeros."""
-        return namespace(B).zeros_like(B)
+        return Structured.diagonal_only(0 * w)
 
-    def shrink(self, w: Array, *, C: float) -> Shrink:
+    def shrink(self, w: Array, *, C: float) -> Structured:
         """``S = W^-1``."""
-        nothing = w[:, None][:, :0]
-        return Shrink(1 / w, nothing, nothing[:0, :])
+        return Structured.diagonal_only(1 / w)
 
 
 @dataclass(frozen=True)
@@ -105,20 +121,17 @@ class WithinVariance:
     def _shares(self, w: Array) -> Array:
         return self.scatter.shares(w @ self.membership)
 
-    def apply(self, B: Array, w: Array) -> Array:
+    def laplacian(self, w: Array) -> Structured:
         """Deviations from the mean(s), in their share."""
-        xp = namespace(B)
-        pull = (w * (self.membership @ self._shares(w)))[:, None]
+        xp = namespace(w)
+        shares = self._shares(w)
+        g = w * (self.membership @ shares)
         if self.scatter.own_mean:
-            means = ((self.membership * w[:, None]).T @ B) / (w @ self.membership)[:, None]
-            deviations = self.membership @ -means
-            deviations += B
-            deviations *= pull
-            return deviations
-        deviations = pull * (B - (w @ B) / xp.sum(w))
-        return deviations - w[:, None] * (xp.sum(deviations, axis=0) / xp.sum(w))
+            Z = xp.eye(shares.shape[0], dtype=w.dtype, device=device(w)) * (-shares / (w @ self.membership))
+            return Structured(g, w[:, None] * self.membership, Z)
+        return Structured(g, xp.stack([w, g], axis=1), _like(_centring(w, g), w))
 
-    def shrink(self, w: Array, *, C: float) -> Shrink:
+    def shrink(self, w: Array, *, C: float) -> Structured:
         """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
         xp = namespace(w)
         a = 1 / (1 + self._shares(w) / C)
@@ -126,19 +139,25 @@ class WithinVariance:
         if self.scatter.own_mean:
             sizes = w @ self.membership
             Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
-            return Shrink(a_row / w, self.membership, Z)
+            return Structured(a_row / w, self.membership, Z)
         # Woodbury around diag(w / a): global centring is a correction of rank two, spanned by a and 1 - a.
-        n = float(xp.sum(w))
         V = xp.stack([a_row, 1 - a_row], axis=1)
         keep, lose = float(w @ a_row), float(w @ (1 - a_row))
-        # With u = 1 / a: M/C = diag(w (u-1)) - (w g' + g w')/n + w w' sum(g)/n^2, where g = w (u - 1).
         g = w * (1 - a_row) / a_row
-        total = float(xp.sum(g))
         # Middle matrix Q in the basis (w, g); S = D - D U (Q^-1 + U' D U)^-1 U' D with D = diag(a / w).
         UDU = np.array([[keep, lose], [lose, float(g @ (1 - a_row))]])
-        Q = np.array([[total / n**2, -1 / n], [-1 / n, 0.0]])
-        middle = -np.linalg.solve(np.eye(2) + Q @ UDU, Q)
-        return Shrink(a_row / w, V, xp.asarray(middle.tolist(), dtype=w.dtype, device=device(w)))
+        Q = _centring(w, g)
+        return Structured(a_row / w, V, _like(-np.linalg.solve(np.eye(2) + Q @ UDU, Q), w))
+
+
+def _centring(w: Array, g: Array) -> np.ndarray[Any, Any]:
+    """The Q that makes a pull g on each row one towards the global mean: ``diag(g) + U Q U'`` with U = (w, g)."""
+    n, total = (float(namespace(w).sum(of)) for of in (w, g))
+    return np.array([[total / n**2, -1 / n], [-1 / n, 0.0]])
+
+
+def _like(small: np.ndarray[Any, Any], w: Array) -> Array:
+    return namespace(w).asarray(small.tolist(), dtype=w.dtype, device=device(w))
 
 
 @dataclass(frozen=True)
@@ -148,11 +167,11 @@ class UserLaplacian:
     M: Array
     weight: float = 1.0
 
-    def apply(self, B: Array, w: Array) -> Array:
-        """The user's product, times the weight."""
-        return self.weight * (self.M @ B)
+    def laplacian(self, w: Array) -> Structured:
+        """The user's matrix, times the weight."""
+        return replace(Structured.diagonal_only(w), full=self.weight * self.M)
 
-    def shrink(self, w: Array, *, C: float) -> Shrink:
+    def shrink(self, w: Array, *, C: float) -> Structured:
         """S as a full matrix; fails with ``LinAlgError`` when M is not positive semi-definite, up to rounding."""
         xp = namespace(w)
         largest = xp.max(xp.abs(xp.linalg.diagonal(self.M)))
@@ -160,8 +179,7 @@ class UserLaplacian:
         cholesky(_plus_diagonal(1.0, self.M, rounding * ones(w)))
         L = cholesky(_plus_diagonal(self.weight / C, self.M, w))
         full = cho_solve(L, xp.eye(w.shape[0], dtype=w.dtype, device=device(w)))
-        nothing = w[:, None][:, :0]
-        return Shrink(w, nothing, nothing[:0, :], full)
+        return replace(Structured.diagonal_only(w), full=full)
 
 
 def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:

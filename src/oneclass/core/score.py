@@ -1,10 +1,12 @@
 """Losses of the machines: how far a row is from where a normal one would be. Larger is less normal.
 
 `residuals` are target minus output; `variance` is the machine's own uncertainty v(z) about its output, in the
-Gaussian-process view of the family; `signal` is the variance tau² of the targets.
+Gaussian-process view of the family; `signal` is the variance tau² of the targets. Targets are the last axis.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from .arrays import Array, namespace
 
@@ -16,17 +18,19 @@ SCORES = ("reconstruction", "uncertainty", "predictive")
 
 def absolute(residuals: Array) -> Array:
     """``|o - r|`` (OCKELM), for residuals of one column."""
-    return namespace(residuals).abs(residuals[:, 0])
+    return namespace(residuals).abs(residuals[..., 0])
 
 
 def squared(residuals: Array) -> Array:
     """``‖t - o‖²`` of each row (VOCKELM, AAKELM, VAAKELM)."""
-    return namespace(residuals).sum(residuals * residuals, axis=1)
+    if isinstance(residuals, np.ndarray):  # a third of the time
+        return np.vecdot(residuals, residuals)
+    return namespace(residuals).sum(residuals * residuals, axis=-1)
 
 
-def predictive(residuals: Array, variance: Array, *, signal: float) -> Array:
+def predictive(residuals: Array, variance: Array, *, signal: float | Array) -> Array:
     """``‖z - o(z)‖² + d tau² v(z)``: the squared error to expect of a row, given how little is known around it."""
-    return squared(residuals) + residuals.shape[1] * signal * variance
+    return squared(residuals) + residuals.shape[-1] * signal * variance
 
 
 def contributions(residuals: Array, variance: Array | None, *, signal: float) -> Array:

@@ -15,7 +15,7 @@ from .cholesky import (
     inverse_of_factored,
     solve_lower,
 )
-from .embedding import Shrink
+from .embedding import Structured
 from .features import FeatureMap
 from .kernels import Kernel
 from .moments import Moments
@@ -163,7 +163,7 @@ def solve_primal(
     return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective), signal
 
 
-def system(kernel: Kernel, Z: Array, shrink: Shrink, *, ridge: float) -> Array:
+def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
     """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
     G = namespace(Z).zeros((n, n), dtype=Z.dtype, device=device(Z))
@@ -178,7 +178,7 @@ def solve_dual(
     Z: Array,
     T: Array,
     w: Array,
-    shrink: Shrink,
+    shrink: Structured,
     *,
     ridge: float,
     leave_one_out: bool,
@@ -204,21 +204,18 @@ def solve_dual(
     return model, TrainingRows(T, residuals, spare, w)
 
 
-def residual_operator(K: Array, shrink: Shrink, *, ridge: float) -> Array:
+def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
     """``I - S + ridge S G^-1 S``, which makes residuals of targets, for a whole host matrix `K` and rows of weight one.
 
     The strict upper triangle is unspecified.
     """
     S, V, d = shrink.full, shrink.V, shrink.d
+    L = cholesky(shrink.added_to(K, scale=ridge))
     if S is not None:
-        half = solve_lower(cholesky(K + ridge * S), S)
+        half = solve_lower(L, S)
         E = ridge * (half.T @ half) - S
         add_to_diagonal(E, 1.0)
         return E
-    G = (V @ (ridge * shrink.Z)) @ V.T
-    G += K
-    add_to_diagonal(G, ridge * d)
-    L = cholesky(G)
     # With S = D + V Z V' and P = G^-1 V the low-rank part is X V' + V X'.
     P = cho_solve(L, V)
     X = (ridge * (d[:, None] * P + V @ (shrink.Z @ (V.T @ P) / 2)) - V / 2) @ shrink.Z
@@ -230,7 +227,7 @@ def residual_operator(K: Array, shrink: Shrink, *, ridge: float) -> Array:
     return E
 
 
-def _sandwich_diagonal(shrink: Shrink, L: Array, *, keep: bool) -> Array:
+def _sandwich_diagonal(shrink: Structured, L: Array, *, keep: bool) -> Array:
     """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L` unless it is to `keep`."""
     xp = namespace(L)
     if shrink.full is not None:

@@ -36,11 +36,11 @@ class Spectrum:
             whitened = K / lam
         else:
             diagonal = lam * xp.eye(K.shape[0], dtype=K.dtype, device=device(K))
-            whitened = xp.linalg.solve(diagonal + embedding.apply(K, w).T, K)
+            whitened = xp.linalg.solve(diagonal + (embedding.laplacian(w) @ K).T, K)
             whitened = (whitened + whitened.T) / 2
         values, U = xp.linalg.eigh(roots[:, None] * whitened * roots[None, :])
         values = xp.clip(values, min=0)
-        recover = roots[:, None] * U - embedding.apply(U * values / roots[:, None], w)
+        recover = roots[:, None] * U - embedding.laplacian(w) @ (U * values / roots[:, None])
         return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
 
     def rows(self, *, C: float) -> TrainingRows:

@@ -15,18 +15,19 @@ __all__ = ["Tridiagonal"]
 class Tridiagonal:
     """``A = Q T Q'`` with orthogonal Q, kept as reflections, and T with one diagonal and the one beside it.
 
-    Reads the lower triangle of `A`.
+    Reads the lower triangle of `A`. Works in `memory`, (n + 1) x n, where it is given.
     """
 
-    def __init__(self, A: Array) -> None:
+    def __init__(self, A: Array, *, memory: Array | None = None) -> None:
         n = len(A)
         # LAPACK leaves reflection i in column i and applies reflections that are in column i + 1: one column to spare.
-        memory = np.zeros(n * (n + 1), dtype=A.dtype)
-        reduced = memory[n:].reshape(n, n, order="F")
+        memory = np.empty((n + 1, n), dtype=A.dtype) if memory is None else memory
+        memory[0] = 0
+        reduced = memory[1:].T
         reduced[...] = A
         sytrd, lwork = get_lapack_funcs(("sytrd", "sytrd_lwork"), (A,))
         _, self.diagonal, self.beside, scales, _ = sytrd(reduced, 1, int(lwork(n, 1)[0]), overwrite_a=True)
-        self._reflections = memory[:-n].reshape(n, n, order="F")
+        self._reflections = memory[:-1].T
         self._scales = np.zeros(n, dtype=A.dtype)
         self._scales[1:] = scales
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names
 from ..core.arrays import Array, available_bytes, blocks, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.clusters import Splits
-from ..core.embedding import Embedding, NoVariance, Scatter, Shrink
+from ..core.embedding import Embedding, NoVariance, Scatter, Structured
 from ..core.kernels import Radial
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.score import squared
@@ -191,7 +191,7 @@ class KernelMachine(OneClassClassifier):
             # A precomputed kernel needs the number of training rows only.
             self.model_ = replace(self.model_, rows=Z[:, :0])
 
-    def _shrink(self, embedding: Embedding, w: Array, C: float) -> Shrink:
+    def _shrink(self, embedding: Embedding, w: Array, C: float) -> Structured:
         try:
             return embedding.shrink(w, C=C)
         except np.linalg.LinAlgError:

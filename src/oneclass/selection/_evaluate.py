@@ -124,9 +124,9 @@ def _walk(
     path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
     targets = fold.y == 1
     numbers = list(members)
-    for group in shared_groups(list(members.values())):
+    for g, group in enumerate(shared_groups(list(members.values()))):
         indices = [numbers[i] for i in group]
-        if len(members) > len(group):
+        if g > 0:
             first = members[indices[0]]
             path = path.again({name: first.get(name, defaults[name]) for name in embedding})
         for i in indices:

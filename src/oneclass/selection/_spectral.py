@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign
+from ..core.cholesky import cholesky, inverse_of_factored
 from ..core.clusters import Splits
 from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
@@ -62,13 +63,18 @@ class SpectralPath:
             np.asarray(A, dtype=np.float64) for A in (Z, w, rows, K, row_K)
         )
         self.costs = np.asarray(costs, dtype=np.float64)
+        self._place = {C: c for c, C in enumerate(costs)}
         self.T, self.row_T = machine._target(self.Z), machine._target(self.rows)
         self._scaled_K = self.row_K / machine.lam
         self._splits = Splits(self.Z, self.w)
+        self._rooms: dict[str, Float] = {}
         self._embed()
 
     def again(self, params: dict[str, Any]) -> SpectralPath:
-        """The same rows and kernel with other values of parameters of the variance (`EMBEDDING`)."""
+        """The same rows and kernel with other values of parameters of the variance (`EMBEDDING`).
+
+        It takes over this path's memory, so this one has nothing more to tell.
+        """
         path = copy(self)
         for name in _WORKED_OUT:
             vars(path).pop(name, None)
@@ -76,37 +82,58 @@ class SpectralPath:
         path._embed()
         return path
 
+    def _room(self, name: str, *shape: int) -> Float:
+        """Memory that paths made from one another use in turn: fresh pages would cost a fifth of the time."""
+        if name not in self._rooms:
+            self._rooms[name] = np.empty(shape)
+        return self._rooms[name]
+
     def _embed(self) -> None:
         self.embedding = self.machine._embedding(self.Z, self.w, self._splits)
-        self._losses: dict[tuple[Any, ...], tuple[Ranks, Float, Float]] = {}
+        self._laplacian = self.embedding.laplacian(self.w)
+        self._losses: dict[tuple[Any, ...], tuple[list[Ranks], Float]] = {}
 
-    def _operator(self) -> Float:
-        """What makes residuals of targets at the reference C; its lower triangle.
+    def _operator(self) -> tuple[Float, Float, Float]:
+        """A matrix B, by its lower triangle, and at every C a scale s and a shift t: residuals are B (s B + t I)^-1 T.
 
-        With eigenvalues e it has, at r times that C, the same eigenvectors and the eigenvalues e / ((1 - r) e + r).
+        C K A + M K A + lam A = C T makes B = M + lam K^-1 serve, with the C themselves for shifts. Where rounding would
+        be amplified too much in the inverse, and for an M that has yet to be checked, B is what makes residuals of
+        targets at a C amid the others.
         """
-        lam, C = self.machine.lam, self._reference
-        amplified = max(self.costs[-1] / lam * float(np.trace(self.K)), self.costs[-1] / C)
-        if not amplified < _ACCURATE:
-            raise np.linalg.LinAlgError(f"C up to {self.costs[-1]:g} is too large for values of C to share a solution")
-        return np.asarray(residual_operator(self.K, self.machine._shrink(self.embedding, self.w, C), ridge=lam / C))
-
-    @property
-    def _reference(self) -> float:
-        """Between the values of C, so that rounding at none of them is far from rounding here."""
-        return float(np.sqrt(self.costs[0] * self.costs[-1]))
+        lam, C = self.machine.lam, self.costs
+        if self._inverse is not None and self._laplacian.full is None:
+            B = self._laplacian.added_to(self._inverse, out=self._room("operator", *self.K.shape))
+            if np.linalg.norm(B) * np.linalg.norm(self.K) / lam < _ACCURATE:
+                return B, np.ones_like(C), C
+        reference = float(np.sqrt(C[0] * C[-1]))
+        if not C[-1] * max(float(np.trace(self.K)) / lam, 1 / reference) < _ACCURATE:
+            raise np.linalg.LinAlgError(f"C up to {C[-1]:g} is too large for values of C to share a solution")
+        B = residual_operator(self.K, self.machine._shrink(self.embedding, self.w, reference), ridge=lam / reference)
+        return np.asarray(B), 1 - C / reference, C / reference
 
     @cached_property
-    def _tridiagonal(self) -> Tridiagonal:
-        return Tridiagonal(self._operator())
+    def _inverse(self) -> Float | None:
+        """Of the kernel values, to serve every variance: the lower triangle, or None if they are close to singular."""
+        try:
+            inverse = inverse_of_factored(cholesky(self.K.copy()))
+        except np.linalg.LinAlgError:
+            return None
+        return self.machine.lam * inverse if np.linalg.norm(inverse) * np.linalg.norm(self.K) < _ACCURATE else None
+
+    @cached_property
+    def _tridiagonal(self) -> tuple[Tridiagonal, Float, Float]:
+        """The operator in tridiagonal form, its scales and shifts."""
+        B, scales, shifts = self._operator()
+        return Tridiagonal(B, memory=self._room("reflections", len(B) + 1, len(B))), scales, shifts
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigendecomposition of the whitened kernel of the training rows, by way of the operator."""
-        damped, U = np.linalg.eigh(self._operator())
-        damped = np.clip(damped, np.finfo(damped.dtype).smallest_normal, 1)
-        values = (1 - damped) / (self._reference * damped)
-        recover = (U - self.embedding.apply(U * values, self.w)) / self.machine.lam
+        B, scales, shifts = self._operator()
+        at, U = np.linalg.eigh(B)
+        at = np.clip(at, np.finfo(at.dtype).smallest_normal, None)
+        values = np.clip((scales[0] - 1) / self.costs[0] + shifts[0] / self.costs[0] / at, 0, None)
+        recover = (U - self._laplacian @ (U * values)) / self.machine.lam
         return Spectrum(values, U, np.sqrt(self.w), self.T, U.T @ self.T, recover)
 
     @cached_property
@@ -116,28 +143,29 @@ class SpectralPath:
 
     @cached_property
     def residuals(self) -> Float:
-        """Residuals of the training rows at every C: a row each, C by C a column for each target."""
+        """Residuals of the training rows at every C: row, C, target."""
+        shape = (len(self.T), len(self.costs), self.T.shape[1])
         if "spectrum" in vars(self):  # leverages needed it
             scaled = self._damping[:, :, None] * self.spectrum.projected[:, None, :]
-            return np.asarray(self.spectrum.vectors @ scaled.reshape(len(scaled), -1))
-        one, d = self._tridiagonal, self.T.shape[1]
+            return np.asarray(self.spectrum.vectors @ scaled.reshape(len(scaled), -1)).reshape(shape)
+        one, scales, shifts = self._tridiagonal
         turned = np.asfortranarray(one.times(one.rotate(self.T.copy())))
-        solved = np.empty((len(turned), len(self.costs) * d), dtype=turned.dtype)
-        for c, ratio in enumerate(self.costs / self._reference):
-            solved[:, c * d : (c + 1) * d] = one.solve(turned, scale=1 - ratio, shift=ratio)
-        return one.rotate(solved, back=True)
+        solved = self._room("residuals", *shape)
+        for c, (scale, shift) in enumerate(zip(scales, shifts, strict=True)):
+            solved[:, c, :] = one.solve(turned, scale=scale, shift=shift)
+        return one.rotate(solved.reshape(len(solved), -1), back=True).reshape(shape)
 
     @cached_property
     def row_residuals(self) -> Float:
-        """Residuals of the rows to judge at every C, in the same columns."""
+        """Residuals of the rows to judge at every C: row, C, target."""
         # Residuals E = T - K A know their weights: C K A + M K A + lam A = C T, so lam A = C E + M E - M T.
-        weights = np.repeat(self.costs, self.T.shape[1]) * self.residuals
-        weights += self.embedding.apply(self.residuals, self.w)
-        base = self.row_T + self._scaled_K @ self.embedding.apply(self.T, self.w)
-        found = self._scaled_K @ weights
-        by_cost = found.reshape(len(base), len(self.costs), -1)
-        np.subtract(base[:, None, :], by_cost, out=by_cost)
-        return np.asarray(found)
+        weights = self._room("weights", *self.residuals.shape)
+        for c, C in enumerate(self.costs):
+            E = self.residuals[:, c, :]
+            np.add(C * E, self._laplacian @ E, out=weights[:, c, :])
+        base = self.row_T + self._scaled_K @ (self._laplacian @ self.T)
+        found = (self._scaled_K @ weights.reshape(len(weights), -1)).reshape(len(base), *weights.shape[1:])
+        return np.subtract(base[:, None, :], found, out=found)
 
     @cached_property
     def spare(self) -> Float:
@@ -150,7 +178,7 @@ class SpectralPath:
         """The machine's uncertainty about the rows to judge at every C: row, C."""
         features = self.row_K @ self.spectrum.recover
         # k(z, z) less k(z)' (lam I + MK)^-1 M k(z), then less what the data explain.
-        pulled = self.embedding.apply(self.row_K.T, self.w).T @ self.spectrum.vectors
+        pulled = (self._laplacian @ self.row_K.T).T @ self.spectrum.vectors
         prior = self.machine.kernel_.diagonal(self.rows) - np.sum(features * pulled, axis=1)
         explained = features**2 @ (self._damping * self.costs)
         return np.asarray(np.clip(prior[:, None] / self.machine.lam - explained, 0, None))
@@ -160,25 +188,27 @@ class SpectralPath:
         machine = self.machine
         machine.__dict__.update(params)
         machine._check_decision()
-        key = (params["C"], machine.threshold in machine._held_out_rules, params.get("score"))
+        key = (machine.threshold in machine._held_out_rules, params.get("score"))
         if key not in self._losses:
-            self._losses[key] = self._losses_at(key[0], key[1])
-        known, losses, machine._mean_residual = self._losses[key]
-        return np.asarray(machine._threshold(known, self.w) - losses)
+            self._losses[key] = self._losses_for(held_out=key[0])
+        known, losses = self._losses[key]
+        c = self._place[params["C"]]
+        machine._mean_residual = self._mean_residuals[c]
+        return np.asarray(machine._threshold(known[c], self.w) - losses[:, c])
 
-    def _losses_at(self, C: float, held_out: bool) -> tuple[Ranks, Float, Float]:
-        """Ranked losses of the training rows, held out or not; of the rows to judge; the former's mean residual."""
-        c, d = int(np.flatnonzero(self.costs == C)[0]), self.T.shape[1]
-        columns = slice(c * d, (c + 1) * d)
-        machine, wants = self.machine, self.machine._wants_variance
-        spare = self.spare[:, c] if held_out or wants else self.w  # first: residuals use its decomposition
-        share = spare if held_out else self.w
-        residuals = self.residuals[:, columns]
-        if wants:
-            machine.signal_ = C * float(np.sum(self.T * residuals)) / self.T.size
-        known = machine._loss(residuals / share[:, None], (1 - spare) / share / C if wants else None)
-        losses = machine._loss(self.row_residuals[:, columns], self.row_variance[:, c] if wants else None)
-        return Ranks.of(known, self.w), losses, self._mean_residuals[columns]
+    def _losses_for(self, *, held_out: bool) -> tuple[list[Ranks], Float]:
+        """At every C ranked losses of the training rows, held out or not, and losses of the rows to judge."""
+        machine, variance, row_variance = self.machine, None, None
+        if machine._wants_variance:
+            variance, row_variance = (1 - self.spare) / self.costs, self.row_variance
+            machine.signal_ = self.costs * np.tensordot(self.residuals, self.T, ([0, 2], [0, 1])) / self.T.size
+        if held_out:
+            share = self.spare  # first: residuals use its decomposition
+            known = machine._loss(self.residuals / share[..., None], None if variance is None else variance / share)
+        else:
+            known = machine._loss(self.residuals, variance)
+        losses = machine._loss(self.row_residuals, row_variance)
+        return [Ranks.of(column, self.w) for column in np.ascontiguousarray(known.T)], losses
 
     @cached_property
     def _mean_residuals(self) -> Float:
@@ -196,8 +226,10 @@ class SpectralPath:
         """Effective number of parameters: the sum of the training rows' leverages."""
         if "spectrum" in vars(self):
             return float(np.sum(1 - 1 / (1 + C * self.spectrum.values)))
-        damped, ratio = self._tridiagonal.values, C / self._reference
-        return float(np.sum(1 - damped / ((1 - ratio) * damped + ratio)))
+        one, scales, shifts = self._tridiagonal
+        c = self._place[C]
+        return float(np.sum(1 - one.values / (scales[c] * one.values + shifts[c])))
 
 
-_WORKED_OUT = tuple(name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property))
+#: What a path made from another one works out anew.
+_WORKED_OUT = {name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property)} - {"_inverse"}
