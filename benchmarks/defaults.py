@@ -106,7 +106,7 @@ def held_out_density(path: SpectralPath, C: float) -> float:
     """Leave-one-out predictive density of the rows, at the signal variance that maximises it."""
     c, d = int(np.flatnonzero(path.costs == C)[0]), path.T.shape[1]
     spare = path.spare[:, c]
-    squares = C * ((path.residuals[:, c * d : (c + 1) * d] ** 2).sum(axis=1)) / spare
+    squares = C * (path.residuals[:, c, :] ** 2).sum(axis=1) / spare
     return float(0.5 * d * np.sum(np.log(spare)) - 0.5 * len(spare) * d * np.log(squares.mean() / d))
 
 

@@ -6,21 +6,40 @@ import math
 from collections.abc import Callable
 
 from .arrays import Array, blocks, namespace
-from .kernels import Radial
+from .kernels import Laplacian, Radial
 
 __all__ = ["BANDWIDTHS", "bandwidth"]
 
 
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Mean distance between two training rows (the paper)."""
-    xp = namespace(Z)
+    n = float(namespace(Z).sum(w))
+    total = _all_cityblock_distances(Z, w) if isinstance(kernel, Laplacian) else _all_distances(kernel, Z, w)
+    return total / (n * (n - 1)) if n > 1 else 0.0
+
+
+def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
+    """Sum of the distances from every row to every row."""
     total = 0.0
     for a, b in blocks(Z.shape[0], Z.shape[0], Z):
         D = kernel.distances(Z[a:b, :], Z[:b, :])
         # Pairs left of the block on the diagonal stand for their mirror images too.
         total += float(w[a:b] @ (D @ w[:b])) + float(w[a:b] @ (D[:, :a] @ w[:a]))
-    n = float(xp.sum(w))
-    return total / (n * (n - 1)) if n > 1 else 0.0
+    return total
+
+
+def _all_cityblock_distances(Z: Array, w: Array) -> float:
+    """The same of city-block distances, without a look at any pair: a value adds itself to pairs with smaller ones."""
+    xp = namespace(Z)
+    n = xp.sum(w)
+    centred = Z - (w @ Z) / n
+    total = 0.0
+    for j in range(Z.shape[1]):
+        order = xp.argsort(centred[:, j])
+        z, weight = xp.take(centred[:, j], order), xp.take(w, order)
+        smaller_less_larger = 2 * xp.cumulative_sum(weight) - weight - n
+        total += 2 * float(xp.sum(weight * z * smaller_less_larger))
+    return total
 
 
 def _rms(kernel: Radial, Z: Array, w: Array) -> float:
