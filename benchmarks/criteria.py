@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from _table import markdown, write_between_markers
-from defaults import GRID_COSTS, GRID_FACTORS, Task, split, tasks
+from defaults import GRID_COSTS, GRID_FACTORS, Task, library, split
 from oneclass import VAAKELM, OneClassSearchCV
 
 CRITERIA = ("consistency", "ball", "box", "gaussian", "histogram", "likelihood")
@@ -31,7 +31,7 @@ def study(task: Task) -> list[float]:
 
 
 def main() -> None:
-    table = np.array(Parallel(n_jobs=2)(delayed(study)(task) for task in tasks()))
+    table = np.array(Parallel(n_jobs=2)(delayed(study)(task) for task in library()))
     ranks = rankdata(-table, axis=1).mean(axis=0)
     lines = zip(("none: the default", *CRITERIA), table.T, ranks, strict=True)
     body = [[name, f"{x.mean():.4f}", f"{np.median(x):.4f}", f"{rank:.2f}"] for name, x, rank in lines]

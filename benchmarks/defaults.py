@@ -1,16 +1,19 @@
 """The defaults study: which fixed or automatic setting of VAAKELM finds outliers best when it never saw any.
 
 Machines learn from targets only; outliers only judge (area under the ROC curve). Writes the tables of docs/defaults.md.
-The datasets are those that `oneclass.datasets` can load (set ONECLASS_DATA) and those of scikit-learn.
+The first collection of datasets is what `oneclass.datasets` can load (set ONECLASS_DATA) and what scikit-learn brings.
+ONECLASS_TABLES may name a folder with a folder for each further collection: CSV files of numbers, a header, and in the
+last column the class.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -26,20 +29,39 @@ from oneclass.core.likelihood import COSTS, FACTORS
 from oneclass.datasets import load, names
 from oneclass.selection._spectral import SpectralPath
 
-SPLITS = 3
 LARGEST_TRAIN, LARGEST_TEST = 400, 600
-GRID_COSTS = (1 / 8, 1.0, 8.0, 32.0, 128.0)
+GRID_COSTS = (1 / 8, 1.0, 8.0, 32.0, 64.0, 128.0)
 GRID_FACTORS = FACTORS[2:7]
 SCORES = ("reconstruction", "uncertainty", "predictive")
 VARIANCES = ("none", "subclass")
 DIGITS = (0, 4, 8)
 DEFAULTS = (VAAKELM, AAKELM, VOCKELM, OCKELM)
 PEERS = ("5-NN", "LOF", "isolation forest", "one-class SVM")
+AUTOMATIC = ("local", "likelihood", "held-out density")
+DEFAULT = ("VAAKELM",)
 
 Task = tuple[str, np.ndarray, np.ndarray]
 
 
-def tasks() -> list[Task]:
+def collections() -> dict[str, list[Task]]:
+    """Every collection of tasks by its name."""
+    found = {"library": library()}
+    if folder := os.environ.get("ONECLASS_TABLES"):
+        for inside in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
+            found[inside.name] = [task for file in sorted(inside.glob("*.csv")) for task in of_table(file)]
+    return found
+
+
+def of_table(file: Path) -> Iterator[Task]:
+    """The two largest classes of a table, each against the rest, if there are rows enough."""
+    table = pd.read_csv(file)
+    X, y = table.iloc[:, :-1].to_numpy(dtype=float), table.iloc[:, -1].astype(str).to_numpy()
+    for label in table.iloc[:, -1].astype(str).value_counts().index[:2]:
+        if np.sum(y == label) >= 30 and np.sum(y != label) >= 10:
+            yield f"{file.stem} {label}", X[y == label], X[y != label]
+
+
+def library() -> list[Task]:
     """Name, targets and outliers; small sets also with the classes swapped."""
     out: list[Task] = []
     for name in (n for n in (*names("small"), "cardiotocography_21") if n != "cardiotocography"):
@@ -80,19 +102,21 @@ def peers(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[str, np.ndarray
 
 
 def machines(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[tuple, np.ndarray]]:
-    """Scores at every fixed setting, and with the bandwidths that two likelihoods choose."""
-    mean = SpectralPath(VAAKELM(sigma="mean"), train, test, costs=[1.0]).machine.sigma_
-    likeliest = SpectralPath(VAAKELM(sigma="likelihood"), train, test, costs=[1.0]).machine.sigma_
+    """Scores at every fixed setting, with the bandwidths that likelihoods choose, and with another kernel."""
+    chosen = {rule: VAAKELM(sigma=rule, threshold="train").fit(train).sigma_ for rule in ("mean", *AUTOMATIC[:2])}
+    mean = chosen.pop("mean")
     for variance in VARIANCES:
         paths = {}
         for factor in FACTORS:
             machine = VAAKELM(variance=variance, sigma=mean * factor)
             paths[factor] = SpectralPath(machine, train, test, costs=GRID_COSTS)
-        for factor in GRID_FACTORS:
-            yield from grid(paths[factor], (variance, f"{factor:.2g} mean"))
-        yield from grid(paths[min(FACTORS, key=lambda f: abs(mean * f - likeliest))], (variance, "likelihood"))
-        densest = max(FACTORS, key=lambda f: held_out_density(paths[f], C=COSTS[-1]))
-        yield from grid(paths[densest], (variance, "held-out density"))
+        factors = {rule: min(FACTORS, key=lambda f: abs(mean * f - chosen[rule])) for rule in chosen}
+        factors["held-out density"] = max(FACTORS, key=lambda f: held_out_density(paths[f], C=COSTS[-1]))
+        factors |= {f"{factor:.2g} mean": factor for factor in GRID_FACTORS}
+        for rule, factor in factors.items():
+            yield from grid(paths[factor], (variance, rule))
+    other = VAAKELM(kernel="laplacian", sigma="mean")
+    yield from grid(SpectralPath(other, train, test, costs=GRID_COSTS), ("subclass", "laplacian"))
 
 
 def grid(path: SpectralPath, key: tuple) -> Iterator[tuple[tuple, np.ndarray]]:
@@ -114,116 +138,122 @@ def study(task: Task, seed: int) -> tuple[str, dict[tuple, float]]:
     train, test, y = split(task, seed)
     scores = {(machine.__name__,): machine().fit(train).score_samples(test) for machine in DEFAULTS}
     scores |= {**{(name,): s for name, s in peers(train, test)}, **dict(machines(train, test))}
-    found = {key: float(roc_auc_score(y, np.nan_to_num(s))) for key, s in scores.items()}
-    return task[0], found | {"C": VAAKELM(C="likelihood").fit(train).C_}
+    return task[0], {key: float(roc_auc_score(y, np.nan_to_num(s))) for key, s in scores.items()}
 
 
 class Table:
     """Mean AUROC over the splits of every task (row) and setting (column)."""
 
-    def __init__(self, results: list[tuple[str, dict]]) -> None:
-        self.keys = [key for key in results[0][1] if key != "C"]
-        self.tasks = list(dict.fromkeys(name for name, _ in results))
-        self.values = np.array(
-            [np.mean([[r[k] for k in self.keys] for n, r in results if n == name], axis=0) for name in self.tasks]
+    def __init__(self, tasks: list[Task], *, chosen_for_outliers: bool) -> None:
+        splits = max(1, 150 // len(tasks))
+        results = Parallel(n_jobs=2)(delayed(study)(task, seed) for task in tasks for seed in range(splits))
+        self.keys = list(results[0][1])
+        found = dict.fromkeys(name for name, _ in results)
+        values = np.array(
+            [np.mean([[r[k] for k in self.keys] for n, r in results if n == name], axis=0) for name in found]
         )
-        self.top_costs = np.mean([r["C"] == COSTS[-1] for _, r in results])
+        # A class of just any table need not be one that others are outliers to.
+        others = values[:, [self.keys.index((name,)) for name in PEERS]].mean(axis=1)
+        self.values = values if chosen_for_outliers else values[others > 0.6]
         self.ranks = rankdata(-self.values, axis=1).mean(axis=0)
+
+    def column(self, key: tuple) -> np.ndarray:
+        """AUROC of a setting on every task."""
+        return self.values[:, self.keys.index(key)]
 
     def line(self, key: tuple) -> list[str]:
         """Mean, median and mean rank of a setting."""
-        column = self.values[:, self.keys.index(key)]
-        rank = self.ranks[self.keys.index(key)]
-        return [f"{column.mean():.4f}", f"{np.median(column):.4f}", f"{rank:.1f}"]
+        return [f"{score:.4f}" for score in self.scores(key)[:2]] + [f"{-self.scores(key)[2]:.1f}"]
+
+    def scores(self, key: tuple) -> tuple[float, float, float]:
+        """The same as numbers, of which larger is better."""
+        column = self.column(key)
+        return float(column.mean()), float(np.median(column)), -float(self.ranks[self.keys.index(key)])
 
     def among(self, keys: list[tuple]) -> np.ndarray:
         """Mean rank among these settings alone."""
         return rankdata(-self.values[:, [self.keys.index(k) for k in keys]], axis=1).mean(axis=0)
 
-    def fixed(self) -> list[int]:
-        """Columns of the fixed settings."""
-        return [i for i, key in enumerate(self.keys) if len(key) == 4 and key[1].endswith("mean")]
+    def fixed(self) -> list[tuple]:
+        """The fixed settings of the paper's kernel."""
+        return [key for key in self.keys if len(key) == 4 and key[1].endswith("mean")]
 
-    def left_out(self, average: Callable[..., np.ndarray]) -> tuple[Counter, float]:
-        """The fixed setting of the best average without each source of tasks in turn, and its average on the latter."""
-        sources = np.array([name.split(",")[0].split("_")[0].split(" ")[0] for name in self.tasks])
-        chosen, scores = Counter(), []
-        for source in np.unique(sources):
-            averages = average(self.values[sources != source], axis=0)
-            best = max(self.fixed(), key=lambda i, averages=averages: averages[i])
-            chosen[self.keys[best]] += 1
-            scores += self.values[sources == source, best].tolist()
-        return chosen, float(average(scores))
+
+Tables = dict[str, Table]
+AVERAGES: dict[str, Callable[[tuple[float, float, float]], float]] = {
+    "mean": lambda scores: scores[0],
+    "median": lambda scores: scores[1],
+    "mean rank": lambda scores: scores[2],
+}
 
 
 def setting(key: tuple) -> str:
+    if len(key) == 1:
+        return f"default {key[0]}"
     variance, sigma, score, C = key
-    return f"{score}, C = {C:g}, sigma = {sigma}, variance {variance}"
+    kernel, sigma = ("laplacian, ", "mean") if sigma == "laplacian" else ("", sigma)
+    return f"{kernel}{score}, C = {C:g}, sigma = {sigma}, variance {variance}"
 
 
-def peers_table(table: Table) -> str:
-    keys = [("VAAKELM",), ("AAKELM",), *((name,) for name in PEERS)]
-    ranks = table.among(keys)
-    default = table.values[:, table.keys.index(("VAAKELM",))]
-    rows = []
-    for key, rank in zip(keys, ranks, strict=True):
-        column = table.values[:, table.keys.index(key)]
-        wins = "" if key == ("VAAKELM",) else f"{np.sum(default > column)}-{np.sum(default < column)}"
-        rows.append([key[0], *table.line(key)[:2], f"{rank:.2f}", wins])
-    return markdown(["detector, defaults", "mean AUROC", "median", "mean rank of six", "VAAKELM wins-losses"], rows)
+def heads(first: str, tables: Tables) -> list[str]:
+    return [first, *(f"{name}: {what}" for name in tables for what in ("mean AUROC", "median", "mean rank"))]
 
 
-def settings_table(table: Table) -> str:
-    means, medians = table.values.mean(axis=0), np.median(table.values, axis=0)
-    best = {
-        "best mean": max(table.fixed(), key=lambda i: means[i]),
-        "best median": max(table.fixed(), key=lambda i: medians[i]),
-        "best rank": min(table.fixed(), key=lambda i: table.ranks[i]),
-    }
-    rows = [["default VAAKELM", *table.line(("VAAKELM",))]]
-    rows += [[f"fixed, {what}: {setting(table.keys[i])}", *table.line(table.keys[i])] for what, i in best.items()]
-    listed = [("subclass", "1 mean", "reconstruction", 1.0), ("subclass", "1 mean", "predictive", 8.0)]
-    listed += [
-        ("subclass", sigma, "predictive", C) for sigma in ("likelihood", "held-out density") for C in (8.0, 32.0)
+def peers_table(tables: Tables) -> str:
+    keys = [DEFAULT, ("AAKELM",), *((name,) for name in PEERS)]
+    rows = [[key[0]] for key in keys]
+    for table in tables.values():
+        for row, key, rank in zip(rows, keys, table.among(keys), strict=True):
+            row += [*table.line(key)[:2], f"{rank:.2f}"]
+    return markdown(heads("detector, defaults", tables), rows)
+
+
+def settings_table(tables: Tables) -> str:
+    best = [
+        max(t.fixed(), key=lambda k: average(t.scores(k))) for average in AVERAGES.values() for t in tables.values()
     ]
-    listed += [("subclass", "likelihood", score, 32.0) for score in SCORES[:2]]
-    rows += [[setting(key), *table.line(key)] for key in listed]
-    rows += [[f"default {name}", *table.line((name,))] for name in ("OCKELM", "VOCKELM")]
-    return markdown(["setting", "mean AUROC", "median", f"mean rank of {len(table.keys)}"], rows)
+    keys = [DEFAULT, *dict.fromkeys(best)]
+    keys += [("subclass", rule, "predictive", C) for rule in AUTOMATIC for C in (32.0, 64.0)]
+    keys += [("subclass", "local", score, 64.0) for score in SCORES[:2]]
+    keys += [("subclass", "laplacian", "predictive", C) for C in (8.0, 32.0)]
+    keys += [("OCKELM",), ("VOCKELM",)]
+    body = [[setting(key), *(cell for table in tables.values() for cell in table.line(key))] for key in keys]
+    return markdown(heads("setting", tables), body)
 
 
-def grid_table(table: Table) -> str:
-    sigmas = [*(f"{factor:.2g} mean" for factor in GRID_FACTORS), "likelihood"]
-    body = [[f"{C:g}", *(table.line(("subclass", sigma, "predictive", C))[0] for sigma in sigmas)] for C in GRID_COSTS]
+def grid_table(tables: Tables) -> str:
+    sigmas = [*(f"{factor:.2g} mean" for factor in GRID_FACTORS), "local"]
+    body = []
+    for C in GRID_COSTS:
+        keys = [("subclass", sigma, "predictive", C) for sigma in sigmas]
+        body.append([f"{C:g}", *(f"{np.mean([t.scores(key)[0] for t in tables.values()]):.4f}" for key in keys)])
     return markdown(["C", *(f"sigma = {sigma}" for sigma in sigmas)], body)
 
 
-def stability(table: Table) -> str:
-    default = table.line(("VAAKELM",))
-    lines = []
-    for (name, average), own in zip((("mean", np.mean), ("median", np.median)), default, strict=False):
-        chosen, score = table.left_out(average)
-        listed = "; ".join(f"{setting(key)} ({count} times)" for key, count in chosen.most_common())
-        lines.append(
-            f"Leaving out one source of data at a time and taking the fixed setting with the best {name} on the others "
-            f"chose {listed}. On what was left out those choices have a {name} AUROC of {score:.4f}, the default {own}."
-        )
-    top = f'`C="likelihood"` was {COSTS[-1]:g}, the end of its range, in {table.top_costs:.0%} of the fits.'
-    return "\n\n".join([*lines, top])
+def stability_table(tables: Tables) -> str:
+    """The fixed setting that is best on the other collections, judged by each one."""
+    body = []
+    for what, average in AVERAGES.items():
+        for name, table in tables.items():
+            others = [t for n, t in tables.items() if n != name]
+            best = max(table.fixed(), key=lambda k: np.mean([average(t.scores(k)) for t in others]))
+            reached, own = (abs(average(table.scores(key))) for key in (best, DEFAULT))
+            body.append([what, name, setting(best), f"{reached:.4g}", f"{own:.4g}"])
+    return markdown(["by", "left out", "best fixed setting of the others", "what it has there", "the default"], body)
 
 
 def main() -> None:
-    results = Parallel(n_jobs=2)(delayed(study)(task, seed) for task in tasks() for seed in range(SPLITS))
-    table = Table(results)
+    tables = {name: Table(tasks, chosen_for_outliers=name == "library") for name, tasks in collections().items()}
     page = Path(__file__).parents[1] / "docs" / "defaults.md"
-    for name, make in (
-        ("peers", peers_table),
-        ("settings", settings_table),
-        ("grid", grid_table),
-        ("stability", stability),
-    ):
-        print(make(table), "\n")
-        write_between_markers(page, f"defaults-{name}", make(table))
+    counts = ", ".join(f"{name} {len(table.values)}" for name, table in tables.items())
+    first = next(iter(tables.values()))
+    print(f"tasks: {counts}; {len(first.fixed())} fixed settings of {len(first.keys)}")
+    made = {"peers": peers_table, "settings": settings_table, "grid": grid_table}
+    if len(tables) > 1:
+        made["stability"] = stability_table
+    for name, make in made.items():
+        print(make(tables), "\n")
+        write_between_markers(page, f"defaults-{name}", make(tables))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ def accuracy() -> None:
         found = []
         for train, test, truth in tasks:
             fits = [VAAKELM().fit(train)]
-            fits += [VAAKELM(approximation=Nystrom(M), sigma=s).fit(train) for s in (fits[0].sigma_, "likelihood")]
+            fits += [VAAKELM(approximation=Nystrom(M), sigma=s).fit(train) for s in (fits[0].sigma_, "local")]
             found.append([roc_auc_score(truth, fit.score_samples(test)) for fit in fits])
         sizes = sorted(len(train) for train, *_ in tasks)
         listed = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"

@@ -7,13 +7,15 @@ from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 
 from oneclass.core.arrays import to_numpy
 from oneclass.core.embedding import NoVariance
-from oneclass.core.kernels import RBF
+from oneclass.core.kernels import RBF, Laplacian
 from oneclass.core.likelihood import (
     COSTS,
     FACTORS,
+    NEIGHBOURS,
     likeliest_bandwidth,
     likeliest_cost,
     log_marginal_likelihood,
+    nearest_distance,
     sample,
 )
 from oneclass.core.spectrum import Spectrum
@@ -59,6 +61,32 @@ def test_likeliest_bandwidth_is_the_best_of_its_candidates(rows):
     candidates = [factor * D.sum() / (60 * 59) for factor in FACTORS]
     values = [log_marginal_likelihood(RBF(s)(rows, rows), rows, w, C=COSTS[-1], lam=1.0) for s in candidates]
     assert likeliest_bandwidth(RBF(), rows, w, lam=1.0) == pytest.approx(candidates[int(np.argmax(values))])
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 30])
+def test_a_local_bandwidth_is_the_best_of_those_that_few_neighbours_span(features):
+    rows, w = np.random.default_rng(0).normal(size=(200, features)), np.ones(200)
+    D = RBF().distances(rows, rows)
+    mean, nearest = D.sum() / (200 * 199), np.sort(D, axis=1)[:, 1].mean()
+    widest = max(NEIGHBOURS * nearest, 0.5 * mean)
+    candidates = [factor * mean for factor in FACTORS if factor * mean <= widest]
+    assert (widest < mean) == (features < 30)
+    values = [log_marginal_likelihood(RBF(s)(rows, rows), rows, w, C=COSTS[-1], lam=1.0) for s in candidates]
+    found = likeliest_bandwidth(RBF(), rows, w, lam=1.0, local=True)
+    assert found == pytest.approx(candidates[int(np.argmax(values))])
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Laplacian()])
+def test_the_nearest_row_is_one_that_differs(xp, kernel):
+    rng = np.random.default_rng(0)
+    rows, w = rng.normal(size=(40, 2)), rng.integers(1, 4, 40)
+    distances = to_numpy(kernel.distances(rows, rows))
+    np.fill_diagonal(distances, np.inf)
+    expected = np.average(distances.min(axis=1), weights=w)
+    copies = xp.asarray(np.repeat(rows, w, axis=0))
+    assert nearest_distance(kernel, xp.asarray(rows), xp.asarray(w.astype(float))) == pytest.approx(expected)
+    assert nearest_distance(kernel, copies, xp.ones(int(w.sum()), dtype=xp.float64)) == pytest.approx(expected)
+    assert nearest_distance(kernel, xp.asarray(np.ones((3, 2))), xp.ones(3, dtype=xp.float64)) == np.inf
 
 
 def test_likeliest_cost_is_the_best_of_the_papers(rows):

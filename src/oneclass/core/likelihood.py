@@ -17,7 +17,16 @@ from .embedding import NoVariance
 from .kernels import Kernel, Radial
 from .spectrum import Spectrum
 
-__all__ = ["COSTS", "FACTORS", "likeliest_bandwidth", "likeliest_cost", "log_marginal_likelihood", "sample"]
+__all__ = [
+    "COSTS",
+    "FACTORS",
+    "NEIGHBOURS",
+    "likeliest_bandwidth",
+    "likeliest_cost",
+    "log_marginal_likelihood",
+    "nearest_distance",
+    "sample",
+]
 
 #: Values of C to choose among: the paper's.
 COSTS = tuple(2.0**k for k in range(-5, 6))
@@ -25,19 +34,39 @@ COSTS = tuple(2.0**k for k in range(-5, 6))
 #: Bandwidths to choose among, in mean distances between rows.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 
+#: Distances between nearest neighbours that a local bandwidth may span.
+NEIGHBOURS = 5.0
+
 #: Rows that the likelihood looks at: a few factorisations of a matrix of that size.
 LARGEST = 500
 
 
-def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float) -> float:
-    """The bandwidth under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves."""
+def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local: bool = False) -> float:
+    """The bandwidth under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves.
+
+    Rebuilding rows from themselves asks for hardly more than a linear map, and so for a wide kernel, however finely the
+    rows show where they are and where not. A `local` bandwidth spans at most `NEIGHBOURS` distances between nearest
+    neighbours, or half the mean distance if that is more: narrower kernels learn their rows by heart.
+    """
     mean = bandwidth("mean", kernel, Z, w)
     candidates = [mean * factor for factor in FACTORS]
+    if local:
+        widest = max(NEIGHBOURS * nearest_distance(kernel, Z, w), 0.5 * mean)
+        candidates = [sigma for sigma in candidates if sigma <= widest]
 
     def likelihood(sigma: float) -> float:
         return log_marginal_likelihood(kernel.with_sigma(sigma)(Z, Z), Z, w, C=COSTS[-1], lam=lam)
 
     return max(candidates, key=likelihood)
+
+
+def nearest_distance(kernel: Radial, Z: Array, w: Array) -> float:
+    """Mean distance from a row to the nearest one that differs from it; infinite when all rows coincide."""
+    xp = namespace(Z)
+    D = kernel.distances(Z, Z)
+    alike = xp.finfo(D.dtype).eps ** 0.5 * xp.max(D)
+    nearest = xp.min(xp.where(alike >= D, xp.full_like(D, math.inf), D), axis=1)
+    return float(w @ nearest / xp.sum(w))
 
 
 def likeliest_cost(kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:

@@ -17,6 +17,8 @@ __all__ = ["choose_kernel", "choose_kernel_and_cost", "is_precomputed"]
 
 _KERNELS = {"rbf": k.RBF, "laplacian": k.Laplacian, "polynomial": k.Polynomial, "linear": k.Linear}
 _LIKELIHOOD = "likelihood"
+#: Bandwidths that likelihoods choose, and whether nearest neighbours bound them.
+_LIKELIEST = {"local": True, _LIKELIHOOD: False}
 
 
 def is_precomputed(estimator: Any) -> bool:
@@ -30,14 +32,15 @@ def choose_kernel(estimator: Any, Z: Array, w: Array) -> k.Kernel:
     if not isinstance(kernel, k.Radial):
         return kernel
     sigma = kernel.sigma
-    if isinstance(sigma, str) and sigma == _LIKELIHOOD:
+    if isinstance(sigma, str) and sigma in _LIKELIEST:
         lam = check_number(estimator, "lam", 0, float("inf")) if hasattr(estimator, "lam") else 1.0
-        return kernel.with_sigma(likeliest_bandwidth(kernel, *_sampled(kernel, Z, w), lam=lam))
+        rows = _sampled(kernel, Z, w)
+        return kernel.with_sigma(likeliest_bandwidth(kernel, *rows, lam=lam, local=_LIKELIEST[sigma]))
     if isinstance(sigma, str) and sigma in BANDWIDTHS:
         return kernel.with_sigma(bandwidth(sigma, kernel, Z, w))
     number = isinstance(sigma, numbers.Real) and not isinstance(sigma, bool | np.bool_)
     if not number or not 0 < float(sigma) < float("inf"):
-        listed = ", ".join(repr(c) for c in (*BANDWIDTHS, _LIKELIHOOD))
+        listed = ", ".join(repr(c) for c in (*_LIKELIEST, *BANDWIDTHS))
         name = type(estimator).__name__
         raise ValueError(f"{name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
     return kernel.with_sigma(float(sigma))

@@ -18,17 +18,18 @@ class VAAKELM(MinimumVariance, AutoAssociative):
 
     Parameters
     ----------
-    C : float or "likelihood", default=32.0
+    C : float or "likelihood", default=64.0
         Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
         2^5 under which the rows are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"likelihood", "mean", "rms", "median"}, default="likelihood"
-        Bandwidth of a radial kernel given by name: a number, the bandwidth under which the rows are likeliest to
-        rebuild themselves (judged by 500 of them when there are more), the mean distance between rows (the paper), the
-        authors' released code, or the median distance.
+    sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="local"
+        Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
+        rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
+        distances between nearest neighbours; the mean distance between rows (the paper); the authors' released code;
+        or the median distance.
     score : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
         squared error to expect of it.
@@ -94,10 +95,10 @@ class VAAKELM(MinimumVariance, AutoAssociative):
     def __init__(
         self,
         *,
-        C: float | str = 32.0,
+        C: float | str = 64.0,
         lam: float = 1.0,
         kernel: Any = "rbf",
-        sigma: float | str = "likelihood",
+        sigma: float | str = "local",
         score: str = "predictive",
         scale: bool = True,
         delta: float = 0.05,
