@@ -103,6 +103,7 @@ def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | 
     order = xp.argsort(Z @ direction)
     reached = xp.cumulative_sum(xp.take(w, order))
     steps = (xp.arange(size, dtype=w.dtype, device=device(w)) + 0.5) * (reached[-1] / size)
+    steps = steps * (1 - 8 * xp.finfo(w.dtype).eps)  # whole numbers are common, and rounding must not lift one
     drawn = xp.clip(xp.searchsorted(reached, steps), max=Z.shape[0] - 1)
     places, counts = xp.unique_counts(drawn)
     return xp.take(order, places), xp.astype(counts, w.dtype)
