@@ -27,9 +27,12 @@ def test_bandwidth_over_many_blocks_is_the_rule(xp, rule, kernel, distance):
     assert actual == pytest.approx(by_loops(rule, X, distance), rel=1e-12)
 
 
+@pytest.mark.parametrize("kernel", [RBF(), Laplacian()])
 @pytest.mark.parametrize("rule", BANDWIDTHS)
-def test_bandwidth_of_rows_that_coincide_is_one(xp, rule):
-    assert bandwidth(rule, RBF(), xp.ones((4, 2), dtype=xp.float64), xp.ones(4, dtype=xp.float64)) == 1.0
+def test_bandwidth_of_rows_that_coincide_is_one(xp, rule, kernel):
+    rows = xp.asarray(np.full((7, 2), 0.3))
+    for w in (np.ones(7), np.random.default_rng(0).uniform(0.5, 1.5, size=7)):
+        assert bandwidth(rule, kernel, rows, xp.asarray(w)) == 1.0
 
 
 def test_half_of_the_pairs_at_one_distance_put_the_median_halfway(xp):

@@ -25,6 +25,8 @@ GRIDS = {
     "kernels": (VAAKELM(), {"C": COSTS, "kernel": ["rbf", "laplacian", "linear"], "scale": [True, False]}),
     "automatic": (VAAKELM(), {"C": [1.0, "likelihood"], "sigma": ["likelihood", 2.0]}),
     "several grids": (AAKELM(), [{"C": COSTS}, {"delta": BUDGETS, "lam": [0.5]}]),
+    "grids apart": (VAAKELM(C=2.0), [{"C": COSTS}, {"delta": BUDGETS}, {"n_clusters": [1, 2]}]),
+    "heavy variance": (VAAKELM(), {"C": COSTS, "n_clusters": [1, 3], "variance_weight": [1e3, 1e8]}),
     "neighbours": (KNNDetector(), {"n_neighbors": [2, 4], "delta": BUDGETS}),
     "scikit-learn": (OneClassSVM(), {"nu": [0.05, 0.2], "gamma": [0.1, 1.0]}),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS, "aakelm__delta": BUDGETS}),
@@ -162,14 +164,21 @@ def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
 
 @QUIET
 @pytest.mark.parametrize("threshold", ["train", "loo"])
-def test_any_C_is_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
+def test_values_of_C_far_apart_are_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
     X, y = data
     machine = VAAKELM(sigma=0.5, score="reconstruction", threshold=threshold)
-    grid, folds = {"C": [1e-6, 1.0, 1e10], "n_clusters": [1, 3]}, list(OneClassKFold(3).split(X, y))
+    grid, folds = {"C": [1e-6, 1.0, 1e4], "n_clusters": [1, 3]}, list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(machine, grid, X, y, ["auroc"], folds).cv_results_
     monkeypatch.setattr("oneclass.selection._evaluate._by_refits", None)
     found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds, refit=False).fit(X, y).cv_results_
     np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
+
+
+def test_a_bad_C_among_good_ones_is_named(data):
+    X, y = data
+    search = OneClassSearchCV(AAKELM(sigma=0.5), {"C": [1.0, np.inf]}, error_score="raise")
+    with pytest.raises(ValueError, match=r"AAKELM: C must be a number in \(0, inf\)"):
+        search.fit(X, y)
 
 
 def test_tables_keep_their_names(data):

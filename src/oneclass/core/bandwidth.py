@@ -29,16 +29,14 @@ def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
 
 
 def _all_cityblock_distances(Z: Array, w: Array) -> float:
-    """The same of city-block distances, without a look at any pair: a value adds itself to pairs with smaller ones."""
+    """The same of city-block distances, without a look at any pair: a gap between values is in all pairs across it."""
     xp = namespace(Z)
     n = xp.sum(w)
-    centred = Z - (w @ Z) / n
     total = 0.0
     for j in range(Z.shape[1]):
-        order = xp.argsort(centred[:, j])
-        z, weight = xp.take(centred[:, j], order), xp.take(w, order)
-        smaller_less_larger = 2 * xp.cumulative_sum(weight) - weight - n
-        total += 2 * float(xp.sum(weight * z * smaller_less_larger))
+        order = xp.argsort(Z[:, j])
+        z, below = xp.take(Z[:, j], order), xp.cumulative_sum(xp.take(w, order))[:-1]
+        total += 2 * float(xp.sum((z[1:] - z[:-1]) * below * (n - below)))
     return total
 
 
@@ -46,7 +44,8 @@ def _rms(kernel: Radial, Z: Array, w: Array) -> float:
     """The authors' code: ``exp(-‖x-y‖²/A²)`` with A² the mean squared distance over all n² pairs, so sigma² = A²/2."""
     xp = namespace(Z)
     n = float(xp.sum(w))
-    centred = Z - (w @ Z) / n
+    apart = Z - Z[:1, :]  # exactly zero for rows that coincide
+    centred = apart - (w @ apart) / n
     # The mean squared distance over all pairs is twice the total variance.
     return math.sqrt(float(xp.sum(w @ (centred * centred))) / n)
 

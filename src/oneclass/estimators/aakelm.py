@@ -28,8 +28,8 @@ class AAKELM(AutoAssociative):
     sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="local"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours; the mean distance between rows (the paper); the authors' released code;
-        or the median distance.
+        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper); the
+        authors' released code; or the median distance.
     score : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
         squared error to expect of it.

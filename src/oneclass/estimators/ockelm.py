@@ -29,8 +29,8 @@ class OCKELM(Constant):
     sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="mean"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours; the mean distance between rows (the paper); the authors' released code;
-        or the median distance.
+        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper); the
+        authors' released code; or the median distance.
     scale : bool, default=True
         Whether to z-score the features first; constant ones are centred only.
     delta : float in [0, 1), default=0.05

@@ -62,6 +62,9 @@ def jobs(
     """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
     shared = by_decisions and isinstance(estimator, KernelMachine)
+    if shared:  # grids in a list may leave to the estimator what others vary
+        own = {name: value for name, value in estimator.get_params(deep=False).items() if name in FREE + EMBEDDING}
+        candidates = [{**own, **params} for params in candidates]
     if shared and approximates(estimator, folds[0].train) and partition_targets(folds):
         for group in shared_groups(candidates):
             yield _by_moments, (estimator, {i: candidates[i] for i in group}, folds, dict(scorers), error_score)
@@ -118,19 +121,18 @@ def _walk(
     machine: KernelMachine, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[Row]:
     """Every member along paths that share rows and kernel, one decomposition for each variance."""
-    defaults = machine.get_params(deep=False)
-    free, embedding = ([name for name in names if name in defaults] for names in (FREE, EMBEDDING))
-    costs = sorted({params.get("C", machine.C) for params in members.values()})
+    known = next(iter(members.values()))
+    free, embedding = ([name for name in names if name in known] for names in (FREE, EMBEDDING))
+    costs = sorted({params["C"] for params in members.values()})
     path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
     targets = fold.y == 1
     numbers = list(members)
     for g, group in enumerate(shared_groups(list(members.values()))):
         indices = [numbers[i] for i in group]
         if g > 0:
-            first = members[indices[0]]
-            path = path.again({name: first.get(name, defaults[name]) for name in embedding})
+            path = path.again({name: members[indices[0]][name] for name in embedding})
         for i in indices:
-            point = {name: members[i].get(name, defaults[name]) for name in free}
+            point = {name: members[i][name] for name in free}
             decisions = path.decisions(point)
             scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
             yield Row(i, k, scores, path.complexity(point["C"]) if sizes else np.nan, 0.0)
@@ -144,9 +146,7 @@ def _by_moments(
     machine = clone(estimator).set_params(**next(iter(members.values())))
     if isinstance(machine.C, str):
         return _refits_of_all(estimator, members, folds, scorers, error_score)
-    defaults = machine.get_params(deep=False)
-    free = [name for name in FREE if name in defaults]
-    points = [{name: params.get(name, defaults[name]) for name in free} for params in members.values()]
+    points = [{name: params[name] for name in FREE if name in params} for params in members.values()]
     numbers = list(members)
     try:
         rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 from ..core.arrays import is_foreign
 from ..core.cholesky import cholesky, inverse_of_factored
 from ..core.clusters import Splits
+from ..core.likelihood import COSTS
 from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
 from ..core.threshold import Ranks
 from ..core.tridiagonal import Tridiagonal
 from ..estimators._approximate import choose_approximation
-from ..estimators._input import read_rows
+from ..estimators._input import check_number, read_rows
 from ..estimators._kernel_machine import KernelMachine
 
 __all__ = ["EMBEDDING", "FREE", "SpectralPath", "serves"]
@@ -53,7 +55,9 @@ class SpectralPath:
         if machine._precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"{machine._name}: a precomputed kernel must be square at fit, got shape {X.shape}")
         machine._columns = None
-        machine.C = costs[0]
+        for C in costs:
+            machine.C = C
+            check_number(machine, "C", 0, math.inf)
         w = np.ones(len(X), dtype=X.dtype)
         Z = machine._prepare(X, w)
         rows = machine.scaler_(read_rows(machine, rows, reset=False))
@@ -100,13 +104,21 @@ class SpectralPath:
         be amplified too much in the inverse, and for an M that has yet to be checked, B is what makes residuals of
         targets at a C amid the others.
         """
-        lam, C = self.machine.lam, self.costs
-        if self._inverse is not None and self._laplacian.full is None:
-            B = self._laplacian.added_to(self._inverse, out=self._room("operator", *self.K.shape))
-            if np.linalg.norm(B) * np.linalg.norm(self.K) / lam < _ACCURATE:
+        lam, C, M = self.machine.lam, self.costs, self._laplacian
+        size = float(np.trace(self.K)) / lam
+        pull = float(np.max(M.d) if M.full is None else np.linalg.norm(M.full))
+        if not pull * size < math.sqrt(_ACCURATE):
+            raise np.linalg.LinAlgError(
+                f"a variance of weight {pull:g} is too large for values of C to share a solution"
+            )
+        if M.full is None and self._inverse is not None:
+            B = M.added_to(self._inverse, out=self._room("operator", *self.K.shape))
+            # The losses of rows in the midst of others get small with C, and errors large beside them.
+            spread = np.linalg.norm(B) * np.linalg.norm(self.K) / lam
+            if spread * max(C[-1] / lam / COSTS[-1], 1.0) < _ACCURATE:
                 return B, np.ones_like(C), C
         reference = float(np.sqrt(C[0] * C[-1]))
-        if not C[-1] * max(float(np.trace(self.K)) / lam, 1 / reference) < _ACCURATE:
+        if not C[-1] * max(size, 1 / reference) < _ACCURATE:
             raise np.linalg.LinAlgError(f"C up to {C[-1]:g} is too large for values of C to share a solution")
         B = residual_operator(self.K, self.machine._shrink(self.embedding, self.w, reference), ridge=lam / reference)
         return np.asarray(B), 1 - C / reference, C / reference
