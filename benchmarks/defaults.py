@@ -3,7 +3,7 @@
 Machines learn from targets only; outliers only judge (area under the ROC curve). Writes the tables of docs/defaults.md.
 The first collection of datasets is what `oneclass.datasets` can load (set ONECLASS_DATA) and what scikit-learn brings.
 ONECLASS_TABLES may name a folder with a folder for each further collection: CSV files of numbers, a header, and in the
-last column the class.
+last column the class. Without it the tables are printed only.
 """
 
 from __future__ import annotations
@@ -249,11 +249,13 @@ def main() -> None:
     first = next(iter(tables.values()))
     print(f"tasks: {counts}; {len(first.fixed())} fixed settings of {len(first.keys)}")
     made = {"peers": peers_table, "settings": settings_table, "grid": grid_table}
-    if len(tables) > 1:
+    if len(tables) > 1:  # the page speaks of all collections
         made["stability"] = stability_table
     for name, make in made.items():
-        print(make(tables), "\n")
-        write_between_markers(page, f"defaults-{name}", make(tables))
+        text = make(tables)
+        print(text, "\n")
+        if "stability" in made:
+            write_between_markers(page, f"defaults-{name}", text)
 
 
 if __name__ == "__main__":

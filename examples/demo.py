@@ -49,7 +49,7 @@ def main() -> None:
             f"{mean['recall']:>8.2f}{DELTA:>8.0%}{mean['false_alarm_rate']:>11.1%}{mean['ms']:>9.1f}"
         )
     print(
-        "\nThe paper tunes on outliers and reports one split of 14 targets and 21 outliers; here nothing is tuned. "
+        "\nThe paper tunes on outliers and reports one split of 14 targets and 21 outliers; here nothing is tuned."
         "\n'delivered' is the share of fresh normal rows rejected."
     )
 

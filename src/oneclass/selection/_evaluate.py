@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,19 +62,24 @@ def jobs(
     """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
     shared = by_decisions and isinstance(estimator, KernelMachine)
-    if shared:  # grids in a list may leave to the estimator what others vary
-        own = {name: value for name, value in estimator.get_params(deep=False).items() if name in FREE + EMBEDDING}
-        candidates = [{**own, **params} for params in candidates]
     if shared and approximates(estimator, folds[0].train) and partition_targets(folds):
-        for group in shared_groups(candidates):
+        for group in shared_groups(_points(estimator, candidates)):
             yield _by_moments, (estimator, {i: candidates[i] for i in group}, folds, dict(scorers), error_score)
         return
-    groups = shared_groups(candidates, FREE + EMBEDDING) if shared else [[i] for i in range(len(candidates))]
+    groups = [[i] for i in range(len(candidates))]
+    if shared:
+        groups = shared_groups(_points(estimator, candidates), FREE + EMBEDDING)
     for k, fold in enumerate(folds):
         for group in groups:
             members = {i: candidates[i] for i in group}
             arguments = (estimator, members, k, fold, dict(scorers), error_score)
             yield (_by_path, (*arguments, sizes)) if shared else (_by_refits, (*arguments, complexity))
+
+
+def _points(estimator: Any, candidates: Iterable[Params]) -> list[Params]:
+    """Candidates with the estimator's own values of what paths vary: in a list, grids may leave out what others set."""
+    own = {name: value for name, value in estimator.get_params(deep=False).items() if name in FREE + EMBEDDING}
+    return [{**own, **params} for params in candidates]
 
 
 def shared_groups(candidates: Sequence[Params], free: Sequence[str] = FREE) -> list[list[int]]:
@@ -105,11 +110,12 @@ def _by_path(
     sizes: bool,
 ) -> list[Row]:
     start = time.perf_counter()
-    machine = clone(estimator).set_params(**next(iter(members.values())))
+    points = dict(zip(members, _points(estimator, members.values()), strict=True))
+    machine = clone(estimator).set_params(**next(iter(points.values())))
     if not serves(machine, fold.train) or isinstance(machine.C, str):
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     try:
-        rows = list(_walk(machine, members, k, fold, scorers, sizes))
+        rows = list(_walk(machine, points, k, fold, scorers, sizes))
     except (ValueError, TypeError, ArithmeticError, MemoryError):
         # A candidate that cannot be fitted must not take the others of its group with it.
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
@@ -118,24 +124,23 @@ def _by_path(
 
 
 def _walk(
-    machine: KernelMachine, members: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
+    machine: KernelMachine, points: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[Row]:
-    """Every member along paths that share rows and kernel, one decomposition for each variance."""
-    known = next(iter(members.values()))
+    """Every point along paths that share rows and kernel, one decomposition for each variance."""
+    known = next(iter(points.values()))
     free, embedding = ([name for name in names if name in known] for names in (FREE, EMBEDDING))
-    costs = sorted({params["C"] for params in members.values()})
+    costs = sorted({params["C"] for params in points.values()})
     path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
     targets = fold.y == 1
-    numbers = list(members)
-    for g, group in enumerate(shared_groups(list(members.values()))):
+    numbers = list(points)
+    for g, group in enumerate(shared_groups(list(points.values()))):
         indices = [numbers[i] for i in group]
         if g > 0:
-            path = path.again({name: members[indices[0]][name] for name in embedding})
+            path = path.again({name: points[indices[0]][name] for name in embedding})
         for i in indices:
-            point = {name: members[i][name] for name in free}
-            decisions = path.decisions(point)
+            decisions = path.decisions({name: points[i][name] for name in free})
             scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
-            yield Row(i, k, scores, path.complexity(point["C"]) if sizes else np.nan, 0.0)
+            yield Row(i, k, scores, path.complexity(points[i]["C"]) if sizes else np.nan, 0.0)
 
 
 def _by_moments(
@@ -143,15 +148,16 @@ def _by_moments(
 ) -> list[Row]:
     """Every member on every fold of an approximated machine, folds by subtraction of moments."""
     start = time.perf_counter()
-    machine = clone(estimator).set_params(**next(iter(members.values())))
+    points = _points(estimator, members.values())
+    machine = clone(estimator).set_params(**points[0])
     if isinstance(machine.C, str):
         return _refits_of_all(estimator, members, folds, scorers, error_score)
-    points = [{name: params[name] for name in FREE if name in params} for params in members.values()]
+    free = [{name: point[name] for name in FREE if name in point} for point in points]
     numbers = list(members)
     try:
         rows = [
             Row(numbers[i], k, {name: s.metric(folds[k].y == 1, found) for name, s in scorers.items()}, size, 0.0)
-            for k, i, found, size in MomentPath(machine, folds).decisions(points)
+            for k, i, found, size in MomentPath(machine, folds).decisions(free)
         ]
     except (ValueError, TypeError, ArithmeticError, MemoryError):
         return _refits_of_all(estimator, members, folds, scorers, error_score)
