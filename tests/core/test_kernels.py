@@ -62,3 +62,31 @@ def test_user_kernel_of_the_wrong_shape_is_named():
 
     with pytest.raises(ValueError, match=r"kernel similarity must return a matrix of shape \(7, 5\).*got \(7, 7\)"):
         UserKernel(similarity)(X, Y)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_user_kernel_that_is_no_number_off_the_diagonal_is_named(xp, value):
+    def similarity(X, Y):
+        return xp.where(xp.abs(X @ Y.T) < 1e-3, xp.asarray(value), X @ Y.T)
+
+    rows = xp.asarray(np.eye(3))
+    with pytest.raises(ValueError, match="kernel similarity must return finite values"):
+        UserKernel(similarity)(rows, rows)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e12])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_values_of_a_row_do_not_depend_on_its_batch_mates(xp, name, dtype, far):
+    rows, known = (xp.asarray(A.astype(dtype)) for A in (X, Y))
+    mate = xp.asarray(np.array([[far, 0.0, 0.0]], dtype=dtype))
+    alone = KERNELS[name](rows, known)
+    together = KERNELS[name](xp.concat([rows, mate]), known)[:-1, :]
+    assert_agree(together, alone, 20 * float(np.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e2, 1e4])
+def test_single_precision_is_the_kernel_of_rows_however_spread(xp, spread):
+    rows = (spread * X).astype(np.float32)
+    exact = np.exp(-((rows[:, None].astype(float) - rows[None]) ** 2).sum(axis=2) / 2)
+    assert_agree(RBF(sigma=1.0)(xp.asarray(rows), xp.asarray(rows)), exact, 1e-4)

@@ -121,3 +121,15 @@ def test_sample_draws_a_row_of_weight_w_as_w_copies(xp):
 
 def test_few_rows_are_not_sampled(rows):
     assert sample(rows, np.ones(60)) is None
+
+
+@pytest.mark.parametrize("tail", ["lognormal 2", "lognormal 3", "cauchy"])
+def test_single_precision_chooses_the_bandwidth_of_double_precision(xp, tail):
+    rng = np.random.default_rng(0)
+    X = rng.standard_cauchy((300, 3)) if tail == "cauchy" else rng.lognormal(0, float(tail[-1]), (300, 3))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    chosen = [
+        likeliest_bandwidth(RBF(), xp.asarray(rows), xp.asarray(np.ones(300, rows.dtype)), lam=1.0, local=True)
+        for rows in (X.astype(np.float32), X)
+    ]
+    assert chosen[0] == pytest.approx(chosen[1], rel=1e-4)

@@ -57,3 +57,39 @@ def test_identity_changes_nothing(xp):
     scaler = Scaler.identity(xp.asarray(X))
     assert_agree(scaler(xp.asarray(X)), X, 0)
     assert_agree(scaler.inverse(xp.asarray(X)), X, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("value", [0.1, 1 / 3, -7e5, 1e30])
+def test_a_constant_column_is_constant_however_it_is_cut(xp, value, dtype):
+    X = np.full((5000, 1), value, dtype=dtype)
+    for size in (1, 7, 999, 5000):
+        parts = [moments(xp, X[a : a + size], np.ones(len(X[a : a + size]), dtype=dtype)) for a in range(0, 5000, size)]
+        scaler = Scaler.of(sum(parts[1:], parts[0]))
+        assert float(scaler.scale[0]) == 1.0
+        assert float(scaler.mean[0]) == float(X[0, 0])
+
+
+def test_single_precision_scales_whatever_it_can_hold(xp):
+    X = np.random.default_rng(0).normal(size=(50, 4)) * [1e-30, 1e-18, 1e19, 1e37]
+    single = X.astype(np.float32)
+    columns = moments(xp, single, np.ones(50, dtype=np.float32))
+    assert columns.out_of_range(scaled=True) is None
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    assert_agree(Scaler.of(columns)(xp.asarray(single)), Z, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("scale", "good"), [(1e-170, False), (1e-120, True), (1e120, True), (1e160, False), (1e308, False)]
+)
+def test_columns_that_cannot_be_squared_are_found(xp, scale, good):
+    X = np.column_stack([np.arange(9.0), scale * np.linspace(-1, 1, 9)])
+    assert moments(xp, X, np.ones(9)).out_of_range(scaled=True) == (None if good else 1)
+
+
+def test_z_scores_stop_where_their_squares_would(xp):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    Z = Scaler.of(moments(xp, X, np.ones(20)))(xp.asarray(np.array([[1e300, -1.7e308]])))
+    assert bool(xp.all(xp.isfinite(Z * Z)))
+    assert bool(Z[0, 0] > 1e100)
+    assert bool(Z[0, 1] < -1e100)

@@ -127,7 +127,7 @@ def test_a_product_that_is_whole_on_paper_is_whole(rule, n, delta):
 
 
 @given(losses=LOSSES, held_out=LOSSES, seed=st.integers(0, 99))
-def test_p_value_counts_the_repeated_losses_at_least_as_large(xp, losses, held_out, seed):
+def test_p_value_counts_the_repeated_losses_whose_threshold_is_at_least_as_large(xp, losses, held_out, seed):
     w = np.random.default_rng(seed).integers(1, 5, size=len(held_out))
     arrays = (xp.asarray(np.asarray(v, dtype=float)) for v in (losses, held_out, w))
     expected = [decisions.p_value(s, repeat(held_out, w)) for s in losses]
@@ -135,10 +135,13 @@ def test_p_value_counts_the_repeated_losses_at_least_as_large(xp, losses, held_o
 
 
 @given(held_out=LOSSES, delta=st.sampled_from([d for d in DELTAS if d > 0]), fresh=LOSSES)
-def test_a_rejected_row_has_a_p_value_within_the_budget(held_out, delta, fresh):
-    limit = decide(np, threshold.conformal, held_out, delta)
-    achievable = max(delta, threshold.smallest_budget(np.ones(len(held_out))))
-    assert all(decisions.p_value(s, held_out) <= achievable for s in fresh if s > limit)
+def test_a_row_is_rejected_where_its_p_value_is_within_the_budget_and_nowhere_else(xp, held_out, delta, fresh):
+    known, new = (xp.asarray(np.asarray(v, dtype=float)) for v in (held_out, fresh))
+    w = xp.ones(len(held_out), dtype=xp.float64)
+    achievable = max(delta, threshold.smallest_budget(w))
+    rejected = new > threshold.conformal(known, w, delta=delta)
+    within = threshold.conformal_p_value(new, known, w) <= achievable
+    assert bool(xp.all(rejected == within))
 
 
 def test_smallest_budget_is_one_in_n_plus_one(xp):

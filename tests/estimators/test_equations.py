@@ -42,7 +42,8 @@ def test_machine_is_its_printed_equations_on_repeated_rows(xp, variant, problem,
     expected = by_loops(variant, problem, model, sigma=sigma)
     fresh = xp.asarray(problem.fresh)
     assert_agree(model.score_samples(fresh), -expected.fresh, 1e-8)
-    assert_agree(model.p_value(fresh), [decisions.p_value(s, expected.held_out) for s in expected.fresh])
+    held_out = np.round(expected.held_out, 12)  # copies of a row tie
+    assert_agree(model.p_value(fresh), [decisions.p_value(s, held_out) for s in expected.fresh])
     if hasattr(model, "reconstruct"):
         assert_agree(model.reconstruct(fresh), expected.rebuilt)
 

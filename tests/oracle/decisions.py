@@ -10,10 +10,12 @@ __all__ = ["RULES", "mean_output", "p_value"]
 
 def _decided(losses, rank):
     """The loss of that rank (1 is the smallest) and the next larger one, None at the top."""
-    ordered = sorted(losses)
-    value = ordered[rank - 1]
-    larger = [s for s in ordered if s > value]
-    return value, larger[0] if larger else None
+    value = sorted(losses)[rank - 1]
+    return value, _following(losses, value)
+
+
+def _following(losses, value):
+    return min((s for s in losses if s > value), default=None)
 
 
 def loo(losses, delta):
@@ -49,5 +51,7 @@ def mean_output(outputs, delta):
 
 
 def p_value(loss, held_out):
-    """(1 + number of held-out losses at least as large) / (n + 1)."""
-    return (1 + sum(1 for s in held_out if s >= loss)) / (len(held_out) + 1)
+    """(1 + number of held-out losses whose threshold, halfway to the next, is at least as large) / (n + 1)."""
+    limits = [(s, _following(held_out, s)) for s in held_out]
+    reached = [Fraction(s) + Fraction(f - s) / 2 >= loss if f is not None else s >= loss for s, f in limits]
+    return (1 + sum(reached)) / (len(held_out) + 1)

@@ -14,6 +14,10 @@ from .arrays import Array, blocks, clip_above_inplace, exp_inplace, namespace, o
 __all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
 
 
+#: Error of an exponent, and so relative error of a kernel value, above which single precision is not enough.
+_ROUNDED = 1e-5
+
+
 @runtime_checkable
 class Kernel(Protocol):
     """What a kernel must do."""
@@ -46,17 +50,25 @@ class Radial(Kernel, Protocol):
 
 
 def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> Array:
-    """``-‖x - y‖² / (2 unit²)`` of all pairs as one matrix product of rows lengthened by their norms."""
+    """``-‖x - y‖² / (2 unit²)`` of all pairs as one matrix product of rows lengthened by their norms.
+
+    A pair's value depends on that pair alone, up to rounding of its own size. Rows `Y` whose norms single precision
+    would round to more than `_ROUNDED` are measured in double precision; rows `X` far beyond them need none.
+    """
     xp = namespace(X, Y)
     # Distances do not see a shift, rounding does: move the origin into the data.
     origin = xp.mean(Y, axis=0)
     X, Y = (X - origin) / unit, (Y - origin) / unit
-    x, y = -xp.sum(X * X, axis=1)[:, None] / 2, -xp.sum(Y * Y, axis=1)[:, None] / 2
-    # A hair more than rounding can take away: a row and its copy are at distance zero, not at 1e-8 (its square root).
-    hair = -8 * xp.finfo(X.dtype).eps * (xp.min(x) + xp.min(y))
+    own, eps = X.dtype, xp.finfo(X.dtype).eps
+    if eps > _ROUNDED**2 and eps * float(xp.max(xp.sum(Y * Y, axis=1))) > _ROUNDED:
+        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
+    # A hair less than their norms, by more than rounding: a row and its copy are at distance zero, not at its square
+    # root, 1e-8. Each row's own hair, or one far row would bring all others of its batch together.
+    hair = 1 - 8 * xp.finfo(X.dtype).eps
+    x, y = -hair / 2 * xp.sum(X * X, axis=1)[:, None], -hair / 2 * xp.sum(Y * Y, axis=1)[:, None]
     left = xp.concat([X, x, ones(X)[:, None]], axis=1)
-    right = xp.concat([Y, ones(Y)[:, None], y + hair], axis=1)
-    return clip_above_inplace(left @ right.T, 0.0)
+    right = xp.concat([Y, ones(Y)[:, None], y], axis=1)
+    return xp.astype(clip_above_inplace(left @ right.T, 0.0), own, copy=False)
 
 
 @dataclass(frozen=True)
@@ -186,15 +198,21 @@ class UserKernel:
     function: Callable[[Array, Array], Array]
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Matrix of kernel values, checked for its shape."""
-        K = namespace(X).asarray(self.function(X, Y), dtype=X.dtype)
+        """Matrix of kernel values, checked for its shape and for values that are no numbers."""
+        xp = namespace(X)
+        K = xp.asarray(self.function(X, Y), dtype=X.dtype)
         if K.shape != (X.shape[0], Y.shape[0]):
-            name = getattr(self.function, "__name__", repr(self.function))
             raise ValueError(
-                f"kernel {name} must return a matrix of shape {(X.shape[0], Y.shape[0])}, one row for each row of its "
-                f"first argument; got {tuple(K.shape)}"
+                f"kernel {self._name} must return a matrix of shape {(X.shape[0], Y.shape[0])}, one row for each row of "
+                f"its first argument; got {tuple(K.shape)}"
             )
+        if not bool(xp.all(xp.isfinite(K))):
+            raise ValueError(f"kernel {self._name} must return finite values, but returned NaN or infinity")
         return K
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
 
     def diagonal(self, X: Array) -> Array:
         """``k(x, x)``, in small blocks."""

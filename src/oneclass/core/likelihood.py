@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from .arrays import Array, device, namespace
+from .arrays import Array, add_to_diagonal, device, namespace
 from .bandwidth import bandwidth
-from .cholesky import cho_solve, cholesky
+from .cholesky import cho_solve, factor
 from .embedding import NoVariance
 from .kernels import Kernel, Radial
 from .spectrum import Spectrum
@@ -78,9 +78,16 @@ def likeliest_cost(kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
 def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: float) -> float:
     """Log density of targets `T` at the signal variance that maximises it, as `Spectrum` gives it, for a single C."""
     xp = namespace(K)
+    # In double precision: the noise of a row of large weight is less than single precision leaves of the kernel.
+    K, T, w = (xp.astype(A, xp.float64, copy=False) for A in (K, T, w))
     n, d = float(xp.sum(w)), T.shape[1]
-    noise = xp.eye(K.shape[0], dtype=K.dtype, device=device(K)) / (C * w)
-    L = cholesky(K / lam + noise)
+
+    def build() -> Array:
+        G = K / lam
+        add_to_diagonal(G, 1 / (C * w))
+        return G
+
+    L = factor(build)
     quadratic = float(xp.sum(T * cho_solve(L, T)))
     signal = quadratic / (n * d) or 1.0
     # The w - 1 further copies of a row have their noise alone.

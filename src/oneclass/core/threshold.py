@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -36,26 +37,28 @@ class Ranks:
         order = xp.argsort(losses)
         return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
 
-    def at(self, rank: float) -> tuple[float, float | None, float]:
-        """The loss of that rank, the next larger one, and the margin below which losses are equal.
+    def place(self, rank: float) -> int:
+        """Where the loss of that rank stands."""
+        short = int(namespace(self.reached).count_nonzero(self.reached < rank * (1 - _SLACK)))
+        return min(short, self.losses.shape[0] - 1)
 
-        The margin makes copies of a row, whose losses differ by rounding, one value; the next loss is None after the
-        last.
+    def just_above(self, rank: float) -> float:
+        """The limit of the loss of that rank."""
+        return float(self.limits[self.place(rank)])
+
+    @cached_property
+    def limits(self) -> Array:
+        """Halfway from each loss to the next larger one: on a loss itself, labels would depend on rounding.
+
+        A margin makes copies of a row, whose losses differ by rounding, one value; it is all that the largest is given.
         """
         s = self.losses
         xp = namespace(s)
-        short = int(xp.count_nonzero(self.reached < rank * (1 - _SLACK)))
-        value = float(s[min(short, s.shape[0] - 1)])
-        margin = math.sqrt(float(xp.finfo(s.dtype).eps)) * max(abs(value), value - float(s[0]))
-        above = int(xp.count_nonzero(s <= value + margin))
-        return value, float(s[above]) if above < s.shape[0] else None, margin
-
-    def just_above(self, rank: float) -> float:
-        """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
-        value, following, margin = self.at(rank)
-        if following is None or not math.isfinite(following):
-            return value + margin
-        return value + (following - value) / 2
+        margin = math.sqrt(float(xp.finfo(s.dtype).eps)) * xp.maximum(xp.abs(s), s - s[0])
+        above = xp.searchsorted(s, s + margin, side="right")
+        following = xp.take(s, xp.clip(above, max=s.shape[0] - 1))
+        known = (above < s.shape[0]) & xp.isfinite(following)
+        return xp.where(known, s + (xp.where(known, following, s) - s) / 2, s + margin)
 
 
 def conformal(losses: Array | Ranks, w: Array, *, delta: float) -> float:
@@ -82,9 +85,9 @@ def dd_tools(losses: Array | Ranks, w: Array, *, delta: float) -> float:
 def authors(losses: Array | Ranks, w: Array, *, delta: float) -> float:
     """The released code: the ceil(n (1 - delta))-th smallest loss, itself rejected."""
     ranks = Ranks.of(losses, w)
-    s = ranks.at(ranks.total - math.floor(delta * ranks.total + _SLACK))[0]
+    s = ranks.losses[ranks.place(ranks.total - math.floor(delta * ranks.total + _SLACK))]
     # "Strictly below s" is "at most the float before s".
-    return _before(s, ranks.losses)
+    return _before(float(s), ranks.losses)
 
 
 def smallest_budget(w: Array) -> float:
@@ -92,12 +95,16 @@ def smallest_budget(w: Array) -> float:
     return 1 / (_total(w) + 1)
 
 
-def conformal_p_value(losses: Array, held_out: Array, w: Array) -> Array:
-    """(1 + #{i: held-out loss i >= loss}) / (n + 1): uniform or larger for a fresh normal row."""
+def conformal_p_value(losses: Array, held_out: Array | Ranks, w: Array) -> Array:
+    """(1 + #{i: limit of held-out loss i >= loss}) / (n + 1): uniform or larger for a fresh normal row.
+
+    The limits are those of the thresholds, so that the p-value is at most delta where `conformal` at delta rejects, and
+    nowhere else.
+    """
     xp = namespace(losses)
-    order = xp.argsort(held_out)
-    reached = xp.concat([xp.zeros_like(w[:1]), xp.cumulative_sum(xp.take(w, order))])
-    below = xp.take(reached, xp.searchsorted(xp.take(held_out, order), losses, side="left"))
+    ranks = Ranks.of(held_out, w)
+    reached = xp.concat([xp.zeros_like(ranks.reached[:1]), ranks.reached])
+    below = xp.take(reached, xp.searchsorted(ranks.limits, losses, side="left"))
     return (1 + (reached[-1] - below)) / (1 + reached[-1])
 
 
