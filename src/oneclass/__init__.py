@@ -1,21 +1,8 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
-from .baselines import (
-    OCRF,
-    OCSVM,
-    SVDD,
-    AutoencoderDetector,
-    KCentersDetector,
-    KMeansDetector,
-    KNNDetector,
-    MSTDetector,
-    NaiveParzen,
-    PCADetector,
-)
 from .core.approximation import Fourier, Nystrom
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
-from .estimators import AAKELM, OCKELM, VAAKELM, VOCKELM
-from .selection import OneClassKFold, OneClassSearchCV
+from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from oneclass.core import threshold
 from oracle import decisions
-from oracle.comparison import assert_agree
 from oracle.equations import repeat
 
 DELTAS = [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.25, 0.29, 0.5, 0.57, 0.9, 0.99]
@@ -17,7 +16,7 @@ RULES = [threshold.conformal, threshold.paper, threshold.dd_tools]
 
 def decide(xp, rule, losses, delta, w=None):
     w = np.ones(len(losses)) if w is None else np.asarray(w, dtype=float)
-    return rule(xp.asarray(np.asarray(losses, dtype=float)), xp.asarray(w), delta=delta)
+    return rule(threshold.Ranks.of(xp.asarray(np.asarray(losses, dtype=float)), xp.asarray(w)), delta=delta)
 
 
 def names(rule):
@@ -113,7 +112,8 @@ def test_authors_rule_by_hand(xp, losses, delta, accepted):
 
 def test_authors_rule_is_strict_in_single_precision():
     losses = np.asarray([0.1, 0.2, 0.3], dtype=np.float32)
-    limit = np.float32(threshold.authors(losses, np.ones(3, dtype=np.float32), delta=0.0))
+    ranks = threshold.Ranks.of(losses, np.ones(3, dtype=np.float32))
+    limit = np.float32(threshold.authors(ranks, delta=0.0))
     np.testing.assert_array_equal(losses <= limit, [True, True, False])
 
 
@@ -124,28 +124,6 @@ def test_a_product_that_is_whole_on_paper_is_whole(rule, n, delta):
     losses = np.arange(1.0, n + 1)
     value, following = decisions.RULES[rule.__name__](losses, delta)
     assert value < decide(np, rule, losses, delta) < (following or n + 1)
-
-
-@given(losses=LOSSES, held_out=LOSSES, seed=st.integers(0, 99))
-def test_p_value_counts_the_repeated_losses_whose_threshold_is_at_least_as_large(xp, losses, held_out, seed):
-    w = np.random.default_rng(seed).integers(1, 5, size=len(held_out))
-    arrays = (xp.asarray(np.asarray(v, dtype=float)) for v in (losses, held_out, w))
-    expected = [decisions.p_value(s, repeat(held_out, w)) for s in losses]
-    assert_agree(threshold.conformal_p_value(*arrays), expected, 1e-14)
-
-
-@given(held_out=LOSSES, delta=st.sampled_from([d for d in DELTAS if d > 0]), fresh=LOSSES)
-def test_a_row_is_rejected_where_its_p_value_is_within_the_budget_and_nowhere_else(xp, held_out, delta, fresh):
-    known, new = (xp.asarray(np.asarray(v, dtype=float)) for v in (held_out, fresh))
-    w = xp.ones(len(held_out), dtype=xp.float64)
-    achievable = max(delta, threshold.smallest_budget(w))
-    rejected = new > threshold.conformal(known, w, delta=delta)
-    within = threshold.conformal_p_value(new, known, w) <= achievable
-    assert bool(xp.all(rejected == within))
-
-
-def test_smallest_budget_is_one_in_n_plus_one(xp):
-    assert threshold.smallest_budget(xp.asarray(np.array([2.0, 7.0]))) == 0.1
 
 
 @pytest.mark.parametrize("rule", [*RULES, threshold.authors], ids=names)

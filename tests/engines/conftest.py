@@ -11,8 +11,8 @@ SETTINGS = {"C": 2.0, "sigma": 1.5, "delta": 0.1}
 MACHINES = {
     "OCKELM": (OCKELM, {"approximation": Fourier(40)}),
     "VOCKELM": (VOCKELM, {"variance": "class", "threshold": "mean", "approximation": Nystrom(30, "uniform")}),
-    "AAKELM": (AAKELM, {"score": "reconstruction", "threshold": "train", "approximation": Nystrom(30)}),
-    "VAAKELM": (VAAKELM, {"score": "predictive", "variance": "subclass", "approximation": Nystrom(30)}),
+    "AAKELM": (AAKELM, {"loss": "reconstruction", "threshold": "train", "approximation": Nystrom(30)}),
+    "VAAKELM": (VAAKELM, {"loss": "predictive", "variance": "subclass", "approximation": Nystrom(30)}),
 }
 
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
 from oneclass.engines import Chunks, chunks
-from oneclass.estimators import _approximate
+from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 
 NAMES = ["mass", "height", "charge"]
@@ -207,8 +207,8 @@ def test_a_fit_is_silent_unless_asked(vaakelm, rows, capsys):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads):
-    monkeypatch.setattr(_approximate, "_CHOOSING_ROWS", 400)
-    monkeypatch.setattr(_approximate, "_SAMPLE_ROWS", 400)
+    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 400)
+    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 400)
     monkeypatch.setattr(Chunks, "loss_limit", 1000)
 
     def peak(n_chunks):

@@ -8,7 +8,7 @@ import pytest
 
 from oneclass import VAAKELM, OneClassSearchCV
 from oneclass.engines.dask import DaskRows
-from oneclass.estimators import _approximate
+from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 
 dask = pytest.importorskip("dask")
@@ -177,8 +177,8 @@ def test_a_worker_killed_in_mid_fit_changes_nothing(cluster, vaakelm, judgement,
 
 def test_no_rows_travel_to_the_client(cluster, vaakelm, monkeypatch, tmp_path):
     """What comes back is small whatever the number of rows, and blocks are made on the workers only."""
-    monkeypatch.setattr(_approximate, "_CHOOSING_ROWS", 300)
-    monkeypatch.setattr(_approximate, "_SAMPLE_ROWS", 100)
+    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 300)
+    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 100)
     monkeypatch.setattr(DaskRows, "loss_limit", 500)
     makers = tmp_path / "makers"
     sizes = []

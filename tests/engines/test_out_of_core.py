@@ -18,7 +18,7 @@ import numpy as np
 from datasketches import req_floats_sketch
 from oneclass import VAAKELM, Nystrom
 
-machine = VAAKELM(C=2.0, sigma=4.0, score="reconstruction", approximation=Nystrom(50, "uniform"))
+machine = VAAKELM(C=2.0, sigma=4.0, loss="reconstruction", approximation=Nystrom(50, "uniform"))
 machine.fit_chunks(np.random.default_rng(0).random((100, 20)))  # whatever is loaded at first use
 path, budget = sys.argv[1], int(sys.argv[2])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -16,7 +14,6 @@ __all__ = [
     "Array",
     "Namespace",
     "add_to_diagonal",
-    "available_bytes",
     "bits",
     "blocks",
     "clip_above_inplace",
@@ -160,36 +157,6 @@ def gram(F: Array) -> Array:
         G[a:b, :b] = F[:, a:b].T @ F[:, :b]
         G[:a, a:b] = G[a:b, :a].T
     return G
-
-
-def available_bytes(like: Array) -> int:
-    """Memory that an allocation beside `like` may still take, as far as the system tells."""
-    if array_api_compat.is_torch_array(like) and like.device.type == "cuda":
-        import torch
-
-        return int(torch.cuda.mem_get_info(like.device)[0])
-    if array_api_compat.is_cupy_array(like):
-        return int(like.device.mem_info[0])
-    return _host_bytes()
-
-
-def _host_bytes() -> int:
-    bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
-        import resource  # where /proc is, this module is too
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if soft != resource.RLIM_INFINITY:
-            pages = int(Path("/proc/self/statm").read_text().split()[0])
-            bounds.append(soft - pages * os.sysconf("SC_PAGE_SIZE"))
-    group = Path("/sys/fs/cgroup")
-    limit, used = group / "memory.max", group / "memory.current"
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()) != "max":
-        bounds.append(int(text) - int(used.read_text()))
-    return max(0, min(bounds))
 
 
 def subtract_product(out: Array, A: Array, B: Array) -> None:

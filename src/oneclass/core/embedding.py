@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import Array, add_to_diagonal, device, namespace, ones
 from .cholesky import cho_solve, cholesky
 
-__all__ = ["Embedding", "NoVariance", "Scatter", "Structured", "UserLaplacian", "WithinVariance"]
+__all__ = ["Embedding", "NoVariance", "NotLaplacianError", "Scatter", "Structured", "UserLaplacian", "WithinVariance"]
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,10 @@ def _like(small: np.ndarray[Any, Any], w: Array) -> Array:
     return namespace(w).asarray(small.tolist(), dtype=w.dtype, device=device(w))
 
 
+class NotLaplacianError(np.linalg.LinAlgError):
+    """A matrix given as variance is not positive semi-definite."""
+
+
 @dataclass(frozen=True)
 class UserLaplacian:
     """Any symmetric positive semi-definite M that the user gives (the paper: "any Laplacian matrix")."""
@@ -172,12 +176,15 @@ class UserLaplacian:
         return replace(Structured.diagonal_only(w), full=self.weight * self.M)
 
     def shrink(self, w: Array, *, C: float) -> Structured:
-        """S as a full matrix; fails with ``LinAlgError`` when M is not positive semi-definite, up to rounding."""
+        """S as a full matrix; fails with `NotLaplacianError` when M is not positive semi-definite, up to rounding."""
         xp = namespace(w)
         largest = xp.max(xp.abs(xp.linalg.diagonal(self.M)))
         rounding = xp.finfo(w.dtype).eps ** 0.5 * xp.where(largest > 0, largest, xp.ones_like(largest))
-        cholesky(_plus_diagonal(1.0, self.M, rounding * ones(w)))
-        L = cholesky(_plus_diagonal(self.weight / C, self.M, w))
+        try:
+            cholesky(_plus_diagonal(1.0, self.M, rounding * ones(w)))
+            L = cholesky(_plus_diagonal(self.weight / C, self.M, w))
+        except np.linalg.LinAlgError:
+            raise NotLaplacianError("variance must be symmetric positive semi-definite when it is a matrix") from None
         full = cho_solve(L, xp.eye(w.shape[0], dtype=w.dtype, device=device(w)))
         return replace(Structured.diagonal_only(w), full=full)
 

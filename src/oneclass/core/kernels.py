@@ -196,6 +196,7 @@ class UserKernel:
     """A user's function of two sets of rows that returns their matrix of similarities."""
 
     function: Callable[[Array, Array], Array]
+    owner: str = ""  # who to name in errors
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values, checked for its shape and for values that are no numbers."""
@@ -203,16 +204,17 @@ class UserKernel:
         K = xp.asarray(self.function(X, Y), dtype=X.dtype)
         if K.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(
-                f"kernel {self._name} must return a matrix of shape {(X.shape[0], Y.shape[0])}, one row for each row of "
-                f"its first argument; got {tuple(K.shape)}"
+                f"{self._name} must return a matrix of shape {(X.shape[0], Y.shape[0])}, one row for each row of its "
+                f"first argument; got {tuple(K.shape)}"
             )
         if not bool(xp.all(xp.isfinite(K))):
-            raise ValueError(f"kernel {self._name} must return finite values, but returned NaN or infinity")
+            raise ValueError(f"{self._name} must return finite values, but returned NaN or infinity")
         return K
 
     @property
     def _name(self) -> str:
-        return getattr(self.function, "__name__", repr(self.function))
+        owner = f"{self.owner}: " if self.owner else ""
+        return f"{owner}kernel {getattr(self.function, '__name__', repr(self.function))}"
 
     def diagonal(self, X: Array) -> Array:
         """``k(x, x)``, in small blocks."""

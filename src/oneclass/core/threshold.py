@@ -1,4 +1,4 @@
-"""Thresholds on losses, and conformal p-values. A row is accepted when its loss is at most the threshold.
+"""Rules that put a threshold on ranked losses. A row is accepted when its loss is at most the threshold.
 
 Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among copies.
 """
@@ -6,15 +6,15 @@ Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from .arrays import Array, namespace
 
-__all__ = ["Ranks", "authors", "conformal", "conformal_p_value", "dd_tools", "paper", "smallest_budget"]
+__all__ = ["HELD_OUT", "RULES", "Ranks", "Rule", "authors", "conformal", "dd_tools", "paper"]
 
 #: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
 _SLACK = 1e-9
@@ -22,20 +22,22 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Ranks:
-    """Losses in ascending order, and the weight up to each. Every rule takes them in place of the losses."""
+    """Losses in ascending order, and the weight up to each."""
 
     losses: Array
     reached: Array
     total: float
 
     @classmethod
-    def of(cls, losses: Array | Self, w: Array) -> Self:
-        """Rank losses, unless that is done."""
-        if isinstance(losses, cls):
-            return losses
+    def of(cls, losses: Array, w: Array) -> Self:
+        """Rank losses, row i counted ``w[i]`` times."""
         xp = namespace(losses)
         order = xp.argsort(losses)
         return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the limits, which are worked out again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def place(self, rank: float) -> int:
         """Where the loss of that rank stands."""
@@ -61,51 +63,42 @@ class Ranks:
         return xp.where(known, s + (xp.where(known, following, s) - s) / 2, s + margin)
 
 
-def conformal(losses: Array | Ranks, w: Array, *, delta: float) -> float:
+class Rule(Protocol):
+    """A threshold for the budget `delta`."""
+
+    def __call__(self, ranks: Ranks, *, delta: float) -> float:
+        """Put the threshold on ranked losses."""
+        ...
+
+
+def conformal(ranks: Ranks, *, delta: float) -> float:
     """Threshold with P(reject a fresh normal row) <= delta: rank ceil((n + 1)(1 - delta)) of held-out losses.
 
     A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
     """
-    ranks = Ranks.of(losses, w)
     return ranks.just_above(ranks.total + 1 - math.floor((ranks.total + 1) * delta + _SLACK))
 
 
-def paper(losses: Array | Ranks, w: Array, *, delta: float) -> float:
+def paper(ranks: Ranks, *, delta: float) -> float:
     """The paper's rule, s_dec(floor(delta n)) (model_thresh); floor(delta n) = 0 means the largest loss."""
-    ranks = Ranks.of(losses, w)
     return ranks.just_above(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
 
 
-def dd_tools(losses: Array | Ranks, w: Array, *, delta: float) -> float:
+def dd_tools(ranks: Ranks, *, delta: float) -> float:
     """Midpoint of the k-th and the (k + 1)-th smallest loss, k = round((1 - delta) n), halves upwards."""
-    ranks = Ranks.of(losses, w)
     return ranks.just_above(max(1, math.floor((1 - delta) * ranks.total + 0.5 + _SLACK)))
 
 
-def authors(losses: Array | Ranks, w: Array, *, delta: float) -> float:
+def authors(ranks: Ranks, *, delta: float) -> float:
     """The released code: the ceil(n (1 - delta))-th smallest loss, itself rejected."""
-    ranks = Ranks.of(losses, w)
     s = ranks.losses[ranks.place(ranks.total - math.floor(delta * ranks.total + _SLACK))]
     # "Strictly below s" is "at most the float before s".
     return _before(float(s), ranks.losses)
 
 
-def smallest_budget(w: Array) -> float:
-    """The smallest false-alarm rate that n rows can promise, 1 / (n + 1)."""
-    return 1 / (_total(w) + 1)
-
-
-def conformal_p_value(losses: Array, held_out: Array | Ranks, w: Array) -> Array:
-    """(1 + #{i: limit of held-out loss i >= loss}) / (n + 1): uniform or larger for a fresh normal row.
-
-    The limits are those of the thresholds, so that the p-value is at most delta where `conformal` at delta rejects, and
-    nowhere else.
-    """
-    xp = namespace(losses)
-    ranks = Ranks.of(held_out, w)
-    reached = xp.concat([xp.zeros_like(ranks.reached[:1]), ranks.reached])
-    below = xp.take(reached, xp.searchsorted(ranks.limits, losses, side="left"))
-    return (1 + (reached[-1] - below)) / (1 + reached[-1])
+#: Rules of the machines by name, and those among them that look at held-out losses.
+RULES: dict[str, Rule] = {"loo": conformal, "train": paper, "authors": authors}
+HELD_OUT = ("loo",)
 
 
 def _total(w: Array) -> float:

@@ -2,7 +2,6 @@
 
 from .chunks import Chunks
 from .memory import InMemory
-from .plan import Plan, Survey
-from .quantiles import LossSummary
+from .protocol import Engine
 
-__all__ = ["Chunks", "InMemory", "LossSummary", "Plan", "Survey"]
+__all__ = ["Chunks", "Engine", "InMemory"]

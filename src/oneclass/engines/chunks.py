@@ -7,22 +7,23 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..core.arrays import Array, is_foreign
-from .quantiles import EXACT
+from ..core.quantiles import EXACT
 from .threads import spread
 
 __all__ = ["Chunks"]
 
 S = TypeVar("S")
+R = TypeVar("R", bound=Callable[[Any], Array])
 
 _ROWS = 65_536
 
 
-class Chunks:
+class Chunks(Generic[R]):
     """The engine of a source of chunks, read once for each pass.
 
     Parameters
@@ -30,28 +31,37 @@ class Chunks:
     source : array, path, callable or iterable
         An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of them; a callable that returns a
         fresh iterator of blocks of rows; or an iterable that can be iterated over again.
-    read : callable
-        Checks one block and returns it as a two-dimensional floating array.
+    reader_of : callable
+        Makes, of the first block, the function that checks any block and returns it as a two-dimensional floating array;
+        that is `reader` then.
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
 
     loss_limit = EXACT
 
-    def __init__(self, source: Any, read: Callable[[Any], Array], *, verbose: bool = False) -> None:
-        self._source, self._read, self._verbose = source, read, verbose
+    def __init__(self, source: Any, reader_of: Callable[[Any], R], *, verbose: bool = False) -> None:
+        self._source, self._verbose = source, verbose
         self._n_rows: int | None = None
         if isinstance(source, Iterator):
             raise TypeError(
-                f"a {type(source).__name__} can be read only once, but fitting reads the rows three times; pass a "
+                f"a {type(source).__name__} can be read only once, but fitting reads the rows several times; pass a "
                 "function that returns a fresh iterator, for example lambda: read_blocks(path)"
             )
+
+        opened = _nonempty(source)
+        first = next(opened, None)
+        if first is None:
+            raise ValueError("the source of chunks holds no rows")
+        self.reader = reader_of(first)
+        self._opened: Iterator[Any] | None = chain([first], opened)
 
     def total(self, step: Callable[[Array, None], S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
         progress = _Progress(label, self._n_rows) if self._verbose else None
-        chunks = (chunk for chunk in _blocks(self._source) if getattr(chunk, "shape", (1,))[0] > 0)
-        checked = map(self._read, chunks)
+        # The first pass goes on where the first block was read.
+        blocks, self._opened = self._opened or _nonempty(self._source), None
+        checked = map(self.reader, blocks)
         result: S | None = None
         rows = 0
         for first in checked:
@@ -60,14 +70,16 @@ class Chunks:
                 rows += n
                 if progress:
                     progress.show(rows)
-        if result is None:
-            raise ValueError("the source of chunks holds no rows")
         if self._n_rows is not None and rows != self._n_rows:
             raise ValueError(f"the source gave {self._n_rows:,} rows on one pass and {rows:,} on the next")
         self._n_rows = rows
         if progress:
             progress.close()
         return result
+
+
+def _nonempty(source: Any) -> Iterator[Any]:
+    return (block for block in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
 
 
 def _blocks(source: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.arrays import Array
-from .quantiles import EXACT
+from ..core.quantiles import EXACT
 
 __all__ = ["DaskRows", "is_dask", "map_rows"]
 

@@ -1,0 +1,1 @@
+"""What every classifier is: the verbs it answers, the rows it reads, the numbers it accepts."""

@@ -1,0 +1,216 @@
+"""What every classifier of the library does with its losses: scores, threshold, labels, p-values."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..core import threshold as rules
+from ..core.arrays import Array, namespace
+from ..core.calibration import Calibration
+from ..engines.dask import is_dask, map_rows
+from .checks import check_choice, check_number, check_value
+from .notices import warn
+from .reading import Header, read_rows
+
+__all__ = ["OneClassClassifier"]
+
+
+class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A loss, larger for stranger rows, and everything that follows from it.
+
+    A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
+    parameters `delta` and `threshold`.
+    """
+
+    #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
+    _rules: ClassVar[dict[str, rules.Rule]] = rules.RULES
+    _held_out_rules: ClassVar[tuple[str, ...]] = rules.HELD_OUT
+
+    delta: float
+    threshold: str
+    offset_: float
+    calibration_: Calibration | None
+    n_features_in_: int
+
+    @abstractmethod
+    def _losses(self, X: Array) -> Array:
+        """Loss of each row."""
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    # What a fit does first and last.
+
+    @property
+    def _holds_out(self) -> bool:
+        """Whether the threshold looks at held-out losses."""
+        return self.threshold in self._held_out_rules
+
+    def _check_decision(self) -> None:
+        check_number(self, "delta", 0, 1, closed_low=True)
+        check_choice(self, "threshold", tuple(self._rules))
+
+    def _keep(self, header: Header, threshold: float, calibration: Calibration | None, **fitted: Any) -> Self:
+        """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        vars(self).update(header.attributes(), offset_=-threshold, calibration_=calibration, **fitted)
+        if calibration is not None and self._holds_out:
+            self._warn_below_smallest("delta", self.delta, "the lowest held-out score is the threshold")
+        return self
+
+    def _warn_below_smallest(self, budget: str, value: float, so: str) -> None:
+        smallest = self._calibrated().smallest_budget
+        if 0 < value < smallest:
+            warn(
+                f"{self._name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that "
+                f"this many rows can promise; {so}"
+            )
+
+    def _calibrated(self) -> Calibration:
+        check_is_fitted(self)
+        if self.calibration_ is None:
+            raise ValueError(
+                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
+                f"{self.threshold!r} does not compute; fit with threshold='loo'"
+            )
+        return self.calibration_
+
+    # The verbs.
+
+    def score_samples(self, X: Any) -> Array:
+        """How normal each row is; larger is more normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Scores: the negative loss.
+        """
+        return self._answer(X, lambda scores: scores)
+
+    def decision_function(self, X: Any) -> Array:
+        """Score minus `offset_`: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Signed distance of the score from the threshold.
+        """
+        return self._answer(X, lambda scores: scores - self.offset_)
+
+    def predict(self, X: Any, alpha: float | None = None) -> Array:
+        """Label each row: +1 for the target class, -1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to label.
+        alpha : float in [0, 1), optional
+            False-alarm rate to use instead of `delta`, without fitting again. The threshold is the (1 - alpha) quantile
+            of held-out scores, whatever `threshold` says.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        check_is_fitted(self)
+        offset = self.offset_ if alpha is None else self._offset_at(alpha)
+        return self._answer(X, lambda scores: _labels(scores >= offset))
+
+    def _offset_at(self, alpha: float) -> float:
+        """Threshold on the scores for another false-alarm rate."""
+        check_value(self, "alpha", alpha, 0, 1, closed_low=True)
+        self._warn_below_smallest("alpha", alpha, "the lowest held-out score is the threshold")
+        return -self._calibrated().threshold(alpha)
+
+    def false_discovery(self, X: Any, q: float = 0.1) -> Array:
+        """Label a batch of rows so that, on average, at most a share `q` of those called outliers are normal.
+
+        The procedure of Benjamini and Hochberg on the rows' p-values: the more outliers the batch holds, the more
+        boldly it names them. `predict` bounds the share of *normal rows* that are rejected instead.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The batch; labels depend on the whole of it.
+        q : float in (0, 1), default=0.1
+            False-discovery rate asked for.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        check_value(self, "q", q, 0, 1)
+        self._warn_below_smallest("q", q, "no row can be named an outlier")
+        scores = np.asarray(self.score_samples(X)) if is_dask(X) else self.score_samples(X)
+        return _labels(~self._calibrated().false_discovery(-scores, q))
+
+    def p_value(self, X: Any) -> Array:
+        """Conformal p-value of "this row is normal": at most alpha for a share alpha of fresh normal rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``, a loss counting
+            up to halfway to the next one, where thresholds sit: a value is at most alpha where ``predict(X, alpha)``
+            rejects.
+        """
+        calibration = self._calibrated()
+        return self._answer(X, lambda scores: calibration.p_value(-scores))
+
+    def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
+        """What `verb` makes of the scores of the rows."""
+        return self._of_rows(X, lambda rows: verb(-_finite(self._losses, rows)))
+
+    def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
+        """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
+        check_is_fitted(self)
+        if is_dask(X):
+            return map_rows(partial(self._of_rows, verb=verb), X)
+        return self._give(verb(self._read(X)))
+
+    def _give(self, result: Array) -> Array:
+        """The result as the user is to see it."""
+        return result
+
+    def _read(self, X: Any) -> Array:
+        return read_rows(Header.of(self), X)
+
+
+def _finite(losses: Callable[[Array], Array], rows: Array) -> Array:
+    """Losses that overflowed, of rows beyond all measure, as the largest number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = losses(rows)
+    xp = namespace(found)
+    return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
+
+
+def _labels(normal: Array) -> Array:
+    """+1 where true, -1 where false."""
+    xp = namespace(normal)
+    return 2 * xp.astype(normal, xp.int64) - 1

@@ -1,0 +1,96 @@
+"""Parameters and arguments that users give: numbers, choices, matrices; errors name machine, parameter, rule, value."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Array
+from ..core.scaling import ColumnMoments
+
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_integer",
+    "check_magnitudes",
+    "check_number",
+    "check_square",
+    "check_value",
+]
+
+
+def check_number(
+    estimator: Any, parameter: str, low: float, high: float, *, closed_low: bool = False, closed_high: bool = False
+) -> float:
+    """The parameter's value, a number inside the interval."""
+    value = getattr(estimator, parameter)
+    return check_value(estimator, parameter, value, low, high, closed_low=closed_low, closed_high=closed_high)
+
+
+def check_value(
+    estimator: Any,
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    closed_low: bool = False,
+    closed_high: bool = False,
+) -> float:
+    """The value of an argument called `name`, a number inside the interval."""
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+    if good:
+        good = (low < value or (closed_low and value == low)) and (value < high or (closed_high and value == high))
+    if not good:
+        interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if closed_high else ')'}"
+        raise ValueError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
+    return float(value)
+
+
+def check_integer(estimator: Any, parameter: str, low: int) -> int:
+    """The parameter's value, a whole number of at least `low`."""
+    value = getattr(estimator, parameter)
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
+        raise ValueError(
+            f"{type(estimator).__name__}: {parameter} must be a whole number of at least {low}, got {value!r}"
+        )
+    return int(value)
+
+
+def check_choice(estimator: Any, parameter: str, choices: tuple[str, ...]) -> str:
+    """The parameter's value, one of the choices."""
+    value = getattr(estimator, parameter)
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{type(estimator).__name__}: {parameter} must be one of {listed}; got {value!r}")
+    return str(value)
+
+
+def check_flag(estimator: Any, parameter: str) -> bool:
+    """The parameter's value, True or False."""
+    value = getattr(estimator, parameter)
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{type(estimator).__name__}: {parameter} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_square(estimator: Any, K: Array) -> None:
+    """A precomputed kernel is square at fit."""
+    if K.shape[0] != K.shape[1]:
+        name = type(estimator).__name__
+        raise ValueError(f"{name}: a precomputed kernel must be square at fit, got shape {tuple(K.shape)}")
+
+
+def check_magnitudes(estimator: Any, columns: ColumnMoments, names: Any, *, scaled: bool) -> None:
+    """Values that can be squared: neither so large nor so close together that their squares are lost."""
+    j = columns.out_of_range(scaled=scaled)
+    if j is None:
+        return
+    which = f"column {j}" if names is None else f"column {names[j]!r}"
+    raise ValueError(
+        f"{type(estimator).__name__}: X must hold values whose squares are numbers, but {which} runs from "
+        f"{float(columns.low[j]):.3g} to {float(columns.high[j]):.3g}: give it in another unit"
+    )

@@ -1,0 +1,55 @@
+"""How much memory is left, as far as the system tells."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import array_api_compat
+
+from ..core.arrays import Array, namespace
+
+__all__ = ["available_bytes", "check_matrix_fits"]
+
+
+def available_bytes(like: Array) -> int:
+    """Memory that an allocation beside `like` may still take, as far as the system tells."""
+    if array_api_compat.is_torch_array(like) and like.device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info(like.device)[0])
+    if array_api_compat.is_cupy_array(like):
+        return int(like.device.mem_info[0])
+    return _host_bytes()
+
+
+def _host_bytes() -> int:
+    bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
+        import resource  # where /proc is, this module is too
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            bounds.append(soft - pages * os.sysconf("SC_PAGE_SIZE"))
+    group = Path("/sys/fs/cgroup")
+    limit, used = group / "memory.max", group / "memory.current"
+    if limit.exists() and used.exists() and (text := limit.read_text().strip()) != "max":
+        bounds.append(int(text) - int(used.read_text()))
+    return max(0, min(bounds))
+
+
+def check_matrix_fits(estimator: Any, X: Array, *, copies: int) -> None:
+    """Room for the kernel matrix of rows `X`, as many times as a fit needs it."""
+    n = X.shape[0]
+    need = copies * n * n * namespace(X).finfo(X.dtype).bits // 8
+    free = available_bytes(X)
+    if need > free:
+        raise MemoryError(
+            f"{type(estimator).__name__}: an exact fit of {n:,} rows needs about {need / 1e9:,.1f} GB for its kernel "
+            f"matrix, but {free / 1e9:,.1f} GB are free; use approximation=Nystrom(1000), or fewer rows"
+        )

@@ -1,0 +1,132 @@
+"""Reading what the user gives: rows of any array library or data frame, and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
+
+from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+
+__all__ = ["Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
+
+
+@dataclass(frozen=True)
+class Header:
+    """Who reads the rows, and the columns that it knows: how many, and their names if they have any."""
+
+    reader: str
+    n_features: int | None = None  # None takes whatever comes
+    names: Any = None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Header:
+        """The columns that an estimator was fitted on."""
+        name = type(estimator).__name__
+        return cls(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
+
+    def attributes(self) -> dict[str, Any]:
+        """What scikit-learn calls them."""
+        names = {} if self.names is None else {"feature_names_in_": self.names}
+        return {"n_features_in_": self.n_features, **names}
+
+
+@cache
+def _stand_in(name: str) -> type[BaseEstimator]:
+    return type(name, (BaseEstimator,), {})
+
+
+def _as_estimator(header: Header) -> Any:
+    """An estimator by the reader's name and with its columns, for scikit-learn to check rows against and write on."""
+    stand_in: Any = _stand_in(header.reader)()
+    if header.n_features is not None:
+        vars(stand_in).update(header.attributes())
+    return stand_in
+
+
+def _validated(header: Header, X: Any, *, min_rows: int) -> tuple[Array, Header]:
+    """Two-dimensional, finite, floating rows; float32 stays float32, other libraries' arrays stay where they are."""
+    learning = header.n_features is None
+    if not is_foreign(X):
+        estimator = _as_estimator(header)
+        rows = validate_data(
+            estimator, X, reset=learning, dtype=[np.float64, np.float32], ensure_min_samples=min_rows, order="C"
+        )
+        return rows, Header(header.reader, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
+    name = header.reader
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"{name}: X must have two dimensions (rows, features), got {X.ndim}")
+    if not xp.isdtype(X.dtype, "real floating"):
+        X = xp.astype(X, xp.float64)
+    n, d = X.shape
+    if n < min_rows or d < 1:
+        raise ValueError(f"{name}: X must have at least {min_rows} row(s) and one feature, got shape {(n, d)}")
+    if not bool(xp.all(xp.isfinite(X))):
+        raise ValueError(f"{name}: X must be finite, but holds NaN or infinity")
+    if not learning and d != header.n_features:
+        raise ValueError(f"{name}: X has {d} features, but was fitted on {header.n_features}")
+    return X, Header(name, d) if learning else header
+
+
+def read_training_rows(estimator: Any, X: Any, *, min_rows: int = 2) -> tuple[Array, Header]:
+    """Rows to learn from and their columns; the estimator is left as it is."""
+    return _validated(Header(type(estimator).__name__), X, min_rows=min_rows)
+
+
+def read_rows(header: Header, X: Any) -> Array:
+    """Rows with the columns of the header."""
+    return _validated(header, X, min_rows=1)[0]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads blocks of rows that have the columns of the header, wherever the blocks are; small enough to travel."""
+
+    header: Header
+    device: Any = None
+
+    @classmethod
+    def of_first(cls, estimator: Any, block: Any, device: Any = None) -> Reader:
+        """The reader of a source by its first block."""
+        return cls(read_training_rows(estimator, block, min_rows=1)[1], device)
+
+    @classmethod
+    def of_table(cls, estimator: Any, table: Any, n_features: int, device: Any = None) -> Reader:
+        """The reader of a table that is elsewhere, by an empty block of it."""
+        stand_in = _as_estimator(Header(type(estimator).__name__))
+        _check_feature_names(stand_in, table, reset=True)
+        names = getattr(stand_in, "feature_names_in_", None)
+        return cls(Header(type(estimator).__name__, n_features, names), device)
+
+    def __call__(self, block: Any) -> Array:
+        """The rows of a block."""
+        rows = read_rows(self.header, block)
+        return rows if self.device is None else to_device(rows, self.device)
+
+
+def read_weights(estimator: Any, sample_weight: Any, X: Array) -> Array:
+    """One finite, non-negative weight a row, of the rows' kind; ones when the user gives none."""
+    if sample_weight is None:
+        return ones(X)
+    name = type(estimator).__name__
+    if is_foreign(X):
+        xp = namespace(X)
+        w = xp.asarray(sample_weight, dtype=X.dtype, device=device(X), copy=True)
+        if w.shape != (X.shape[0],):
+            raise ValueError(f"{name}: sample_weight must have shape ({X.shape[0]},), got {tuple(w.shape)}")
+    else:
+        xp = namespace(X)
+        try:
+            w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
+        except ValueError as error:
+            raise ValueError(f"{name}: sample_weight must be one finite weight a row: {error}") from None
+    if bool(xp.any(w < 0)) or not bool(xp.all(xp.isfinite(w))):
+        raise ValueError(f"{name}: sample_weight must be finite and not negative, got a minimum of {float(xp.min(w))}")
+    if not bool(xp.any(w > 0)):
+        raise ValueError(f"{name}: sample_weight must be positive for at least one row, got only zeros")
+    return w

@@ -1,0 +1,96 @@
+"""Calibration: held-out losses of the training rows, and the promises that follow from their ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arrays import Array, device, namespace
+from .threshold import Ranks, conformal
+
+__all__ = ["Calibration"]
+
+
+@dataclass(frozen=True)
+class Calibration(Ranks):
+    """Held-out losses of the training rows in ascending order (`losses`) and the weight up to each (`reached`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import KNNDetector
+    >>> X = np.random.default_rng(0).normal(size=(99, 2))
+    >>> calibration = KNNDetector().fit(X).calibration_
+    >>> calibration.smallest_budget
+    0.01
+    >>> bool(calibration.threshold(0.01) > calibration.threshold(0.05))
+    True
+    """
+
+    @property
+    def smallest_budget(self) -> float:
+        """The smallest false-alarm rate that n rows can promise, 1 / (n + 1)."""
+        return 1 / (self.total + 1)
+
+    def threshold(self, delta: float) -> float:
+        """The loss that a share `delta` of fresh normal rows exceed; the largest one for less than `smallest_budget`.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+            False-alarm rate asked for.
+
+        Returns
+        -------
+        float
+        """
+        return conformal(self, delta=delta)
+
+    def p_value(self, losses: Array) -> Array:
+        """Conformal p-values ``(1 + #{i: limit of held-out loss i >= loss}) / (n + 1)``.
+
+        Uniform or larger for a fresh normal row. The limits are those of `threshold`: a p-value is at most alpha where
+        `threshold` at alpha rejects, and nowhere else.
+
+        Parameters
+        ----------
+        losses : array of shape (n,)
+            Losses of rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Values in (0, 1].
+        """
+        xp = namespace(losses)
+        reached = xp.concat([xp.zeros_like(self.reached[:1]), self.reached])
+        below = xp.take(reached, xp.searchsorted(self.limits, losses, side="left"))
+        return (1 + (reached[-1] - below)) / (1 + reached[-1])
+
+    def false_discovery(self, losses: Array, q: float) -> Array:
+        """Which rows of a batch to name outliers so that on average at most a share `q` of them are normal.
+
+        Parameters
+        ----------
+        losses : array of shape (n,)
+            Losses of the whole batch.
+        q : float in (0, 1)
+            False-discovery rate asked for.
+
+        Returns
+        -------
+        array of shape (n,) of bool
+            True for outliers: the procedure of Benjamini and Hochberg.
+        """
+        p = self.p_value(losses)
+        return p <= _benjamini_hochberg(p, q=q)
+
+
+def _benjamini_hochberg(p: Array, *, q: float) -> float:
+    """The largest p-value that is at most ``q k / m``, k its rank among the m of the batch; 0 when there is none."""
+    xp = namespace(p)
+    ranked = xp.sort(p)
+    m = ranked.shape[0]
+    # The slack keeps a p-value that stands for the same fraction as its bound from failing by rounding.
+    bounds = xp.arange(1, m + 1, dtype=p.dtype, device=device(p)) * (q / m * (1 + 1e-9))
+    passed = ranked[ranked <= bounds]
+    return float(passed[-1]) if passed.shape[0] else 0.0

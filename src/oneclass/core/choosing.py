@@ -1,0 +1,42 @@
+"""What the rows decide where a recipe leaves it to them: the bandwidth of a radial kernel, and C."""
+
+from __future__ import annotations
+
+from .arrays import Array, namespace
+from .bandwidth import BANDWIDTHS, bandwidth
+from .kernels import Kernel, Precomputed, Radial
+from .likelihood import likeliest_bandwidth, likeliest_cost, sample
+
+__all__ = ["BANDWIDTH_RULES", "LIKELIHOOD", "choose_cost", "choose_kernel"]
+
+#: The name of C, and of a bandwidth, that the likelihood chooses.
+LIKELIHOOD = "likelihood"
+#: Bandwidths that likelihoods choose, and whether nearest neighbours bound them.
+_LIKELIEST = {"local": True, LIKELIHOOD: False}
+#: Names of all rules of bandwidth.
+BANDWIDTH_RULES = (*_LIKELIEST, *BANDWIDTHS)
+
+
+def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Kernel:
+    """The kernel with its bandwidth as a number; rules by name read rows `Z`, weights `w`."""
+    if not isinstance(kernel, Radial) or not isinstance(kernel.sigma, str):
+        return kernel
+    if kernel.sigma in _LIKELIEST:
+        local = _LIKELIEST[kernel.sigma]
+        return kernel.with_sigma(likeliest_bandwidth(kernel, *_sampled(kernel, Z, w), lam=lam, local=local))
+    return kernel.with_sigma(bandwidth(kernel.sigma, kernel, Z, w))
+
+
+def choose_cost(C: float | str, kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
+    """C as a number."""
+    return C if not isinstance(C, str) else likeliest_cost(kernel, *_sampled(kernel, Z, w), lam=lam)
+
+
+def _sampled(kernel: Kernel, Z: Array, w: Array) -> tuple[Array, Array]:
+    """The rows that the likelihood looks at, and their weights; of kernel values, the columns of the same rows."""
+    drawn = sample(Z, w)
+    if drawn is None:
+        return Z, w
+    xp = namespace(Z)
+    part = xp.take(Z, drawn[0], axis=0)
+    return xp.take(part, drawn[0], axis=1) if isinstance(kernel, Precomputed) else part, drawn[1]

@@ -1,0 +1,53 @@
+"""Losses of the machines: how far a row is from where a normal one would be. Larger is less normal.
+
+`residuals` are target minus output; `variance` is the machine's own uncertainty v(z) about its output, in the
+Gaussian-process view of the family; `signal` is the variance tau² of the targets. Targets are the last axis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Array, namespace
+
+__all__ = ["REBUILDING", "absolute", "contributions", "loss", "needs_variance", "predictive", "squared"]
+
+#: Losses of the auto-associative machines by name.
+REBUILDING = ("reconstruction", "uncertainty", "predictive")
+
+
+def needs_variance(name: str) -> bool:
+    """Whether the loss of that name looks at the machine's uncertainty."""
+    return name in ("uncertainty", "predictive")
+
+
+def loss(name: str, residuals: Array, variance: Array | None, *, signal: float | Array) -> Array:
+    """The loss of that name; `variance` may be None where the loss does not need it."""
+    if name == "absolute":
+        return absolute(residuals)
+    if not needs_variance(name):
+        return squared(residuals)
+    return variance if name == "uncertainty" else predictive(residuals, variance, signal=signal)
+
+
+def absolute(residuals: Array) -> Array:
+    """``|o - r|`` (OCKELM), for residuals of one column."""
+    return namespace(residuals).abs(residuals[..., 0])
+
+
+def squared(residuals: Array) -> Array:
+    """``‖t - o‖²`` of each row (VOCKELM, AAKELM, VAAKELM)."""
+    if isinstance(residuals, np.ndarray):  # a third of the time
+        return np.vecdot(residuals, residuals)
+    return namespace(residuals).sum(residuals * residuals, axis=-1)
+
+
+def predictive(residuals: Array, variance: Array, *, signal: float | Array) -> Array:
+    """``‖z - o(z)‖² + d tau² v(z)``: the squared error to expect of a row, given how little is known around it."""
+    return squared(residuals) + residuals.shape[-1] * signal * variance
+
+
+def contributions(residuals: Array, variance: Array | None, *, signal: float) -> Array:
+    """Share of each feature in the reconstruction or (with `variance`) the predictive loss; rows sum to the loss."""
+    shares = residuals * residuals
+    return shares if variance is None else shares + signal * variance[:, None]

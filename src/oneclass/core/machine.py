@@ -1,0 +1,98 @@
+"""A fitted machine as a value: from a plan and its rows, or their moments, to losses, reconstructions and blame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .arrays import Array, copy, namespace
+from .kernels import Precomputed
+from .loss import contributions, loss
+from .moments import Moments
+from .plan import Plan
+from .recipe import Recipe
+from .solve import DualModel, PrimalModel, TrainingRows, solve_dual, solve_primal
+from .threshold import RULES, Ranks
+
+__all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the rows decided and the model that they made; rows are in z-scores, losses larger for stranger ones."""
+
+    plan: Plan
+    model: DualModel | PrimalModel
+    signal: float
+    mean_residual: Array
+    labels: Array | None = None  # the clusters of the training rows, where an exact fit has some
+
+    def judge(self, Z: Array) -> tuple[Array, Array | None]:
+        """Residuals of rows and, where the loss needs it, the machine's uncertainty v(z) about them."""
+        features = self.model.features(Z)
+        residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
+        wanted = self.plan.recipe.needs_variance
+        return residuals, self.model.uncertainty(Z, features) / self.plan.C if wanted else None
+
+    def losses(self, Z: Array) -> Array:
+        """Loss of each row."""
+        return self._loss(*self.judge(Z))
+
+    def training_losses(self, rows: TrainingRows) -> Array:
+        """Losses of the training rows themselves."""
+        wanted = self.plan.recipe.needs_variance
+        return self._loss(rows.residuals, rows.uncertainty() / self.plan.C if wanted else None)
+
+    def held_out_losses(self, rows: TrainingRows) -> Array:
+        """Loss of each training row under the machine fitted without it."""
+        wanted = self.plan.recipe.needs_variance
+        return self._loss(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C if wanted else None)
+
+    def rebuilt(self, Z: Array) -> Array:
+        """The rows as the machine rebuilds them, in the user's own units."""
+        return self.plan.scaler.inverse(self.model.outputs(self.model.features(Z)))
+
+    def blame(self, Z: Array) -> Array:
+        """Share of each feature in the loss."""
+        return contributions(*self.judge(Z), signal=self.signal)
+
+    def _loss(self, residuals: Array, variance: Array | None) -> Array:
+        return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
+
+
+def fit_rows(plan: Plan, X: Array, w: Array) -> tuple[Machine, TrainingRows]:
+    """The exact machine of rows `X`, row i counted ``w[i]`` times, and how the rows themselves fare."""
+    recipe, Z = plan.recipe, plan.scaler(X)
+    embedding, labels = recipe.embedding(Z, w)
+    model, rows = solve_dual(
+        plan.kernel,
+        Z,
+        recipe.target(Z),
+        w,
+        embedding.shrink(w, C=plan.C),
+        ridge=plan.ridge,
+        leave_one_out=True,
+        keep_factor=recipe.needs_variance,
+    )
+    if isinstance(plan.kernel, Precomputed):
+        # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.
+        model = replace(model, rows=copy(Z[:, :0]))
+    mean_residual = (w @ rows.residuals) / namespace(w).sum(w)
+    return Machine(plan, model, rows.signal(C=plan.C), mean_residual, labels), rows
+
+
+def fit_moments(plan: Plan, moments: Moments) -> Machine:
+    """The machine whose normal equations these moments are."""
+    scatter, dtype = plan.recipe.scatter, plan.scaler.mean.dtype
+    variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
+    model, signal = solve_primal(plan.features, moments, variance, C=plan.C, ridge=plan.ridge, dtype=dtype)
+    whole = moments.total()
+    features = namespace(whole.f).astype(whole.f[0, :], dtype)
+    return Machine(plan, model, signal, whole.t[0, :] - features @ model.weights)
+
+
+def put_threshold(rule: str, ranks: Ranks, *, delta: float, recipe: Recipe, mean_residual: Array) -> float:
+    """The threshold of a rule by name on ranked losses, or for ``mean`` on the mean output (VOCKELM_thresh)."""
+    if rule == "mean":
+        # The sign of r has no part in the rule: outputs near a negative r are as good.
+        return delta * abs((recipe.constant or 0.0) - float(mean_residual[0]))
+    return RULES[rule](ranks, delta=delta)

@@ -1,0 +1,66 @@
+"""The choices that make a machine, as one value; what they leave to the rows is a rule by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import clusters
+from .arrays import Array, ones
+from .embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
+from .kernels import Kernel
+from .loss import needs_variance
+
+__all__ = ["Recipe", "Variance"]
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The variance to keep small: a scatter inside clusters of rows."""
+
+    scatter: Scatter
+    n_clusters: int | None = None  # None is one cluster, the class
+
+    def centres(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> Array | None:
+        """Centres of the clusters; None is one cluster. Several numbers of clusters may share `splits`."""
+        return None if self.n_clusters is None else clusters.kmeans(Z, w, self.n_clusters, splits=splits)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Target, embedding, loss, kernel, C, lam and scaling of a machine."""
+
+    kernel: Kernel  # a radial one may name the rule of its bandwidth
+    C: float | str
+    lam: float
+    loss: str
+    constant: float | None  # the target of every row; None rebuilds the row itself
+    variance: Variance | UserLaplacian | None
+    scale: bool
+
+    @property
+    def needs_variance(self) -> bool:
+        """Whether the loss looks at the machine's uncertainty."""
+        return needs_variance(self.loss)
+
+    @property
+    def scatter(self) -> Scatter | None:
+        """The scatter that moments must tell, if any; a Laplacian of the user's is for exact fits alone."""
+        return self.variance.scatter if isinstance(self.variance, Variance) else None
+
+    def target(self, Z: Array) -> Array:
+        """T: what the outputs of rows in z-scores should be."""
+        return Z if self.constant is None else self.constant * ones(Z)[:, None]
+
+    def embedding(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> tuple[Embedding, Array | None]:
+        """The matrix M for rows in z-scores, and the cluster of each where there are clusters."""
+        if self.variance is None:
+            return NoVariance(), None
+        if isinstance(self.variance, UserLaplacian):
+            return self.variance, None
+        centres = self.variance.centres(Z, w, splits)
+        if centres is None:
+            return WithinVariance(ones(Z)[:, None], self.variance.scatter), None
+        labels = clusters.assign(Z, centres)
+        membership = clusters.one_hot(labels, centres.shape[0], Z)
+        present = w @ membership > 0
+        return WithinVariance(membership.T[present].T, self.variance.scatter), labels

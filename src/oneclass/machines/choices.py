@@ -1,0 +1,77 @@
+"""The table of choices that a machine is, read and checked: what its parameters say becomes a recipe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..contract.checks import check_choice, check_flag, check_integer, check_number
+from ..contract.kernels import is_precomputed, read_cost, read_kernel
+from ..core.arrays import Array, device, namespace
+from ..core.embedding import Scatter, UserLaplacian
+from ..core.loss import REBUILDING
+from ..core.recipe import Recipe, Variance
+
+__all__ = ["is_matrix", "recipe_of"]
+
+_INFINITE = float("inf")
+
+
+def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Recipe:
+    """The recipe of a machine for these rows, of which a matrix given as variance `kept` some; None are many rows.
+
+    Every machine has all of the choices: those that are not its parameters are attributes of its class.
+    """
+    name = type(machine).__name__
+    loss = check_choice(machine, "loss", REBUILDING) if machine.rebuilds else machine.loss
+    constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
+    if constant == 0:
+        raise ValueError(f"{name}: r must not be 0, the output of a row that is far from all others")
+    precomputed = is_precomputed(machine)
+    recipe = Recipe(
+        kernel=read_kernel(machine),
+        C=read_cost(machine),
+        lam=check_number(machine, "lam", 0, _INFINITE),
+        loss=loss,
+        constant=constant,
+        variance=_variance(machine, rows, kept),
+        scale=check_flag(machine, "scale") and not precomputed,
+    )
+    if precomputed and recipe.needs_variance:
+        raise ValueError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")
+    return recipe
+
+
+def is_matrix(variance: object) -> bool:
+    """Whether a variance is given as a Laplacian over the training rows."""
+    return hasattr(variance, "shape")
+
+
+def _variance(machine: Any, rows: Array | None, kept: Array | None) -> Variance | UserLaplacian | None:
+    weight = check_number(machine, "variance_weight", 0, _INFINITE, closed_low=True)
+    if is_matrix(machine.variance):
+        if rows is None:
+            raise ValueError(f"{type(machine).__name__}: a matrix as variance needs an exact fit, approximation=None")
+        return UserLaplacian(_laplacian(machine, rows, kept), weight)
+    choice = machine.variance
+    if not isinstance(choice, str) or choice not in ("none", "class", "subclass"):
+        choices = "'none', 'class', 'subclass' or an n x n matrix"
+        raise ValueError(f"{type(machine).__name__}: variance must be {choices}; got {choice!r}")
+    if choice == "none":
+        return None
+    if choice == "class":
+        return Variance(Scatter(per_row=True, weight=weight))
+    own_mean = check_choice(machine, "centring", ("own", "global")) == "own"
+    return Variance(Scatter(own_mean=own_mean, weight=weight), check_integer(machine, "n_clusters", 1))
+
+
+def _laplacian(machine: Any, like: Array, kept: Array | None) -> Array:
+    name, n = type(machine).__name__, like.shape[0]
+    xp = namespace(like)
+    M = xp.asarray(machine.variance, dtype=like.dtype, device=device(like))
+    if kept is not None and M.shape == 2 * kept.shape:
+        M = M[kept].T[kept]  # rows of weight zero leave here too; M is symmetric
+    if M.shape != (n, n):
+        raise ValueError(f"{name}: variance must have shape {(n, n)}, a row for each row, got {tuple(M.shape)}")
+    if not bool(xp.all(xp.abs(M - M.T) <= 1e-8 * (1 + xp.max(xp.abs(M))))):
+        raise ValueError(f"{name}: variance must be symmetric positive semi-definite when it is a matrix")
+    return M

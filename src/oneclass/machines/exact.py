@@ -1,0 +1,50 @@
+"""Fitting all rows at once, and asking a fitted machine about rows, in blocks that bound the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..core.arrays import Array, blocks, namespace
+from ..core.calibration import Calibration
+from ..core.machine import Machine, fit_rows
+from ..core.plan import Plan
+from ..core.recipe import Recipe
+from ..core.scaling import ColumnMoments
+from ..core.threshold import Ranks
+from ..engines.threads import spread
+
+__all__ = ["Check", "Fit", "fit_exactly", "in_blocks", "losses_of"]
+
+#: May refuse columns, and their number of rows, once they are known.
+Check = Callable[[ColumnMoments, int], None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted machine, its held-out losses and, where the threshold asks for them, those of its training rows."""
+
+    machine: Machine
+    calibration: Calibration
+    training: Ranks | None
+
+
+def fit_exactly(recipe: Recipe, X: Array, w: Array, *, on_training: bool, check: Check) -> Fit:
+    """The exact machine of rows `X`, row i counted ``w[i]`` times; thresholds may look at losses `on_training` rows."""
+    columns = ColumnMoments.of(X, w)
+    check(columns, X.shape[0])
+    machine, rows = fit_rows(Plan.of(recipe, columns, X, w), X, w)
+    training = Ranks.of(machine.training_losses(rows), w) if on_training else None
+    return Fit(machine, Calibration.of(machine.held_out_losses(rows), w), training)
+
+
+def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:
+    """Concatenate what `step` makes of the rows in z-scores."""
+    ranges = blocks(X.shape[0], max(machine.model.width, X.shape[1]), X)
+    scaler = machine.plan.scaler
+    return namespace(X).concat(list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X)))
+
+
+def losses_of(machine: Machine, X: Array) -> Array:
+    """Loss of each row."""
+    return in_blocks(machine, X, machine.losses)

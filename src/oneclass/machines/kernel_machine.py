@@ -1,0 +1,269 @@
+"""The family's one equation behind scikit-learn's contract: read, fit, keep; then answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..contract.base import OneClassClassifier
+from ..contract.checks import check_magnitudes, check_square
+from ..contract.kernels import is_precomputed
+from ..contract.memory import check_matrix_fits
+from ..contract.reading import Header, Reader, read_training_rows, read_weights
+from ..core.arrays import Array, is_foreign, namespace, to_device, to_numpy
+from ..core.cholesky import SingularSystemError
+from ..core.embedding import NotLaplacianError
+from ..core.kernels import Radial
+from ..core.machine import Machine, put_threshold
+from ..core.recipe import Recipe
+from ..core.scaling import ColumnMoments
+from ..engines import Chunks, Engine, InMemory
+from ..engines.dask import DaskRows, is_dask
+from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
+from .choices import recipe_of
+from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
+
+__all__ = ["AutoAssociative", "KernelMachine"]
+
+
+class KernelMachine(OneClassClassifier):
+    """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
+
+    C: float | str
+    lam: float
+    kernel: Any
+    sigma: float | str
+    scale: bool
+    approximation: Any
+    device: Any
+    random_state: Any
+
+    #: Whether the target is the row itself, and not a constant `r`.
+    rebuilds: ClassVar[bool] = False
+    #: Every machine has a loss and a variance; these are the ones of machines that have no variance to choose.
+    variance: Any = "none"
+    variance_weight: float = 1.0
+    loss: Any
+
+    machine_: Machine
+    kept_rows_: Array | None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the target class from its rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``.
+        y : ignored
+            Present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight w counts as w copies of itself, in every step.
+
+        Returns
+        -------
+        self
+            The fitted machine.
+        """
+        self._check_decision()
+        if is_dask(X):
+            if sample_weight is not None:
+                raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+            # The empty block of the collection carries its names.
+            reader = Reader.of_table(self, X._meta, X.shape[1], self.device)
+            return self._fit_through(DaskRows(X, reader), reader.header)
+        X, header = read_training_rows(self, X)
+        X = self._on_device(X)
+        if is_precomputed(self):
+            check_square(self, X)
+        w = read_weights(self, sample_weight, X)
+        kept = None if bool(namespace(w).all(w > 0)) else w > 0
+        if kept is not None:
+            X, w = self._kept_columns(X[kept], kept), w[kept]
+        approximation = choose_approximation(self, X)
+        if approximation is not None:
+            engine = InMemory(X, None if sample_weight is None else w)
+            return self._fit_through(engine, header, approximation)
+        recipe = recipe_of(self, X, kept)
+        # The matrix is factored in place; the host keeps a second one for uncertainty.
+        check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
+        with self._naming(recipe):
+            fit = fit_exactly(recipe, X, w, on_training=not self._holds_out, check=self._checking(header, recipe))
+        return self._keep_fit(fit, header, approximation=None, kept=kept)
+
+    def fit_chunks(self, chunks: Any, *, verbose: bool = False) -> Self:
+        """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
+
+        The rows are read two to four times: to survey them, for their moments and, unless a sample does, for their
+        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. With
+        ``approximation=None``, as with ``"auto"``, the machine takes ``Nystrom(1000)``, and says so in
+        `approximation_`: an exact fit needs all rows at once.
+
+        Parameters
+        ----------
+        chunks : array, path, callable or iterable
+            An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of files; a callable that
+            returns a fresh iterator of blocks of rows; or any iterable of blocks that can be iterated over again.
+        verbose : bool, default=False
+            Whether to show progress on standard error.
+
+        Returns
+        -------
+        self
+            The fitted machine.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import VAAKELM, Nystrom
+        >>> def blocks():
+        ...     rng = np.random.default_rng(0)
+        ...     for _ in range(10):
+        ...         yield rng.normal(size=(1000, 2))
+        >>> VAAKELM(approximation=Nystrom(50)).fit_chunks(blocks).predict([[0.0, 0.0], [6.0, 6.0]])
+        array([ 1, -1])
+        """
+        self._check_decision()
+        engine = Chunks(chunks, partial(Reader.of_first, self, device=self.device), verbose=verbose)
+        return self._fit_through(engine, engine.reader.header)
+
+    def _fit_through(self, engine: Engine, header: Header, approximation: Approximation | None = None) -> Self:
+        approximation = approximation or chunk_approximation(self)
+        recipe = recipe_of(self, None)
+        with self._naming(recipe):
+            fit = fit_through(
+                recipe,
+                engine,
+                approximation,
+                delta=self.delta,
+                seed=self._seed(),
+                on_training=not self._holds_out,
+                check=self._checking(header, recipe),
+            )
+        return self._keep_fit(fit, header, approximation=approximation)
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _checking(self, header: Header, recipe: Recipe) -> Check:
+        def check(columns: ColumnMoments, n_rows: int) -> None:
+            if n_rows < 2:
+                raise ValueError(f"{self._name}: X must have at least 2 rows, got {n_rows}")
+            check_magnitudes(self, columns, header.names, scaled=recipe.scale)
+
+        return check
+
+    @contextmanager
+    def _naming(self, recipe: Recipe) -> Iterator[None]:
+        """Errors of the core with the machine's name and numbers."""
+        try:
+            yield
+        except SingularSystemError as error:
+            raise SingularSystemError(f"{self._name}: {error}; C={recipe.C!r}, lam={recipe.lam!r}") from None
+        except NotLaplacianError as error:
+            raise ValueError(f"{self._name}: {error}") from None
+
+    def _keep_fit(
+        self, fit: Fit, header: Header, *, approximation: Approximation | None, kept: Array | None = None
+    ) -> Self:
+        machine, plan = fit.machine, fit.machine.plan
+        threshold = put_threshold(
+            self.threshold,
+            fit.training or fit.calibration,
+            delta=self.delta,
+            recipe=plan.recipe,
+            mean_residual=machine.mean_residual,
+        )
+        fitted = {"sigma_": float(plan.kernel.sigma)} if isinstance(plan.kernel, Radial) else {}
+        if machine.labels is not None:
+            fitted["labels_"] = machine.labels
+        return self._keep(
+            header,
+            threshold,
+            fit.calibration,
+            machine_=machine,
+            model_=machine.model,
+            scaler_=plan.scaler,
+            kernel_=plan.kernel,
+            C_=plan.C,
+            signal_=machine.signal,
+            approximation_=approximation,
+            kept_rows_=kept,
+            **fitted,
+        )
+
+    # Answers.
+
+    def _losses(self, X: Array) -> Array:
+        return losses_of(self.machine_, X)
+
+    def _read(self, X: Any) -> Array:
+        return self._on_device(self._kept_columns(super()._read(X), self.kept_rows_))
+
+    def _kept_columns(self, X: Array, kept: Array | None) -> Array:
+        """Without the kernel columns of training rows of weight zero."""
+        return X.T[kept].T if is_precomputed(self) and kept is not None else X
+
+    def _on_device(self, X: Array) -> Array:
+        return X if self.device is None else to_device(X, self.device)
+
+    def _give(self, result: Array) -> Array:
+        return result if self.device is None else to_numpy(result)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self)
+        return tags
+
+
+class AutoAssociative(KernelMachine):
+    """``T = X``: the outputs rebuild the row, so that a row can be rebuilt and its strangeness shared out."""
+
+    rebuilds: ClassVar[bool] = True
+
+    def reconstruct(self, X: Any) -> Array:
+        """The rows as the machine rebuilds them, in the user's own units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to rebuild.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Expected values of every feature.
+        """
+        return self._of_rows(X, lambda rows: in_blocks(self.machine_, rows, self.machine_.rebuilt))
+
+    def explain(self, X: Any) -> Array:
+        """Contribution of every feature to the score: minus its share of the loss.
+
+        The loss ``reconstruction`` is a sum of squared residuals in z-scores, one a feature; ``predictive`` adds to
+        each feature an equal part of the machine's uncertainty about the whole row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
+            to blame.
+        """
+        check_is_fitted(self)
+        if self.machine_.plan.recipe.loss == "uncertainty":
+            raise AttributeError(
+                f"{self._name}: loss='uncertainty' is one number for the whole row and has no shares of features; "
+                "use loss='predictive' or 'reconstruction'"
+            )
+        return self._of_rows(X, lambda rows: -in_blocks(self.machine_, rows, self.machine_.blame))

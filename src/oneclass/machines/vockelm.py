@@ -1,0 +1,125 @@
+"""VOCKELM: reject rows whose output of a low-variance kernel machine trained on a constant is off it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, final
+
+from ..core import threshold as rules
+from .kernel_machine import KernelMachine
+
+__all__ = ["VOCKELM"]
+
+
+@final
+class VOCKELM(KernelMachine):
+    """Reject rows whose output of a low-variance kernel machine trained on a constant is off it.
+
+    Solves ``(K + MK/C + lam I/C) A = r 1`` ([1]_, eq. VOCKELM_betaK); a row is judged by ``(o(z) - r)²``.
+
+    Parameters
+    ----------
+    C : float or "likelihood", default=0.125
+        Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
+        2^5 under which the rows are likeliest; it is nearly always the largest.
+    lam : float, default=1.0
+        Weight of the norm of the output weights.
+    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
+        Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
+    sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="mean"
+        Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
+        rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
+        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper); the
+        authors' released code; or the median distance.
+    scale : bool, default=True
+        Whether to z-score the features first; constant ones are centred only.
+    delta : float in [0, 1), default=0.05
+        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row
+        (but not with ``threshold="mean"``, where it is a tolerance).
+    threshold : {"loo", "train", "authors", "mean"}, default="loo"
+        Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
+        the paper's rule on training scores; the authors' released rule; or delta times the mean training
+        output (VOCKELM_thresh).
+    variance : {"subclass", "class", "none"} or matrix of shape (n, n), default="subclass"
+        Variance to keep small: inside clusters of rows, inside the class, none, or any symmetric positive
+        semi-definite Laplacian over the training rows.
+    n_clusters : int, default=5
+        Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
+        deterministic and does not depend on the order of rows.
+    centring : {"own", "global"}, default="own"
+        Mean from which a cluster's rows deviate: their own cluster's, or the global one as printed in the paper.
+    variance_weight : float, default=1.0
+        Weight of the variance term; 1 is the paper.
+    r : float, default=1.0
+        Output that normal rows should have; not 0.
+    approximation : None, "auto", Nystrom or Fourier, default=None
+        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
+        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+    device : str or device, default=None
+        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
+        PyTorch or CuPy are computed where they are.
+    random_state : int, RandomState instance or None, default=None
+        Seed of landmarks and random features; None draws the same every time. An exact fit draws nothing.
+
+    Attributes
+    ----------
+    offset_ : float
+        Threshold on `score_samples`.
+    model_ : fitted model
+        Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
+    scaler_, kernel_, sigma_, C_
+        Fitted scaling, kernel, (for radial kernels) bandwidth and C in use.
+    labels_ : array of shape (n_samples,)
+        Cluster of each training row, for the ``subclass`` variance.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    .. [1] Mygdalis, Iosifidis, Tefas and Pitas (2016). One class classification applied in facial image analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import VOCKELM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> VOCKELM(delta=0.05).fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+
+    loss: ClassVar[str] = "squared"
+    _rules: ClassVar = {**KernelMachine._rules, "mean": rules.paper}  # which looks at the mean output instead
+
+    def __init__(
+        self,
+        *,
+        C: float | str = 0.125,
+        lam: float = 1.0,
+        kernel: Any = "rbf",
+        sigma: float | str = "mean",
+        scale: bool = True,
+        delta: float = 0.05,
+        threshold: str = "loo",
+        variance: Any = "subclass",
+        n_clusters: int = 5,
+        centring: str = "own",
+        variance_weight: float = 1.0,
+        r: float = 1.0,
+        approximation: Any = None,
+        device: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.lam = lam
+        self.kernel = kernel
+        self.sigma = sigma
+        self.scale = scale
+        self.delta = delta
+        self.threshold = threshold
+        self.variance = variance
+        self.n_clusters = n_clusters
+        self.centring = centring
+        self.variance_weight = variance_weight
+        self.r = r
+        self.approximation = approximation
+        self.device = device
+        self.random_state = random_state

@@ -1,0 +1,161 @@
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import oneclass
+from oneclass import AAKELM, VAAKELM, KNNDetector, PCADetector
+
+MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
+BASELINES = {"OCSVM": 30, "SVDD": 30, "PCADetector": 30, "MSTDetector": 30, "KNNDetector": 30, "NaiveParzen": 20}
+BASELINES |= {"KCentersDetector": 10, "KMeansDetector": 8, "AutoencoderDetector": 8, "OCRF": 6}
+BUDGETS = (0.01, 0.05, 0.10)
+N, FRESH = 199, 200  # with 199 rows the three budgets are whole numbers of two hundredths
+
+
+def draw(rng, n):
+    """Two clusters and a heavy tail, in three features."""
+    centre = np.where(rng.uniform(size=n) < 0.3, 4.0, 0.0)
+    return rng.standard_t(6, size=(n, 3)) * [1.0, 2.0, 0.5] + centre[:, None]
+
+
+def delivered(make, repeats):
+    """Mean share of fresh normal rows rejected at each budget, over fits to fresh training rows."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(repeats):
+        model = make().fit(draw(rng, N))
+        fresh = draw(rng, FRESH)
+        shares.append([np.mean(model.predict(fresh, alpha=alpha) == -1) for alpha in BUDGETS])
+    return np.mean(shares, axis=0)
+
+
+def band(alpha, repeats):
+    """Three standard deviations: one fit's rate is Beta(k, N + 1 - k) with k = alpha (N + 1), then FRESH rows count."""
+    variance = alpha * (1 - alpha) * (1 / (N + 2) + 1 / FRESH)
+    return 3 * math.sqrt(variance / repeats)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_kernel_machines_deliver_the_rate_asked_for(name):
+    for alpha, rate in zip(BUDGETS, delivered(getattr(oneclass, name), 60), strict=True):
+        assert abs(rate - alpha) <= band(alpha, 60), (alpha, rate)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_deliver_the_rate_asked_for_or_a_quarter_less(name):
+    # Five folds judge each row by a model of four fifths of the others, which is stricter than the whole is.
+    repeats = BASELINES[name]
+    for alpha, rate in zip(BUDGETS, delivered(getattr(oneclass, name), repeats), strict=True):
+        assert 0.75 * alpha - band(alpha, repeats) <= rate <= alpha + band(alpha, repeats), (alpha, rate)
+
+
+@pytest.mark.parametrize("loss", ["reconstruction", "uncertainty", "predictive"])
+@pytest.mark.parametrize("C", [1.0, 1000.0])
+def test_every_loss_delivers_the_rate_asked_for(loss, C):
+    for alpha, rate in zip(BUDGETS, delivered(lambda: VAAKELM(loss=loss, C=C), 40), strict=True):
+        assert abs(rate - alpha) <= band(alpha, 40), (alpha, rate)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return draw(np.random.default_rng(1), 400)
+
+
+@pytest.mark.parametrize("delta", [0.02, 0.05, 0.3])
+@pytest.mark.parametrize("machine", [AAKELM, KNNDetector], ids=["AAKELM", "KNNDetector"])
+def test_another_budget_is_the_threshold_of_a_fit_with_it(rows, machine, delta):
+    changed = machine().fit(rows[:200]).predict(rows[200:], alpha=delta)
+    np.testing.assert_array_equal(changed, machine(delta=delta).fit(rows[:200]).predict(rows[200:]))
+
+
+@pytest.mark.parametrize(("machine", "later"), [(AAKELM, {"C": 0.1}), (KNNDetector, {"n_neighbors": 30})])
+def test_parameters_set_after_the_fit_do_not_change_its_p_values(rows, machine, later):
+    known, fresh = rows[:200], rows[200:]
+    changed = machine(threshold="train").fit(known).set_params(**later).p_value(fresh)
+    np.testing.assert_array_equal(changed, machine(threshold="train").fit(known).p_value(fresh))
+
+
+def test_another_budget_uses_held_out_scores_whatever_the_threshold(rows):
+    model = AAKELM(threshold="train").fit(rows[:200])
+    expected = AAKELM(delta=0.2).fit(rows[:200]).predict(rows[200:])
+    np.testing.assert_array_equal(model.predict(rows[200:], alpha=0.2), expected)
+
+
+def test_a_larger_budget_rejects_the_same_rows_and_more(rows):
+    model = VAAKELM().fit(rows[:200])
+    few, many = (model.predict(rows[200:], alpha=alpha) for alpha in (0.05, 0.4))
+    assert np.all(many[few == -1] == -1)
+    assert np.sum(many == -1) > np.sum(few == -1)
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.0, math.nan, "0.1", True])
+def test_a_budget_is_a_share(rows, alpha):
+    with pytest.raises(ValueError, match=r"AAKELM: alpha must be a number in \[0, 1\)"):
+        AAKELM().fit(rows[:50]).predict(rows, alpha=alpha)
+
+
+@pytest.mark.parametrize("machine", [AAKELM, PCADetector], ids=["AAKELM", "PCADetector"])
+def test_a_budget_that_so_few_rows_cannot_keep_is_announced(rows, machine):
+    few = rows[:49]
+    with pytest.warns(UserWarning, match=rf"{machine.__name__}: delta=0.01 is below 1/\(n\+1\)=0.02"):
+        machine(delta=0.01).fit(few)
+    model = machine(delta=0.02).fit(few)
+    with pytest.warns(UserWarning, match="alpha=0.019 is below"):
+        model.predict(rows, alpha=0.019)
+    with pytest.warns(UserWarning, match=r"q=0.01 is below.*no row can be named an outlier"):
+        assert (model.false_discovery(rows, q=0.01) == 1).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(rows, alpha=0.0)
+        model.predict(rows, alpha=0.02)
+
+
+def benjamini_hochberg(p, q):
+    """The procedure as its authors state it, by counting."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    passed = [k for k in range(1, len(p) + 1) if p[order[k - 1]] <= q * k / len(p) + 1e-12]
+    named = order[: max(passed, default=0)]
+    # Equal p-values are named together.
+    limit = max((p[i] for i in named), default=-1.0)
+    return np.where(p <= limit, -1, 1)
+
+
+@pytest.mark.parametrize("q", [0.05, 0.1, 0.5])
+def test_false_discovery_is_the_procedure_of_benjamini_and_hochberg(rows, q):
+    model = AAKELM().fit(rows[:199])
+    batch = np.concatenate([rows[200:280], rows[280:310] + 4.0])
+    np.testing.assert_array_equal(model.false_discovery(batch, q=q), benjamini_hochberg(model.p_value(batch), q))
+
+
+@pytest.mark.parametrize(("outliers", "q"), [(0, 0.1), (10, 0.1), (60, 0.1), (10, 0.3)])
+def test_false_discoveries_are_controlled_on_mixtures(outliers, q):
+    rng = np.random.default_rng(2)
+    shares, found = [], []
+    for _ in range(50):
+        model = AAKELM().fit(draw(rng, 299))
+        far = rng.normal(size=(outliers, 3)) + rng.choice([-25.0, 25.0], size=(outliers, 3))
+        labels = model.false_discovery(np.concatenate([draw(rng, 100), far]), q=q)
+        named = max(1, np.sum(labels == -1))
+        shares.append(np.sum(labels[:100] == -1) / named)
+        found.append(np.mean(labels[100:] == -1) if outliers else 1.0)
+    noise = 3 * np.std(shares) / math.sqrt(50)
+    assert np.mean(shares) <= q * 100 / (100 + outliers) + noise
+    assert np.mean(found) > 0.9
+
+
+def test_a_false_discovery_rate_is_a_share(rows):
+    with pytest.raises(ValueError, match=r"AAKELM: q must be a number in \(0, 1\), got 0"):
+        AAKELM().fit(rows[:50]).false_discovery(rows, q=0)
+
+
+def test_calibration_answers_in_the_library_that_asked(xp, rows):
+    model = AAKELM().fit(xp.asarray(rows[:100]))
+    reference = AAKELM().fit(rows[:100])
+    batch = xp.asarray(rows[100:200])
+    for answer, expected in (
+        (model.predict(batch, alpha=0.2), reference.predict(rows[100:200], alpha=0.2)),
+        (model.false_discovery(batch, q=0.4), reference.false_discovery(rows[100:200], q=0.4)),
+    ):
+        np.testing.assert_array_equal(np.from_dlpack(answer), expected)

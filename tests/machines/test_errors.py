@@ -1,0 +1,187 @@
+import re
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from oneclass import AAKELM, RBF, VAAKELM, VOCKELM
+from oneclass.core.cholesky import SingularSystemError
+
+NOT_NUMBERS = [float("nan"), float("inf"), "1", True, None, [1.0], np.array([1.0, 2.0]), 1j]
+OPEN_INTERVAL = [0, -1, *NOT_NUMBERS]
+BAD = {
+    "C": OPEN_INTERVAL,
+    "lam": OPEN_INTERVAL,
+    "delta": [-0.1, 1, 1.5, *NOT_NUMBERS],
+    "sigma": [0, -1, float("nan"), float("inf"), "auto", True, None, [1.0], np.array([1.0, 2.0]), 1j],
+    "kernel": ["gauss", 3, None, RBF(sigma=-1.0), RBF(sigma="auto")],
+    "scale": ["yes", 1, None],
+    "threshold": ["LOO", "", 3, None, ["loo"]],
+}
+BAD_CONSTANT = {"r": [0, *NOT_NUMBERS]}
+BAD_REBUILDER = {"loss": ["error", None, 3]}
+BAD_VARIANCE = {
+    "variance": [
+        "classes",
+        3,
+        None,
+        np.ones(3),
+        np.ones((3, 3)),
+        np.full((60, 60), np.nan),
+        np.triu(np.eye(60) + 1),
+    ],
+    "n_clusters": [0, -1, 2.5, "5", True, None],
+    "centring": ["mine", None, 3],
+    "variance_weight": [-1, *NOT_NUMBERS],
+}
+
+
+def cases(table):
+    return pytest.mark.parametrize(("name", "value"), [(n, v) for n, bad in table.items() for v in bad], ids=repr)
+
+
+def assert_named(error, machine, parameter, value):
+    """The machine, the parameter, the rule and the value."""
+    message = str(error.value)
+    assert message.startswith(f"{machine.__name__}: ")
+    blamed = "sigma" if isinstance(value, RBF) else parameter
+    assert re.search(rf"\b{blamed} must\b", message)
+    shown = value.sigma if isinstance(value, RBF) else value
+    if not isinstance(value, np.ndarray):
+        assert repr(shown) in message
+
+
+def refuse(machine, rows, name, value):
+    with pytest.raises(ValueError) as error:
+        machine(**{name: value}).fit(rows)
+    assert_named(error, machine, name, value)
+
+
+@cases(BAD)
+def test_a_bad_value_is_named(machine, rows, name, value):
+    refuse(machine, rows, name, value)
+
+
+@cases(BAD_CONSTANT)
+@pytest.mark.parametrize("constant", [VOCKELM], ids=["VOCKELM"])
+def test_a_bad_target_is_named(constant, rows, name, value):
+    refuse(constant, rows, name, value)
+
+
+@cases(BAD_REBUILDER)
+def test_a_bad_score_is_named(rows, name, value):
+    refuse(AAKELM, rows, name, value)
+
+
+@cases(BAD_VARIANCE)
+@pytest.mark.parametrize("embedded", [VOCKELM, VAAKELM], ids=["VOCKELM", "VAAKELM"])
+def test_a_bad_variance_is_named(embedded, rows, name, value):
+    refuse(embedded, rows, name, value)
+
+
+@pytest.mark.parametrize("size", [-0.5, -50.0])
+def test_a_variance_matrix_with_a_negative_eigenvalue_is_refused(rows, size):
+    M = np.eye(60)
+    M[0, 0] = size
+    with pytest.raises(ValueError, match="VAAKELM: variance must be symmetric positive semi-definite"):
+        VAAKELM(variance=M).fit(rows)
+
+
+def test_the_mean_rule_belongs_to_vockelm(rows):
+    with pytest.raises(ValueError, match="AAKELM: threshold must be one of 'loo', 'train', 'authors'; got 'mean'"):
+        AAKELM(threshold="mean").fit(rows)
+    assert np.isfinite(VOCKELM(threshold="mean").fit(rows).offset_)
+
+
+@pytest.mark.parametrize("value", [np.int64(2), np.float32(2.0), 2])
+def test_numbers_of_every_kind_are_numbers(machine, rows, fresh, value):
+    expected = machine(C=2.0, sigma=2.0).fit(rows).score_samples(fresh)
+    np.testing.assert_array_equal(machine(C=value, sigma=value).fit(rows).score_samples(fresh), expected)
+
+
+BAD_WEIGHTS = {
+    "negative": np.r_[-1.0, np.ones(59)],
+    "nan": np.r_[np.nan, np.ones(59)],
+    "infinite": np.r_[np.inf, np.ones(59)],
+    "zeros": np.zeros(60),
+    "short": np.ones(59),
+    "matrix": np.ones((60, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_WEIGHTS)
+def test_bad_weights_are_named(machine, xp, rows, kind):
+    with pytest.raises(ValueError, match=rf"^{machine.__name__}: sample_weight must"):
+        machine().fit(xp.asarray(rows), sample_weight=xp.asarray(BAD_WEIGHTS[kind]))
+
+
+def broken(rows, value):
+    X = rows.copy()
+    X[3, 1] = value
+    return X
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_that_are_not_finite_are_refused(machine, xp, rows, value):
+    with pytest.raises(ValueError, match=r"(?i)X.*(NaN|infinity)"):
+        machine().fit(xp.asarray(broken(rows, value)))
+    model = machine().fit(xp.asarray(rows))
+    with pytest.raises(ValueError, match=r"(?i)X.*(NaN|infinity)"):
+        model.score_samples(xp.asarray(broken(rows, value)))
+
+
+@pytest.mark.parametrize("verb", ["score_samples", "decision_function", "predict", "p_value"])
+def test_an_unfitted_machine_says_so(machine, rows, verb):
+    with pytest.raises(NotFittedError, match=machine.__name__):
+        getattr(machine(), verb)(rows)
+
+
+@pytest.mark.parametrize("features", [3, 5])
+def test_another_number_of_features_is_refused(machine, xp, rows, features):
+    model = machine().fit(xp.asarray(rows))
+    with pytest.raises(ValueError, match=rf"{features} features.*4|X has {features} features"):
+        model.predict(xp.ones((2, features), dtype=xp.float64))
+
+
+@pytest.mark.parametrize("shape", [(60,), (60, 2, 2), (1, 4), (60, 0)])
+def test_rows_of_a_wrong_shape_are_refused(machine, xp, shape):
+    with pytest.raises(ValueError, match=r"(?i)dim|row|sample|feature"):
+        machine().fit(xp.ones(shape, dtype=xp.float64))
+
+
+def test_a_precomputed_kernel_must_be_square(machine, rows):
+    with pytest.raises(ValueError, match=rf"{machine.__name__}: a precomputed kernel must be square.*\(60, 4\)"):
+        machine(kernel="precomputed").fit(rows)
+
+
+def test_a_precomputed_kernel_has_no_uncertainty(rows):
+    with pytest.raises(ValueError, match=r"AAKELM: .*precomputed"):
+        AAKELM(kernel="precomputed", loss="uncertainty").fit(rows @ rows.T)
+
+
+def test_a_callable_kernel_of_the_wrong_shape_is_named(machine, rows):
+    def similarity(X, Y):
+        return np.ones((2, 2))
+
+    with pytest.raises(ValueError, match=f"{machine.__name__}: kernel similarity must return a matrix of shape"):
+        machine(kernel=similarity).fit(rows)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_callable_kernel_that_is_no_number_somewhere_is_named(machine, rows, value):
+    def similarity(X, Y):
+        K = np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2))
+        K[K.mean() > K] = value
+        return K
+
+    with pytest.raises(ValueError, match=f"{machine.__name__}: kernel similarity must return finite values"):
+        machine(kernel=similarity).fit(rows)
+
+
+def test_a_hopeless_system_names_likely_causes(machine, rows):
+    with pytest.raises(SingularSystemError) as error:
+        machine(kernel=lambda X, Y: -(X @ Y.T), C=64.0).fit(rows)
+    message = str(error.value)
+    assert message.startswith(f"{machine.__name__}: ")
+    for cause in ("not positive semi-definite", "NaN", "C / lam", "overflow", "C=64.0"):
+        assert cause in message

@@ -1,0 +1,77 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
+from oneclass.contract import memory
+from oneclass.core import arrays
+
+N = 2000
+CHOICES = [
+    (OCKELM, {}),
+    (AAKELM, {}),
+    (AAKELM, {"kernel": "laplacian"}),
+    (AAKELM, {"sigma": "median"}),
+    (AAKELM, {"loss": "predictive"}),
+    (OCKELM, {"kernel": "precomputed", "threshold": "train"}),
+    (VOCKELM, {"variance": "class"}),
+    (VAAKELM, {"centring": "own"}),
+    (VAAKELM, {"centring": "global", "threshold": "train"}),
+    (VAAKELM, {"variance": "laplacian"}),
+    (VAAKELM, {"variance": "laplacian", "loss": "predictive"}),
+]
+
+
+def peak_bytes(action):
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("machine", "params"), CHOICES, ids=lambda v: v.__name__ if isinstance(v, type) else str(v))
+def test_a_fit_allocates_at_most_three_matrices(machine, params):
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    if params.get("kernel") == "precomputed":
+        X = X @ X.T
+    if params.get("variance") == "laplacian":
+        params = params | {"variance": np.eye(N)}
+    # The blocks of kernel values come on top.
+    assert peak_bytes(lambda: machine(**params).fit(X)) <= 3 * N * N * 8 + 4 * arrays.HOST_BLOCK
+
+
+@pytest.mark.parametrize(("train", "features", "n"), [(100, 4, 200_000), (10, 400, 10_000)], ids=["long", "wide"])
+def test_scoring_allocates_little_beyond_its_output(machine, train, features, n):
+    rng = np.random.default_rng(0)
+    model = machine(delta=0.1).fit(rng.normal(size=(train, features)))
+    Z = rng.normal(size=(n, features))
+    # A few blocks, and the scores twice: in parts and joined.
+    assert peak_bytes(lambda: model.score_samples(Z)) <= 2 * n * 8 + 8 * arrays.HOST_BLOCK
+
+
+def test_block_size_changes_nothing(machine, rows, fresh, monkeypatch):
+    expected = machine().fit(rows).score_samples(fresh)
+    monkeypatch.setattr(arrays, "HOST_BLOCK", 2000)
+    np.testing.assert_allclose(machine().fit(rows).score_samples(fresh), expected, rtol=1e-9)
+
+
+def test_a_fit_that_cannot_fit_says_so_before_it_allocates(machine, xp, monkeypatch):
+    X = xp.asarray(np.random.default_rng(0).normal(size=(1000, 2)))
+    monkeypatch.setattr(memory, "available_bytes", lambda like: 1_000_000)
+    message = rf"{machine.__name__}: an exact fit of 1,000 rows needs about .* but 0.0 GB are free; use approximation="
+
+    def attempt():
+        with pytest.raises(MemoryError, match=message):
+            machine().fit(X)
+
+    assert peak_bytes(attempt) < 1_000_000
+
+
+def test_the_approximation_that_the_message_suggests_fits(machine, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    monkeypatch.setattr(memory, "available_bytes", lambda like: 1_000_000)
+    model = machine(approximation=Nystrom(50)).fit(X)
+    assert set(model.predict(X)) == {-1, 1}
