@@ -92,8 +92,6 @@ def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params,
     assert leverages != []
     rejected = np.mean(exact.score_samples(fresh) < -exact.calibration_.threshold(DELTA))
     assert abs(rejected - np.mean(model.predict(fresh) == -1)) < 0.002
-        < 0.002
-    )
 
 
 def test_resubstitution_would_not_deliver_the_rate(normal):

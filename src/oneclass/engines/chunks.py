@@ -32,8 +32,8 @@ class Chunks(Generic[R]):
         An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of them; a callable that returns a
         fresh iterator of blocks of rows; or an iterable that can be iterated over again.
     reader_of : callable
-        Makes, of the first block, the function that checks any block and returns it as a two-dimensional floating array;
-        that is `reader` then.
+        Makes, of the first block, the `reader` that checks any block and returns it as a two-dimensional floating
+        array.
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
