@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oneclass import PCADetector
+from oneclass import KCentersDetector, KMeansDetector, KNNDetector, PCADetector
 
 MIX = np.random.default_rng(9).normal(size=(4, 3))
 
@@ -57,3 +57,27 @@ def test_rounding_is_no_direction_of_the_planes_without_a_row_either():
     rest = PCADetector(n_components=3, scale=False, threshold="train").fit(np.delete(X, 7, axis=0))
     assert rest.n_components_ == 2
     assert model._calibration()[0][7] == pytest.approx(-rest.score_samples(X[7:8])[0], rel=1e-9)
+
+
+#: Classifiers that have a loss of zero for copies of a few rows.
+POINTS = {
+    "KMeansDetector": lambda **parameters: KMeansDetector(random_state=0, **parameters),
+    "KCentersDetector": lambda **parameters: KCentersDetector(random_state=0, **parameters),
+    "KNNDetector": lambda **parameters: KNNDetector(n_neighbors=3, **parameters),
+    "PCADetector": lambda **parameters: PCADetector(n_components=3, **parameters),
+}
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1, 1e6 / 3])
+@pytest.mark.parametrize("n", [40, 3000])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("make", POINTS.values(), ids=POINTS.keys())
+def test_copies_of_a_few_rows_are_accepted_and_rows_beside_them_are_not(make, scale, n, shift):
+    points = np.eye(4) / 3 + shift
+    X = points[np.random.default_rng(0).integers(4, size=n)]
+    model = make(scale=scale).fit(X)
+    assert (model.score_samples(points) == 0).all()
+    assert (model.predict(points) == 1).all()
+    assert (model.predict(points + 1e-5) == -1).all()
+    sums = points + 0.1 + 0.2 - 0.3  # the same points but for rounding
+    assert (model.predict(sums) == 1).all()

@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 from ..core.arrays import Array
 from ..estimators._input import check_integer
 from ._base import Explained
+from ._neighbours import nearest
+from ._rounding import Rounded
 
 __all__ = ["KCentersDetector"]
 
@@ -19,7 +21,7 @@ _ROUNDS = 100
 
 
 @final
-class KCentersDetector(Explained):
+class KCentersDetector(Rounded, Explained):
     """Cover the training rows with a few small balls and reject rows far from their centres.
 
     Centres are training rows. Each restart assigns rows to their nearest centre and moves a centre to the member of its
@@ -95,17 +97,13 @@ class KCentersDetector(Explained):
         return float(own / other) if own > 0 and other > 0 else 1.0
 
     def _contributions(self, Z: Array) -> Array:
-        return (Z - self.cluster_centers_[_nearest(Z, self.cluster_centers_)]) ** 2
-
-
-def _nearest(Z: Array, centers: Array) -> Array:
-    return cdist(Z, centers, "sqeuclidean").argmin(axis=1)
+        return self._beyond_rounding(Z - self.cluster_centers_[nearest(Z, self.cluster_centers_)], Z) ** 2
 
 
 def _settle(rows: Array, centers: Array) -> tuple[float, Array]:
     """Move the centres until none moves; their squared radius and the centres."""
     for _ in range(_ROUNDS):
-        labels = _nearest(rows, centers)
+        labels = nearest(rows, centers)
         moved = np.stack([_center(rows[labels == c]) for c in range(len(centers))])
         if np.array_equal(moved, centers):
             break
