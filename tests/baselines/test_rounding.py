@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oneclass import KCentersDetector, KMeansDetector, KNNDetector, PCADetector
+from oneclass import KCentersDetector, KMeansDetector, KNNDetector, MSTDetector, PCADetector
 
 MIX = np.random.default_rng(9).normal(size=(4, 3))
 
@@ -64,6 +64,7 @@ POINTS = {
     "KMeansDetector": lambda **parameters: KMeansDetector(random_state=0, **parameters),
     "KCentersDetector": lambda **parameters: KCentersDetector(random_state=0, **parameters),
     "KNNDetector": lambda **parameters: KNNDetector(n_neighbors=3, **parameters),
+    "MSTDetector": MSTDetector,
     "PCADetector": lambda **parameters: PCADetector(n_components=3, **parameters),
 }
 

@@ -60,7 +60,8 @@ class Neighbours:
         return distances[~own].reshape(shape), numbers[~own].reshape(shape)
 
     def _by_tree(self, Z: Array, k: int) -> tuple[Array, Array]:
-        return self._tree.query(Z, np.arange(1, k + 1), workers=self._workers)
+        distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self._workers)
+        return distances, np.minimum(numbers, len(self._rows) - 1)  # none was found at a distance that overflows
 
     def _measure(self, Z: Array, numbers: Array) -> Array:
         distances = np.empty(numbers.shape)

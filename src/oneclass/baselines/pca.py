@@ -88,7 +88,7 @@ class PCADetector(Rounded, Explained):
         self.components_ = model.components_[kept]
         self.n_components_ = len(self.components_)
         self._spreads = model.singular_values_[kept] / np.sqrt(len(Z))
-        self._farthest = Z[np.linalg.norm(Z - self.mean_, axis=1).argmax()]
+        self._farthest = Z[_size(Z - self.mean_).argmax()]
 
     def _wanted(self, Z: Array) -> float:
         n, d = Z.shape
@@ -104,15 +104,14 @@ class PCADetector(Rounded, Explained):
         coordinates = centred @ self.components_.T
         residuals = centred - coordinates @ self.components_
         # The directions were found to the rounding of the training rows, at one spread from the mean.
-        spreads = np.linalg.norm(coordinates / self._spreads, axis=1)
-        rounding = self._rounding_off_the_plane(Z) + np.outer(spreads, self._rounding_off_the_plane(self._farthest))
+        spreads = _size(coordinates / self._spreads)
+        rounding = self._rounding_off_the_plane(Z) + spreads * self._rounding_off_the_plane(self._farthest)
         return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
 
     def _rounding_off_the_plane(self, Z: Array) -> Array:
         """What the rounding of rows and of their projection leaves of residuals."""
         rounding, directions = self._rounding(Z), np.abs(self.components_)
-        lengths = np.linalg.norm(Z - self.mean_, axis=-1, keepdims=True)
-        return rounding + rounding @ directions.T @ directions + UNIT * lengths
+        return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean_)
 
     def _held_out_losses(self, X: Array, w: Array) -> Array:
         Z = self.scaler_(X)
@@ -140,3 +139,8 @@ class PCADetector(Rounded, Explained):
             total = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
             count = 1 + np.sum(np.cumsum(values, axis=1) / total <= self.n_components, axis=1, keepdims=True)
         return solid & (np.arange(d) < np.minimum(count, d - 1))
+
+
+def _size(rows: Array) -> Array:
+    """A bound of the length of each row, in a column, that no square can overflow."""
+    return np.sqrt(rows.shape[-1]) * np.abs(rows).max(axis=-1, keepdims=True, initial=0)
