@@ -31,3 +31,17 @@ def test_a_rows_score_does_not_depend_on_its_batch_mates(baseline, d, place, sca
         rounding *= rounding + np.sqrt(np.abs(alone))
     for together in (model.score_samples(rows), model.score_samples(np.concatenate([far, rows]))[1:]):
         assert (np.abs(together - alone) <= rounding).all()
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")
+@pytest.mark.parametrize("d", [3, 20])
+@pytest.mark.parametrize("size", [1e39, 1e160, 1e300])
+def test_a_row_farther_away_than_squares_can_tell_is_rejected(baseline, size, d, request):
+    X = draw(60, d, PLACES["at the origin"], 0)
+    model = baseline(scale=False).fit(X)
+    if type(model).__name__ in ("OCSVM", "SVDD") and size > 1e39:
+        request.applymarker(pytest.mark.xfail(reason="the kernel's squares overflow"))
+    far = np.array([size, *X[0, 1:]])[None]
+    assert not np.isnan(model.score_samples(far)).any()
+    if type(model).__name__ != "OCRF":  # whose trees may not look at the feature
+        assert model.predict(far) == [-1]

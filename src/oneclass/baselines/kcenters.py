@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,6 +12,7 @@ from ..core.arrays import Array
 from ..estimators._input import check_integer
 from ._base import Explained
 from ._neighbours import nearest
+from ._patience import FOLDS, Slow
 from ._rounding import Rounded
 
 __all__ = ["KCentersDetector"]
@@ -21,7 +22,7 @@ _ROUNDS = 100
 
 
 @final
-class KCentersDetector(Rounded, Explained):
+class KCentersDetector(Slow, Rounded, Explained):
     """Cover the training rows with a few small balls and reject rows far from their centres.
 
     Centres are training rows. Each restart assigns rows to their nearest centre and moves a centre to the member of its
@@ -64,6 +65,8 @@ class KCentersDetector(Rounded, Explained):
     array([ 1, -1])
     """
 
+    _instead: ClassVar = "KMeansDetector, or a smaller n_init"
+
     def __init__(
         self,
         *,
@@ -80,6 +83,10 @@ class KCentersDetector(Rounded, Explained):
         self.delta = delta
         self.threshold = threshold
         self.random_state = random_state
+
+    def _seconds(self, n: int, d: int) -> float:
+        n_init, n_centers = check_integer(self, "n_init", 1), check_integer(self, "n_centers", 1)
+        return n * n_init * (2.5e-6 + 2e-8 * d * n_centers) * (FOLDS if self._is_held_out else 1)
 
     def _learn(self, Z: Array) -> None:
         rows = np.unique(Z, axis=0)  # copies change no radius

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from ..core.arrays import Array
 from ..estimators._input import check_integer
+from ._neighbours import LOW
+from ._patience import Slow
 from ._rounding import Rounded
 from ._tree import Segments, on_longest_paths, spanning_tree
 
@@ -15,7 +17,7 @@ __all__ = ["MSTDetector"]
 
 
 @final
-class MSTDetector(Rounded):
+class MSTDetector(Slow, Rounded):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
     The target class lives around the rows and around the straight lines between neighbours [1]_: the loss is the
@@ -66,11 +68,17 @@ class MSTDetector(Rounded):
     array([ 1, -1])
     """
 
+    _instead: ClassVar = "KNNDetector, or fewer rows"
+
     def __init__(self, *, n_paths: int = 0, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
         self.n_paths = n_paths
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+
+    def _seconds(self, n: int, d: int) -> float:
+        by_products, by_trees = 3e-8 * n**2, 5e-5 * n * 1.5**d
+        return by_products if d > LOW else min(by_products, by_trees)
 
     def _learn(self, Z: Array) -> None:
         n_paths = check_integer(self, "n_paths", 0)

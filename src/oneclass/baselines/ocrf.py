@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
 from ..estimators._input import check_integer, check_number
-from ._base import Baseline
 from ._outliers import OutlierGenerator
+from ._patience import Slow
 
 __all__ = ["OCRF"]
 
@@ -64,7 +64,7 @@ class _Tree(NamedTuple):
 
 
 @final
-class OCRF(Baseline):
+class OCRF(Slow):
     """Reject rows that trees, grown on targets and artificial outliers, vote out.
 
     Every tree [1]_ draws some features, a bootstrap sample of the targets and many times as many outliers: a value lies
@@ -133,8 +133,9 @@ class OCRF(Baseline):
     array([ 1, -1])
     """
 
-    _rules: ClassVar = {**Baseline._rules, "oob": rules.conformal, "half": lambda losses, w, *, delta: 0.5}
+    _rules: ClassVar = {**Slow._rules, "oob": rules.conformal, "half": lambda losses, w, *, delta: 0.5}
     _held_out_rules: ClassVar = ("loo", "oob")
+    _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
 
     def __init__(
         self,
@@ -162,6 +163,11 @@ class OCRF(Baseline):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _seconds(self, n: int, d: int) -> float:
+        rows = n * (1 + check_number(self, "outlier_ratio", 0, np.inf))
+        features = min(check_integer(self, "max_features", 1), d)
+        return check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows)
 
     def _learn(self, Z: Array) -> None:
         enlargement = check_number(self, "enlargement", 1, np.inf, closed_low=True)
