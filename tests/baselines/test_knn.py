@@ -23,6 +23,29 @@ def test_scores_are_those_of_brute_force(rows, fresh, k, method):
     np.testing.assert_allclose(-model.score_samples(fresh), brute(fresh, rows, k, method), rtol=1e-10)
 
 
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize(("shift", "apart"), [(0, 0), (1e8, 0), (0, 1e8)])
+def test_the_nearest_rows_are_those_of_brute_force_wherever_they_lie(d, shift, apart):
+    random = np.random.default_rng(d)
+    rows, fresh = random.normal(size=(50, d)) + shift, random.normal(size=(20, d)) + shift
+    rows[::2] += apart
+    fresh[::2] += apart
+    for k in (1, 3):
+        model = KNNDetector(n_neighbors=k, scale=False).fit(rows)
+        np.testing.assert_allclose(-model.score_samples(fresh), brute(fresh, rows, k, "kappa"), rtol=1e-9)
+        expected = [brute(row[None], np.delete(rows, i, axis=0), k, "kappa")[0] for i, row in enumerate(rows)]
+        np.testing.assert_allclose(model._calibration()[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_a_row_among_its_copies_is_not_its_own_neighbour(d):
+    rows = np.random.default_rng(0).normal(size=(4, d))
+    copies = np.repeat(rows, [5, 2, 2, 1], axis=0)
+    held_out = KNNDetector(n_neighbors=1, scale=False, delta=0.0).fit(copies)._calibration()[0]
+    expected = brute(rows[3:], rows[:3], 1, "kappa")
+    np.testing.assert_allclose(held_out, [*np.zeros(9), *expected], rtol=1e-12)
+
+
 @pytest.mark.parametrize("method", ["kappa", "delta", "gamma"])
 def test_held_out_losses_match_refitting_without_the_row(rows, method):
     model = KNNDetector(n_neighbors=3, method=method, scale=False).fit(rows)

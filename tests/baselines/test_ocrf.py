@@ -1,8 +1,12 @@
+import tracemalloc
+from itertools import product
+
 import numpy as np
 import pytest
 
 from oneclass import OCRF
 from oneclass.baselines._outliers import OutlierGenerator
+from oneclass.baselines.ocrf import _Seen
 
 
 def test_the_marginal_histogram_is_the_complement_of_the_targets():
@@ -101,3 +105,36 @@ def test_the_corner_between_two_stripes_is_rejected():
     X = np.hstack([side, side]) + 0.2 * random.normal(size=(300, 2))
     model = OCRF(n_estimators=50, random_state=0).fit(X)
     assert model.predict([[2.0, 2.0], [2.0, -2.0]]).tolist() == [1, -1]
+
+
+def test_rows_seen_are_told_from_others_by_equality_alone():
+    X = np.array(list(product([-1.0, 0.0, 1.0, 2.0], repeat=5)))
+    bags = [np.array([0, 3, 3]), np.arange(500, 1000), np.arange(0, 1024, 7)]
+    expected = np.stack([np.isin(np.arange(1024), bag) for bag in bags])
+    assert np.array_equal(_Seen.of(X, bags)(X), expected)
+    assert np.array_equal(_Seen.of(X, bags)(np.where(X == 0, -0.0, X)), expected)
+    assert not _Seen.of(X, bags)(X + 1e-15).any()
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_values_beyond_single_precision_are_judged_like_its_largest(rows, scale):
+    model = OCRF(n_estimators=20, scale=scale, random_state=0).fit(rows)
+    Z = np.repeat(rows[:1], 4, axis=0)
+    Z[:, 1] = [1e30, 1e39, 1e200, -1e39]
+    scores = model.score_samples(Z)
+    assert (scores[1:3] == scores[0]).all()
+
+
+def test_scoring_takes_a_few_blocks_of_memory_however_many_rows_there_are(rows, monkeypatch):
+    monkeypatch.setattr("oneclass.core.arrays._HOST_PRODUCT", 1 << 20)
+    model = OCRF(n_estimators=40, random_state=0).fit(rows)
+    Z = np.random.default_rng(0).normal(size=(20_000, 3))
+    expected = np.concatenate([model.score_samples(Z[a : a + 7000]) for a in range(0, 20_000, 7000)])
+    tracemalloc.start()
+    try:
+        scores = model.score_samples(Z)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(scores, expected)
+    assert peak < (4 << 20) + 4 * Z.nbytes < 40 * 20_000 * 8

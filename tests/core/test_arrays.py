@@ -61,3 +61,15 @@ def test_rows_go_to_a_device_unless_another_library_holds_them(xp):
     assert arrays.is_foreign(moved)
     assert (moved is X) == arrays.is_foreign(X)
     assert_agree(moved, B, 0)
+
+
+@pytest.mark.parametrize("value", [0.0, 5e-324, 0.1, 1.0, 1e300])
+def test_bits_lead_back_to_the_number(xp, value):
+    assert arrays.from_bits(int(arrays.bits(xp.asarray([[value]], dtype=xp.float64))[0, 0])) == value
+
+
+def test_sums_by_bin_are_those_of_a_loop(xp):
+    bins, values = RNG.integers(2, 6, size=50), RNG.normal(size=50)
+    expected = [sum(v for b, v in zip(bins, values, strict=True) if b == k) for k in range(8)]
+    assert_agree(arrays.sum_by_bin(xp.asarray(bins), xp.asarray(values), 8), np.array(expected), 1e-14)
+    assert_agree(arrays.sum_by_bin(xp.asarray(bins[:0]), xp.asarray(values[:0]), 3), np.zeros(3), 0)

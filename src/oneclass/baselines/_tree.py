@@ -1,46 +1,74 @@
-"""Euclidean minimum spanning trees: building, longest paths, distance to the edges."""
+"""Euclidean minimum spanning trees: building, longest paths, the way to the nearest edge."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
+from scipy.spatial import cKDTree
 
 from ..core.arrays import Array, blocks
+from ._neighbours import LOW, Neighbours
+from ._rounding import UNIT
 
-__all__ = ["distance_to_segments", "on_longest_paths", "spanning_tree"]
+__all__ = ["Segments", "on_longest_paths", "spanning_tree"]
+
+#: Neighbours of every row that are listed before the tree is grown; few rows need more of them.
+_LISTED = 10
+
+#: Middles of segments that are looked at first, and by what factor more next.
+_FIRST = 4
 
 
 def spanning_tree(V: Array) -> tuple[Array, Array]:
-    """Edges (pairs of row numbers) and their lengths of the minimum spanning tree of distinct rows.
+    """Edges (pairs of row numbers) and their lengths of the minimum spanning tree of distinct rows, at least two.
 
-    Borůvka's rounds: join every part to the nearest row outside it until one part is left.
+    Borůvka's rounds: join every part but the largest to the nearest row outside it until one part is left.
     """
     n = len(V)
+    listed = Neighbours(V).of_each_other(min(_LISTED, n - 1))
     edges, part = np.empty((0, 2), dtype=int), np.arange(n)
     while part.any():
-        edges = np.unique(np.concatenate([edges, _joins(V, part)]), axis=0)
+        edges = np.unique(np.concatenate([edges, _joins(V, part, *listed)]), axis=0)
         part = connected_components(_graph(edges, np.ones(len(edges)), n), directed=False)[1]
-    lengths = np.linalg.norm(V[edges[:, 0]] - V[edges[:, 1]], axis=1)
+    # A length that underflows would be no edge to SciPy.
+    lengths = np.maximum(np.linalg.norm(V[edges[:, 0]] - V[edges[:, 1]], axis=1), np.finfo(float).tiny)
     # Equal lengths may have closed a cycle; the tree of the edges found has none.
     tree = minimum_spanning_tree(_graph(edges, lengths, n)).tocoo()
     return np.stack([tree.row, tree.col], axis=1), tree.data
 
 
-def _joins(V: Array, part: Array) -> Array:
-    """The shortest edge that leaves each part, smaller row number first."""
-    centred = V - V.mean(axis=0)
-    norms = np.vecdot(centred, centred)
-    nearest, gap = np.empty(len(V), dtype=int), np.empty(len(V))
-    for a, b in blocks(len(V), len(V), V):
-        D = centred[a:b] @ (-2 * centred.T)
-        D += norms
-        D[part[a:b, None] == part] = np.inf
-        nearest[a:b] = D.argmin(axis=1)
-        gap[a:b] = D.min(axis=1) + norms[a:b]
+def _joins(V: Array, part: Array, distances: Array, listed: Array) -> Array:
+    """The shortest edge that leaves each part but the largest, smaller row number first."""
+    outside = part[listed] != part[:, None]
+    found, first = outside.any(axis=1), outside.argmax(axis=1)[:, None]
+    gap = np.where(found, np.take_along_axis(distances, first, 1)[:, 0], np.inf)
+    nearest = np.take_along_axis(listed, first, 1)[:, 0]
+    size = np.bincount(part)
+    shortest = np.full(len(size), np.inf)
+    np.minimum.at(shortest, part, gap)
+    # What a row's list lacks is farther away than all that is on it.
+    unsettled = ~found & (distances[:, -1] < shortest[part]) & (part != size.argmax())
+    for side in _sides(part):
+        rows, others = np.flatnonzero(unsettled & side), np.flatnonzero(~side)
+        if len(rows):
+            distance, number = (x[:, 0] for x in Neighbours(V[others]).of(V[rows], 1))
+            nearer = distance < gap[rows]
+            gap[rows[nearer]], nearest[rows[nearer]] = distance[nearer], others[number[nearer]]
     order = np.lexsort((gap, part))
     leaving = order[np.unique(part[order], return_index=True)[1]]
+    leaving = leaving[part[leaving] != size.argmax()]
     return np.sort(np.stack([leaving, nearest[leaving]], axis=1), axis=1)
+
+
+def _sides(part: Array) -> Iterator[Array]:
+    """Halves of the rows, by the binary digits of their parts: two rows of different parts differ in one at least."""
+    for digit in range(int(part.max()).bit_length()):
+        side = (part >> digit & 1).astype(bool)
+        yield side
+        yield ~side
 
 
 def on_longest_paths(edges: Array, lengths: Array, n_paths: int) -> Array:
@@ -74,34 +102,92 @@ def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
     return leaves[np.maximum(from_first, from_last) >= shortest * (1 - 1e-9)]
 
 
-def distance_to_segments(Z: Array, A: Array, B: Array) -> Array:
-    """Distance of each row of `Z` to the nearest of the segments from ``A[e]`` to ``B[e]``."""
-    origin = A.mean(axis=0)  # distances do not see a shift, rounding does
-    Z, A, B = Z - origin, A - origin, B - origin
-    direction = B - A
-    squared_length = np.vecdot(direction, direction)
-    safe = np.where(squared_length > 0, squared_length, 1)
-    start, norms = np.vecdot(A, direction), np.vecdot(A, A)
-    nearest = np.empty(len(Z), dtype=int)
-    for a, b in blocks(len(Z), 2 * len(A), Z):
-        along = Z[a:b] @ direction.T
-        along -= start
-        t = along / safe
-        np.clip(t, 0, 1, out=t)
-        # ‖z - a - t e‖² without ‖z‖², which is the same for all segments.
-        along *= -2
-        along += t * squared_length
-        along *= t
-        along += norms
-        along -= 2 * (Z[a:b] @ A.T)
-        nearest[a:b] = along.argmin(axis=1)
-    return _distance_to_own_segment(Z, A[nearest], direction[nearest], safe[nearest])
+class Segments:
+    """The segments from ``A[e]`` to ``B[e]``, and the way from other rows to the nearest of them."""
 
+    def __init__(self, A: Array, B: Array) -> None:
+        self._start, self._direction = A, B - A
+        self._squared_length = np.vecdot(self._direction, self._direction)
+        self._classes = list(self._by_length(A, B)) if A.shape[1] <= LOW else None
 
-def _distance_to_own_segment(Z: Array, A: Array, direction: Array, squared_length: Array) -> Array:
-    """From differences, free of the rounding that only the choice of the nearest segment may bear."""
-    t = np.clip(np.vecdot(Z - A, direction) / squared_length, 0, 1)
-    return np.linalg.norm(Z - A - t[:, None] * direction, axis=1)
+    def gaps(self, Z: Array) -> Array:
+        """Difference of each row and the point of the segments that is nearest to it."""
+        nearest = self._nearest_by_products(Z) if self._classes is None else self._nearest_by_trees(Z)
+        return self._gaps(Z, nearest)
+
+    def _gaps(self, Z: Array, e: Array) -> Array:
+        """Differences of rows and the nearest points of their own segments `e`."""
+        gaps = Z - self._start[e]
+        direction, squared_length = self._direction[e], self._squared_length[e]
+        t = np.vecdot(gaps, direction) / np.where(squared_length > 0, squared_length, 1)
+        return gaps - np.clip(t, 0, 1)[..., None] * direction
+
+    def _squared(self, Z: Array, e: Array) -> Array:
+        gaps = self._gaps(Z, e)
+        return np.vecdot(gaps, gaps)
+
+    # Few features: no segment is nearer than its middle less half its length, so look at middles from the nearest on.
+
+    def _by_length(self, A: Array, B: Array) -> Iterator[tuple[Array, float, cKDTree]]:
+        """Segments of about the same length, the largest half length, a tree of the middles; short ones first."""
+        lengths = np.sqrt(self._squared_length)
+        usual = np.median(lengths)
+        size = np.ceil(np.log2(np.maximum(lengths / usual, 1))) if usual > 0 else np.zeros(len(lengths))
+        # Middles are rounded.
+        slack = 2 * UNIT * np.abs([A, B]).max() * np.sqrt(A.shape[1])
+        for s in np.unique(size):
+            members = np.flatnonzero(size == s)
+            yield members, lengths[members].max() / 2 + slack, cKDTree((A[members] + B[members]) / 2)
+
+    def _nearest_by_trees(self, Z: Array) -> Array:
+        nearest, squared = np.zeros(len(Z), dtype=int), np.full(len(Z), np.inf)
+        for members, half, middles in self._classes:
+            rows, k = np.arange(len(Z)), min(_FIRST, len(members))
+            while len(rows):
+                farthest = np.empty(len(rows))
+                for a, b in blocks(len(rows), 2 * k * Z.shape[1], Z):
+                    here = rows[a:b]
+                    distances, found = middles.query(Z[here], np.arange(1, k + 1))
+                    farthest[a:b] = distances[:, -1]
+                    e = members[np.minimum(found, len(members) - 1)]  # none is found at a distance that overflows
+                    those = self._squared(Z[here, None, :], e)
+                    best = those.argmin(axis=1)[:, None]
+                    least = np.take_along_axis(those, best, 1)[:, 0]
+                    nearer = least < squared[here]
+                    squared[here[nearer]] = least[nearer]
+                    nearest[here[nearer]] = np.take_along_axis(e, best, 1)[nearer, 0]
+                if k == len(members):
+                    break
+                rows = rows[farthest - half < np.sqrt(squared[rows])]
+                k = min(_FIRST * k, len(members))
+        return nearest
+
+    # Many features: matrix products bound all distances from below, and differences decide among the few that matter.
+
+    def _nearest_by_products(self, Z: Array) -> Array:
+        origin = self._start.mean(axis=0)  # distances do not see a shift, rounding does
+        centred, A = Z - origin, self._start - origin
+        start, own = np.vecdot(A, self._direction), np.vecdot(centred, centred)
+        safe = np.where(self._squared_length > 0, self._squared_length, 1)
+        norms = np.vecdot(A, A)
+        norms -= UNIT * Z.shape[1] * (norms + self._squared_length)
+        nearest = np.empty(len(Z), dtype=int)
+        for a, b in blocks(len(Z), 2 * len(A), Z):
+            bound = centred[a:b] @ self._direction.T
+            bound -= start
+            t = bound / safe
+            np.clip(t, 0, 1, out=t)
+            # ‖z - a - t e‖² without ‖z‖², which is the same for all segments, and less than rounding can add to it.
+            bound *= -2
+            bound += t * self._squared_length
+            bound *= t
+            bound += norms
+            bound -= 2 * (centred[a:b] @ A.T)
+            enough = self._squared(Z[a:b], bound.argmin(axis=1)) - own[a:b] * (1 - UNIT * Z.shape[1])
+            rows, e = np.nonzero(~(bound > enough[:, None]))
+            order = np.lexsort((self._squared(Z[a:b][rows], e), rows))
+            nearest[a:b] = e[order[np.searchsorted(rows[order], np.arange(b - a))]]
+        return nearest
 
 
 def _graph(edges: Array, weights: Array, n: int) -> coo_array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -11,6 +11,9 @@ from sklearn.utils import check_random_state
 from ..core.arrays import Array
 from ..estimators._input import check_integer
 from ._base import Explained
+from ._neighbours import nearest
+from ._patience import FOLDS, Slow
+from ._rounding import Rounded
 
 __all__ = ["KCentersDetector"]
 
@@ -19,7 +22,7 @@ _ROUNDS = 100
 
 
 @final
-class KCentersDetector(Explained):
+class KCentersDetector(Slow, Rounded, Explained):
     """Cover the training rows with a few small balls and reject rows far from their centres.
 
     Centres are training rows. Each restart assigns rows to their nearest centre and moves a centre to the member of its
@@ -62,6 +65,8 @@ class KCentersDetector(Explained):
     array([ 1, -1])
     """
 
+    _instead: ClassVar = "KMeansDetector, or a smaller n_init"
+
     def __init__(
         self,
         *,
@@ -79,6 +84,10 @@ class KCentersDetector(Explained):
         self.threshold = threshold
         self.random_state = random_state
 
+    def _seconds(self, n: int, d: int) -> float:
+        n_init, n_centers = check_integer(self, "n_init", 1), check_integer(self, "n_centers", 1)
+        return n * n_init * (2.5e-6 + 2e-8 * d * n_centers) * (FOLDS if self._is_held_out else 1)
+
     def _learn(self, Z: Array) -> None:
         rows = np.unique(Z, axis=0)  # copies change no radius
         k = min(check_integer(self, "n_centers", 1), len(rows))
@@ -95,17 +104,13 @@ class KCentersDetector(Explained):
         return float(own / other) if own > 0 and other > 0 else 1.0
 
     def _contributions(self, Z: Array) -> Array:
-        return (Z - self.cluster_centers_[_nearest(Z, self.cluster_centers_)]) ** 2
-
-
-def _nearest(Z: Array, centers: Array) -> Array:
-    return cdist(Z, centers, "sqeuclidean").argmin(axis=1)
+        return self._beyond_rounding(Z - self.cluster_centers_[nearest(Z, self.cluster_centers_)], Z) ** 2
 
 
 def _settle(rows: Array, centers: Array) -> tuple[float, Array]:
     """Move the centres until none moves; their squared radius and the centres."""
     for _ in range(_ROUNDS):
-        labels = _nearest(rows, centers)
+        labels = nearest(rows, centers)
         moved = np.stack([_center(rows[labels == c]) for c in range(len(centers))])
         if np.array_equal(moved, centers):
             break

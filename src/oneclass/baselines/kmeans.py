@@ -9,12 +9,14 @@ from sklearn.cluster import KMeans
 from ..core.arrays import Array
 from ..estimators._input import check_choice, check_integer
 from ._base import Explained, count_distinct
+from ._neighbours import nearest
+from ._rounding import Rounded
 
 __all__ = ["KMeansDetector"]
 
 
 @final
-class KMeansDetector(Explained):
+class KMeansDetector(Rounded, Explained):
     """Reject rows that are far from every cluster's mean.
 
     The loss is the squared distance to the nearest of the k-means centres.
@@ -75,13 +77,16 @@ class KMeansDetector(Explained):
         self.random_state = random_state
 
     def _learn(self, Z: Array) -> None:
-        self._clusters = KMeans(
+        clusters = KMeans(
             min(check_integer(self, "n_clusters", 1), count_distinct(Z)),
             init=check_choice(self, "init", ("k-means++", "random")),
             n_init=check_integer(self, "n_init", 1),
             random_state=self.random_state,
         ).fit(Z)
-        self.cluster_centers_ = self._clusters.cluster_centers_
+        self.cluster_centers_ = clusters.cluster_centers_
+        self._summands = len(Z)
 
     def _contributions(self, Z: Array) -> Array:
-        return (Z - self.cluster_centers_[self._clusters.predict(Z)]) ** 2
+        gaps = Z - self.cluster_centers_[nearest(Z, self.cluster_centers_)]
+        # The mean of copies of a row is the row but for the roundings of the sum, one for each.
+        return self._beyond_rounding(gaps, Z, roundings=self._summands) ** 2

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from ..core.arrays import Array, blocks
 from ..estimators._input import check_choice, check_integer
 from ._base import Explained
+from ._neighbours import Neighbours
+from ._rounding import Rounded
 
 __all__ = ["KNNDetector"]
 
@@ -21,7 +22,7 @@ _COINCIDENT = 1e-12
 
 
 @final
-class KNNDetector(Explained):
+class KNNDetector(Rounded, Explained):
     """Reject rows that are far from their nearest training rows.
 
     The loss is the squared distance to the k-th nearest training row (``kappa``), to the mean of the k nearest
@@ -95,24 +96,24 @@ class KNNDetector(Explained):
                 f"{self._name}: n_neighbors must be below the number of training rows {n}, got {self.n_neighbors!r}"
             )
         self.rows_ = Z
-        self._index = NearestNeighbors(n_jobs=self.n_jobs).fit(Z)
+        self._index = Neighbours(Z, n_jobs=self.n_jobs)
         if self.n_neighbors is None:
             self.n_neighbors_, self._nearest = self._choose(n - 1)
         else:
             self.n_neighbors_ = int(self.n_neighbors)
-            self._nearest = self._index.kneighbors(n_neighbors=self.n_neighbors_, return_distance=False)
+            self._nearest = self._index.of_each_other(self.n_neighbors_)[1]
 
     def _choose(self, most: int) -> tuple[int, Array]:
         """The likeliest k and the k nearest others of each training row."""
         for largest in (min(_FEW, most), min(_MANY, most)):
-            distances, nearest = self._index.kneighbors(n_neighbors=largest)
+            distances, nearest = self._index.of_each_other(largest)
             k, settled = _likeliest(distances**2, self.rows_.shape[1])
             if settled:
                 break
         return k, nearest[:, :k].copy()
 
     def _contributions(self, Z: Array) -> Array:
-        return self._measure(Z, self._index.kneighbors(Z, self.n_neighbors_, return_distance=False))
+        return self._measure(Z, self._index.of(Z, self.n_neighbors_)[1])
 
     def _training_losses(self, X: Array) -> Array:
         return self._held_out_losses(X, np.ones(len(X)))
@@ -123,12 +124,12 @@ class KNNDetector(Explained):
 
     def _measure(self, Z: Array, nearest: Array) -> Array:
         if self.method == "kappa":
-            return (Z - self.rows_[nearest[:, -1]]) ** 2
+            return self._beyond_rounding(Z - self.rows_[nearest[:, -1]], Z) ** 2
         parts = [self._measure_group(Z[a:b], nearest[a:b]) for a, b in blocks(len(Z), nearest.shape[1] * Z.shape[1], Z)]
         return np.concatenate(parts)
 
     def _measure_group(self, Z: Array, nearest: Array) -> Array:
-        gaps = Z[:, None, :] - self.rows_[nearest]
+        gaps = self._beyond_rounding(Z[:, None, :] - self.rows_[nearest], Z[:, None, :])
         return gaps.mean(axis=1) ** 2 if self.method == "delta" else (gaps**2).mean(axis=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -10,16 +11,48 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from ..core import threshold as rules
-from ..core.arrays import Array
+from ..core.arrays import Array, bits, blocks
 from ..estimators._input import check_integer, check_number
-from ._base import Baseline
 from ._outliers import OutlierGenerator
+from ._patience import Slow
 
 __all__ = ["OCRF"]
 
 
 #: Rows in a leaf when losses need grades.
 _GRADED_LEAF = 5
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Which trees (rows of `by_tree`) were grown on which of the distinct training rows, which are sorted by `keys`."""
+
+    keys: Array
+    rows: Array
+    by_tree: Array
+
+    @classmethod
+    def of(cls, Z: Array, bags: list[Array]) -> _Seen:
+        rows, number = np.unique(Z, axis=0, return_inverse=True)
+        by_tree = np.zeros((len(bags), len(rows)), dtype=bool)
+        for row, bag in zip(by_tree, bags, strict=True):
+            row[number.ravel()[bag]] = True
+        keys = _keys(rows)
+        order = keys.argsort()
+        return cls(keys[order], rows[order], by_tree[:, order])
+
+    def __call__(self, Z: Array) -> Array:
+        """Whether each tree (row of the result) was grown on each row of `Z` (column)."""
+        place = np.minimum(np.searchsorted(self.keys, _keys(Z)), len(self.keys) - 1)
+        return self.by_tree[:, place] & (self.rows[place] == Z).all(axis=1)
+
+
+def _keys(Z: Array) -> Array:
+    """A whole number for each row, the same for equal rows and hardly ever for others."""
+    factors = 2 * np.random.RandomState(0).randint(1 << 62, size=Z.shape[1] + 1, dtype=np.int64) + 1
+    words = bits(Z) * factors[0]
+    words ^= words >> 32  # simple numbers differ in few bits, all of them high
+    return words @ factors[1:]
 
 
 class _Tree(NamedTuple):
@@ -31,7 +64,7 @@ class _Tree(NamedTuple):
 
 
 @final
-class OCRF(Baseline):
+class OCRF(Slow):
     """Reject rows that trees, grown on targets and artificial outliers, vote out.
 
     Every tree [1]_ draws some features, a bootstrap sample of the targets and many times as many outliers: a value lies
@@ -100,8 +133,9 @@ class OCRF(Baseline):
     array([ 1, -1])
     """
 
-    _rules: ClassVar = {**Baseline._rules, "oob": rules.conformal, "half": lambda losses, w, *, delta: 0.5}
+    _rules: ClassVar = {**Slow._rules, "oob": rules.conformal, "half": lambda losses, w, *, delta: 0.5}
     _held_out_rules: ClassVar = ("loo", "oob")
+    _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
 
     def __init__(
         self,
@@ -130,6 +164,11 @@ class OCRF(Baseline):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _seconds(self, n: int, d: int) -> float:
+        rows = n * (1 + check_number(self, "outlier_ratio", 0, np.inf))
+        features = min(check_integer(self, "max_features", 1), d)
+        return check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows)
+
     def _learn(self, Z: Array) -> None:
         enlargement = check_number(self, "enlargement", 1, np.inf, closed_low=True)
         check_number(self, "outlier_ratio", 0, np.inf)
@@ -139,6 +178,7 @@ class OCRF(Baseline):
         seeds = random.randint(np.iinfo(np.int32).max, size=check_integer(self, "n_estimators", 1))
         self.rows_ = Z
         self.trees_ = self._threads()(delayed(self._grow)(Z, self._leaf(), seed) for seed in seeds)
+        self._seen = _Seen.of(Z, [tree.bag for tree in self.trees_])
 
     def _leaf(self) -> int:
         if self.min_samples_leaf is not None:
@@ -159,20 +199,16 @@ class OCRF(Baseline):
         return _Tree(model.fit(rows, is_outlier), features, bag)
 
     def _judge(self, Z: Array) -> Array:
-        votes = self._threads()(delayed(_votes)(tree, Z.astype(np.float32)) for tree in self.trees_)
-        allowed = self._unseen(Z)
-        unjudged = ~allowed.any(axis=0)
-        allowed |= unjudged  # seen by all trees: then all vote
-        return (allowed * votes).sum(axis=0) / allowed.sum(axis=0)
+        parts = blocks(len(Z), 4 * len(self.trees_), Z, for_products=True)
+        return np.concatenate([self._vote(Z[a:b]) for a, b in parts])
 
-    def _unseen(self, Z: Array) -> Array:
-        """Whether each tree (row of the result) was grown without each row of `Z` (column)."""
-        n = len(self.rows_)
-        number = np.unique(np.concatenate([self.rows_, Z]), axis=0, return_inverse=True)[1].ravel()
-        unseen = np.ones((len(self.trees_), number.max() + 1), dtype=bool)
-        for tree, row in zip(self.trees_, unseen, strict=True):
-            row[number[:n][tree.bag]] = False
-        return unseen[:, number[n:]]
+    def _vote(self, Z: Array) -> Array:
+        largest = np.finfo(np.float32).max  # trees are in single precision, and only compare
+        rows = np.clip(Z, -largest, largest).astype(np.float32)
+        votes = self._threads()(delayed(_votes)(tree, rows) for tree in self.trees_)
+        allowed = ~self._seen(Z)
+        allowed |= ~allowed.any(axis=0)  # seen by all trees: then all vote
+        return (allowed * votes).sum(axis=0) / allowed.sum(axis=0)
 
     def _held_out_losses(self, X: Array, w: Array) -> Array:
         return self._losses(X)

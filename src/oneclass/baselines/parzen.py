@@ -134,6 +134,8 @@ class _Density:
                 with np.errstate(divide="ignore"):  # a point that stands for one value is gone without it
                     E[own] += np.log1p(-1 / self.counts[home[a:b]])
             peak = E.max(axis=1)
+            if np.isneginf(peak).any():  # squares of far values overflow
+                peak = np.maximum(E, -np.finfo(float).max, out=E).max(axis=1)
             E -= peak[:, None]
             yield np.exp(E, out=E), peak, squared
 

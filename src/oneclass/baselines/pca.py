@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA
 from ..core.arrays import Array
 from ..estimators._input import check_integer, check_number
 from ._base import Explained
+from ._rounding import UNIT, Rounded
 
 __all__ = ["PCADetector"]
 
@@ -22,7 +23,7 @@ _BLOCK = 1 << 22
 
 
 @final
-class PCADetector(Explained):
+class PCADetector(Rounded, Explained):
     """Reject rows that are far from the plane of the principal components.
 
     The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept.
@@ -77,12 +78,17 @@ class PCADetector(Explained):
         self.threshold = threshold
 
     def _learn(self, Z: Array) -> None:
+        origin = Z.mean(axis=0)  # the mean of what is left is free of the rounding of a long sum
         with np.errstate(invalid="ignore", divide="ignore"):  # identical rows have no variance to share out
-            model = PCA(self._wanted(Z), svd_solver="full").fit(Z)
-        solid = model.singular_values_ > np.finfo(float).eps * len(Z) * model.singular_values_.max(initial=0)
-        self.mean_ = model.mean_
-        self.components_ = model.components_[solid][: Z.shape[1] - 1]
+            model = PCA(self._wanted(Z), svd_solver="full").fit(Z - origin)
+        noise = np.finfo(float).eps * len(Z) * model.singular_values_.max(initial=0)
+        noise += np.sqrt(len(Z)) * np.abs(model.components_) @ self._rounding(np.zeros(Z.shape[1]))
+        kept = np.flatnonzero(model.singular_values_ > noise)[: Z.shape[1] - 1]
+        self.mean_ = origin + model.mean_
+        self.components_ = model.components_[kept]
         self.n_components_ = len(self.components_)
+        self._spreads = model.singular_values_[kept] / np.sqrt(len(Z))
+        self._farthest = Z[_size(Z - self.mean_).argmax()]
 
     def _wanted(self, Z: Array) -> float:
         n, d = Z.shape
@@ -95,7 +101,17 @@ class PCADetector(Explained):
 
     def _contributions(self, Z: Array) -> Array:
         centred = Z - self.mean_
-        return (centred - centred @ self.components_.T @ self.components_) ** 2
+        coordinates = centred @ self.components_.T
+        residuals = centred - coordinates @ self.components_
+        # The directions were found to the rounding of the training rows, at one spread from the mean.
+        spreads = _size(coordinates / self._spreads)
+        rounding = self._rounding_off_the_plane(Z) + spreads * self._rounding_off_the_plane(self._farthest)
+        return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
+
+    def _rounding_off_the_plane(self, Z: Array) -> Array:
+        """What the rounding of rows and of their projection leaves of residuals."""
+        rounding, directions = self._rounding(Z), np.abs(self.components_)
+        return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean_)
 
     def _held_out_losses(self, X: Array, w: Array) -> Array:
         Z = self.scaler_(X)
@@ -116,10 +132,15 @@ class PCADetector(Explained):
         """Which directions `_learn` would keep, for descending eigenvalues of scatters of n rows."""
         d = values.shape[1]
         values = np.clip(values, 0, None)
-        solid = np.sqrt(values) > np.finfo(float).eps * n * np.sqrt(values[:, :1])
+        solid = values > np.finfo(float).eps * n * values[:, :1]  # scatters resolve no more
         if isinstance(self.n_components, numbers.Integral):
             count = np.full((len(values), 1), min(self.n_components, n))
         else:
             total = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
             count = 1 + np.sum(np.cumsum(values, axis=1) / total <= self.n_components, axis=1, keepdims=True)
         return solid & (np.arange(d) < np.minimum(count, d - 1))
+
+
+def _size(rows: Array) -> Array:
+    """A bound of the length of each row, in a column, that no square can overflow."""
+    return np.sqrt(rows.shape[-1]) * np.abs(rows).max(axis=-1, keepdims=True, initial=0)

@@ -20,6 +20,7 @@ __all__ = [
     "copy",
     "device",
     "exp_inplace",
+    "from_bits",
     "gram",
     "is_foreign",
     "namespace",
@@ -27,6 +28,7 @@ __all__ = [
     "ones",
     "solve_triangular",
     "subtract_product",
+    "sum_by_bin",
     "to_device",
     "to_numpy",
 ]
@@ -142,6 +144,24 @@ def bits(X: Array) -> Array:
     if array_api_compat.is_torch_array(X):
         return X.view(xp.int64)
     return xp.asarray(np.from_dlpack(X).view(np.int64))
+
+
+def from_bits(word: int) -> float:
+    """The number that has these 64 bits."""
+    return float(np.int64(word).view(np.float64))
+
+
+def sum_by_bin(bins: Array, values: Array, n_bins: int) -> Array:
+    """Sum of the values in each of the bins 0, 1, ..., which are whole numbers."""
+    if isinstance(bins, np.ndarray):
+        return np.bincount(bins, values, n_bins)
+    xp = namespace(bins, values)
+    order = xp.argsort(bins)
+    nothing = xp.zeros(1, dtype=values.dtype, device=device(values))
+    reached = xp.concat([nothing, xp.cumulative_sum(xp.take(values, order))])
+    ends = xp.arange(n_bins, dtype=bins.dtype, device=device(bins))
+    sums = xp.take(reached, xp.searchsorted(xp.take(bins, order), ends, side="right"))
+    return xp.concat([sums[:1], sums[1:] - sums[:-1]])
 
 
 def gram(F: Array) -> Array:

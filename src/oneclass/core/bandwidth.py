@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from .arrays import Array, blocks, namespace
+from .arrays import Array, bits, blocks, device, from_bits, namespace, sum_by_bin
 from .kernels import Laplacian, Radial
 
 __all__ = ["BANDWIDTHS", "bandwidth"]
+
+#: Digits of a double-precision number, the sign included, and bits of a digit.
+_DIGITS, _BITS = 4, 16
+
+#: Slack that keeps summed weights from falling short of the half that they stand for.
+_SLACK = 1e-12
 
 
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
@@ -51,28 +57,42 @@ def _rms(kernel: Radial, Z: Array, w: Array) -> float:
 
 
 def _median(kernel: Radial, Z: Array, w: Array) -> float:
-    """Median distance between two training rows; the copies that a weight stands for are rows too."""
+    """Median distance between two training rows; the copies that a weight stands for are rows too.
+
+    Four passes over all pairs, each of which settles 16 bits of the distance: sorting all of them would take several
+    times the memory of the kernel matrix.
+    """
     xp = namespace(Z)
-    parts, weights = [], []
+    copies = max(0.0, float(xp.sum(w * (w - 1))) / 2)  # pairs of copies of the same row, at distance zero
+    median, below, half = 0, 0.0, 0.0
+    for digit in range(_DIGITS):
+        shift = _BITS * (_DIGITS - 1 - digit)
+        sums = xp.zeros(1 << _BITS, dtype=xp.float64, device=device(Z))
+        sums[0] += copies if median == 0 else 0.0
+        for D, m in _pairs(kernel, Z, w):
+            words = xp.bitwise_right_shift(bits(D), xp.asarray(shift, dtype=xp.int64, device=device(Z)))
+            bins = words - (median << _BITS)
+            inside = (bins >= 0) & (bins < 1 << _BITS)
+            sums += sum_by_bin(bins[inside], xp.astype(m[inside], xp.float64), 1 << _BITS)
+        reached = below + xp.cumulative_sum(sums)
+        if digit == 0:
+            half = float(reached[-1]) / 2
+        place = int(xp.count_nonzero(reached < half * (1 - _SLACK)))
+        below = float(reached[place - 1]) if place else below
+        median = (median << _BITS) + place
+    low = from_bits(median)
+    if float(reached[place]) > half * (1 + _SLACK):
+        return low
+    larger = [float(xp.min(D[low < D])) for D, _ in _pairs(kernel, Z, w) if xp.any(low < D)]
+    return (low + min(larger, default=low)) / 2
+
+
+def _pairs(kernel: Radial, Z: Array, w: Array) -> Iterator[tuple[Array, Array]]:
+    """Distances of all pairs of rows and the products of their weights, where positive, in blocks."""
+    xp = namespace(Z)
     for a, b in blocks(Z.shape[0], Z.shape[0], Z):
-        D = kernel.distances(Z[a:b, :], Z[:b, :])
         W = xp.tril(w[a:b, None] * w[None, :b], k=a - 1)
-        parts.append(D[W > 0])
-        weights.append(W[W > 0])
-    copies = xp.sum(w * (w - 1)) / 2  # pairs of copies of the same row, at distance zero
-    if copies > 0:
-        parts.append(xp.zeros_like(w[:1]))
-        weights.append(xp.reshape(copies, (1,)))
-    d, m = xp.concat(parts), xp.concat(weights)
-    del parts, weights  # they hold as much memory as their sum
-    if d.shape[0] == 0:
-        return 0.0
-    order = xp.argsort(d)
-    reached = xp.cumulative_sum(xp.take(m, order))
-    half = reached[-1] / 2
-    low = order[int(xp.sum(xp.astype(reached < half * (1 - 1e-12), xp.int64)))]
-    high = order[min(int(xp.sum(xp.astype(reached <= half * (1 + 1e-12), xp.int64))), d.shape[0] - 1)]
-    return float(d[low] + d[high]) / 2
+        yield kernel.distances(Z[a:b, :], Z[:b, :])[W > 0], W[W > 0]
 
 
 BANDWIDTHS: dict[str, Callable[[Radial, Array, Array], float]] = {"mean": _mean, "rms": _rms, "median": _median}

@@ -1,0 +1,76 @@
+"""Nearest rows by differences: which row is nearest depends neither on where the origin is nor on other rows asked."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from ..core.arrays import Array, blocks
+from ._rounding import UNIT
+
+__all__ = ["Neighbours", "nearest"]
+
+#: Features up to which a k-d tree leaves out most rows; with more of them matrix products are quicker.
+LOW = 8
+
+#: Error of a squared distance, relative to it, up to which a matrix product may choose.
+_CLOSE = 1e-9
+
+
+class Neighbours:
+    """The rows that are nearest to others, found by a k-d tree or, with many features, by matrix products.
+
+    Products lose the distance between rows that are much nearer to each other than to the origin, so that the nearest
+    row would be one at random: such rows are left to the tree.
+    """
+
+    def __init__(self, rows: Array, *, n_jobs: int | None = None) -> None:
+        self._rows, self._workers = rows, n_jobs or 1
+        self._tree = cKDTree(rows)
+        self._origin = rows.mean(axis=0)
+        self._products = None
+        if rows.shape[1] > LOW:
+            self._products = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(rows - self._origin)
+
+    def of(self, Z: Array, k: int) -> tuple[Array, Array]:
+        """Distances and numbers of the k nearest rows of each row of `Z`, in ascending order."""
+        if self._products is None:
+            return self._by_tree(Z, k)
+        centred = Z - self._origin
+        numbers = self._products.kneighbors(centred, k, return_distance=False)
+        distances = self._measure(Z, numbers)
+        order = distances.argsort(axis=1)
+        distances, numbers = np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
+        lengths, last = np.linalg.norm(centred, axis=1), distances[:, -1]
+        # A row that is nearer than the last is no longer than this, and the product's error is that of both squares.
+        doubtful = UNIT * (lengths**2 + (lengths + last) ** 2) > _CLOSE * last**2
+        doubtful &= last > 0
+        if doubtful.any():
+            distances[doubtful], numbers[doubtful] = self._by_tree(Z[doubtful], k)
+        return distances, numbers
+
+    def of_each_other(self, k: int) -> tuple[Array, Array]:
+        """The same of the rows themselves, none its own neighbour."""
+        distances, numbers = self.of(self._rows, k + 1)
+        own = numbers == np.arange(len(self._rows))[:, None]
+        own[~own.any(axis=1), -1] = True  # lost among its copies, one of which stands for it
+        shape = len(self._rows), k
+        return distances[~own].reshape(shape), numbers[~own].reshape(shape)
+
+    def _by_tree(self, Z: Array, k: int) -> tuple[Array, Array]:
+        distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self._workers)
+        return distances, np.minimum(numbers, len(self._rows) - 1)  # none was found at a distance that overflows
+
+    def _measure(self, Z: Array, numbers: Array) -> Array:
+        distances = np.empty(numbers.shape)
+        for a, b in blocks(len(Z), numbers.shape[1] * Z.shape[1], Z):
+            distances[a:b] = np.linalg.norm(Z[a:b, None, :] - self._rows[numbers[a:b]], axis=2)
+        return distances
+
+
+def nearest(Z: Array, centers: Array) -> Array:
+    """Number of the nearest of a few centres, for each row."""
+    parts = [cdist(Z[a:b], centers, "sqeuclidean").argmin(axis=1) for a, b in blocks(len(Z), len(centers), Z)]
+    return np.concatenate(parts)
