@@ -1,37 +1,78 @@
-"""What the ten baselines share: reading rows, z-scores, held-out losses by folds, explanations."""
+"""What the baselines share: a model learnt from rows in z-scores, held-out losses by folds, explanations."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import KFold
-from sklearn.utils.validation import check_is_fitted
 
+from ..contract.base import OneClassClassifier
+from ..contract.checks import check_flag, check_magnitudes
+from ..contract.reading import Header, read_training_rows
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
+from ..core.calibration import Calibration
+from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
-from ..estimators._base import OneClassClassifier
-from ..estimators._input import read_rows
+from ..core.threshold import Ranks
+from ._rounding import Rounding
 
-__all__ = ["Baseline", "Explained", "count_distinct"]
+__all__ = ["Baseline", "Explained", "Model", "Training", "count_distinct"]
 
 _FOLDS = 5
 
 
+class Model(Protocol):
+    """What was learnt from rows: a frozen value."""
+
+    def losses(self, Z: Array) -> Array:
+        """Loss of each row in z-scores."""
+        ...
+
+
+class ExplainedModel(Model, Protocol):
+    """A model whose loss is a sum over features."""
+
+    def contributions(self, Z: Array) -> Array:
+        """Every feature's part of the loss, for rows in z-scores."""
+        ...
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from, in z-scores, and all else that a classifier may look at."""
+
+    Z: Array
+    rounding: Rounding
+    pairwise: bool = False  # whether the rows are kernel values, a column for each of them
+    kernel: Kernel | None = None  # to use, where that is known already
+    outliers: Array | None = None  # labelled ones, in z-scores
+
+    def part(self, rows: Array, seen: Array) -> Training:
+        """Some of the rows, as a model sees them that knows the rows `seen`."""
+        return replace(self, Z=self.Z[np.ix_(rows, seen)] if self.pairwise else self.Z[rows])
+
+
 class Baseline(OneClassClassifier):
-    """A classifier on rows in z-scores: a subclass says how to learn from rows (`_learn`) and their losses (`_judge`).
+    """A classifier on rows in z-scores: a subclass says how a model is learnt from rows (`_learn`).
 
     Held-out losses come from five shuffled folds unless the subclass knows a cheaper way; the scaling of the features
     is that of all rows. Everything is computed in double precision.
     """
 
     _rules: ClassVar = {**OneClassClassifier._rules, "train": rules.dd_tools}
+    #: Fields of the model that are attributes of the fitted classifier, with an underscore after them.
+    _published: ClassVar[tuple[str, ...]] = ()
+    #: Whether held-out losses cost so little that every fit has them; else only one whose threshold needs them does.
+    _held_out_for_free: ClassVar[bool] = False
 
     scale: bool
+    scaler_: Scaler
+    model_: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the target class from its rows.
@@ -48,84 +89,108 @@ class Baseline(OneClassClassifier):
         self
             The fitted classifier.
         """
-        X = self._rows_of(X, reset=True, min_rows=2)
-        self._fit_and_decide(X, ones(X))
-        return self
+        X, header = self._read_training(X)
+        return self._fit_rows(X, header)
+
+    def _fit_rows(self, X: Array, header: Header, outliers: Array | None = None) -> Self:
+        self._check_decision()
+        self._before(X)
+        scaler = self._scaling(X, header)
+        training = self._training(X, scaler)
+        if outliers is not None:
+            training = replace(training, outliers=scaler(outliers))
+        model = self._learn(training)
+        w = ones(X)
+        calibration = None
+        if self._holds_out or self._held_out_for_free:
+            calibration = Calibration.of(self._held_out_losses(model, training), w)
+        ranks = calibration if self._holds_out else Ranks.of(self._training_losses(model, training), w)
+        self._after(model)
+        return self._keep(
+            header,
+            self._threshold(model, ranks),
+            calibration,
+            model_=model,
+            scaler_=scaler,
+            **self._attributes(model),
+        )
 
     @abstractmethod
-    def _learn(self, Z: Array) -> None:
-        """Learn from rows in z-scores; one row must do, since two rows make folds of one."""
+    def _learn(self, training: Training) -> Model:
+        """What rows teach; one row must do, since two rows make folds of one."""
 
-    @abstractmethod
-    def _judge(self, Z: Array) -> Array:
-        """Loss of each row in z-scores."""
+    def _scaling(self, X: Array, header: Header) -> Scaler:
+        scale = check_flag(self, "scale")
+        columns = ColumnMoments.of(X, ones(X))
+        check_magnitudes(self, columns, header.names, scaled=scale)
+        return Scaler.of(columns) if scale else Scaler.identity(X)
 
-    def _fit(self, X: Array, w: Array) -> None:
-        if not isinstance(self.scale, bool | np.bool_):
-            raise ValueError(f"{self._name}: scale must be True or False, got {self.scale!r}")
-        self.scaler_ = self._scaling(X, w)
-        self._learn(self.scaler_(X))
+    def _training(self, X: Array, scaler: Scaler) -> Training:
+        return Training(scaler(X), Rounding.of(X, scaler))
 
-    def _scaling(self, X: Array, w: Array) -> Scaler:
-        return Scaler.of(ColumnMoments.of(X, w)) if self.scale else Scaler.identity(X)
+    def _before(self, X: Array) -> None:
+        """Say what there is to say before a fit."""
 
-    def _losses(self, X: Array) -> Array:
-        return self._judge(self.scaler_(X))
+    def _after(self, model: Any) -> None:
+        """Say what there is to say after it."""
 
-    def _held_out_losses(self, X: Array, w: Array) -> Array:
-        return self._losses_by_folds(self.scaler_(X))
+    def _attributes(self, model: Any) -> dict[str, Any]:
+        return {f"{name}_": getattr(model, name) for name in self._published}
 
-    def _losses_by_folds(self, Z: Array) -> Array:
-        losses = np.empty(len(Z))
-        for seen, unseen in _folds(len(Z)):
-            twin = self._twin()
-            twin._learn(self._part(Z, seen, seen))
-            losses[unseen] = twin._judge(self._part(Z, unseen, seen)) * self._size_beside(twin, Z)
+    # Losses of the training rows.
+
+    def _training_losses(self, model: Any, training: Training) -> Array:
+        """Loss of each training row under the model."""
+        return model.losses(training.Z)
+
+    def _held_out_losses(self, model: Any, training: Training) -> Array:
+        """Loss of each training row under a model that did not see it."""
+        return self._losses_by_folds(model, training)
+
+    def _losses_by_folds(self, model: Any, training: Training) -> Array:
+        training = self._knowing(model, training)
+        losses = np.empty(len(training.Z))
+        for seen, unseen in _folds(len(losses)):
+            twin = self._learn(training.part(seen, seen))
+            losses[unseen] = twin.losses(training.part(unseen, seen).Z) * self._size_beside(model, twin, training)
         return losses
 
-    def _size_beside(self, twin: Self, Z: Array) -> float:
-        """How large this model's losses of its rows are beside those of its twin, which learnt from some of them."""
+    def _knowing(self, model: Any, training: Training) -> Training:
+        """What folds take over from the model of all rows."""
+        return training
+
+    def _size_beside(self, model: Any, twin: Any, training: Training) -> float:
+        """How large the model's losses of its rows are beside those of a twin, which learnt from some of them."""
         return 1.0
 
-    def _part(self, Z: Array, rows: Array, seen: Array) -> Array:
-        """Some of the rows, as a model sees them that knows the rows `seen`."""
-        return Z[rows]
+    def _threshold(self, model: Any, ranks: Ranks) -> float:
+        """Put the threshold on these losses, held-out or training ones as the rule asks."""
+        return self._rules[self.threshold](ranks, delta=self.delta)
 
-    def _twin(self) -> Self:
-        """An unfitted copy for the folds."""
-        return clone(self)
+    # Answers.
 
-    def _calibration(self) -> tuple[Array, Array]:
-        if self._held_out is None:
-            twin, X, w = self._rows  # type: ignore[misc]
-            self._held_out = (twin._held_out_losses(X, w), w)
-            self._rows = None
-        return self._held_out
+    def _losses(self, X: Array) -> Array:
+        return self.model_.losses(self.scaler_(X))
 
-    @property
-    def _name(self) -> str:
-        return type(self).__name__
+    def _read_training(self, X: Any) -> tuple[Array, Header]:
+        self._refuse_foreign(X)
+        rows, header = read_training_rows(self, X)
+        return rows.astype(np.float64, copy=False), header
 
-    def _rows_of(self, X: Any, *, reset: bool, min_rows: int = 1) -> Array:
+    def _read(self, X: Any) -> Array:
+        self._refuse_foreign(X)
+        return super()._read(X).astype(np.float64, copy=False)
+
+    def _refuse_foreign(self, X: Any) -> None:
         if is_foreign(X):
             kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
             raise TypeError(f"{self._name}: X must be a NumPy array or convertible to one (a data frame), got {kind}")
-        return read_rows(self, X, reset=reset, min_rows=min_rows).astype(np.float64, copy=False)
-
-    def _read(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._rows_of(X, reset=False)
 
 
 class Explained(Baseline):
     """A baseline whose loss is a sum over features."""
 
-    @abstractmethod
-    def _contributions(self, Z: Array) -> Array:
-        """Every feature's part of the loss, for rows in z-scores."""
-
-    def _judge(self, Z: Array) -> Array:
-        return self._contributions(Z).sum(axis=1)
+    model_: ExplainedModel
 
     def explain(self, X: Any) -> Array:
         """Contribution of every feature to the score.
@@ -141,7 +206,7 @@ class Explained(Baseline):
             One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
             to blame.
         """
-        return -self._contributions(self.scaler_(self._read(X)))
+        return self._of_rows(X, lambda rows: -self.model_.contributions(self.scaler_(rows)))
 
 
 def count_distinct(Z: Array) -> int:

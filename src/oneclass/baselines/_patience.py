@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import ClassVar
 
+from ..contract.notices import warn
 from ..core.arrays import Array
 from ._base import Baseline
 
@@ -28,19 +28,10 @@ class Slow(Baseline):
     def _seconds(self, n: int, d: int) -> float:
         """What a fit of `n` rows of `d` features takes on one core of a few years ago, within a factor of three."""
 
-    def _fit(self, X: Array, w: Array) -> None:
+    def _before(self, X: Array) -> None:
         seconds = self._seconds(*X.shape)
         if seconds > _PATIENCE:
-            warnings.warn(
-                f"{self._name}: fitting {len(X):,} rows takes about {_in_words(seconds)}; use {self._instead}",
-                UserWarning,
-                stacklevel=4,
-            )
-        super()._fit(X, w)
-
-    @property
-    def _is_held_out(self) -> bool:
-        return self.threshold in self._held_out_rules
+            warn(f"{self._name}: fitting {len(X):,} rows takes about {_in_words(seconds)}; use {self._instead}")
 
 
 def _in_words(seconds: float) -> str:

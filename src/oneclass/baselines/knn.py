@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import final
+from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
 
+from ..contract.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
-from ..estimators._input import check_choice, check_integer
-from ._base import Explained
+from ._base import Explained, Training
 from ._neighbours import Neighbours
-from ._rounding import Rounded
+from ._rounding import Rounding
 
 __all__ = ["KNNDetector"]
 
@@ -22,7 +23,7 @@ _COINCIDENT = 1e-12
 
 
 @final
-class KNNDetector(Rounded, Explained):
+class KNNDetector(Explained):
     """Reject rows that are far from their nearest training rows.
 
     The loss is the squared distance to the k-th nearest training row (``kappa``), to the mean of the k nearest
@@ -88,49 +89,68 @@ class KNNDetector(Rounded, Explained):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
-    def _learn(self, Z: Array) -> None:
-        check_choice(self, "method", ("kappa", "delta", "gamma"))
-        n = len(Z)
+    _published: ClassVar = ("rows", "n_neighbors")
+    _held_out_for_free: ClassVar = True
+
+    def _learn(self, training: Training) -> _Neighbourhood:
+        method, n = check_choice(self, "method", ("kappa", "delta", "gamma")), len(training.Z)
         if self.n_neighbors is not None and check_integer(self, "n_neighbors", 1) >= n:
             raise ValueError(
                 f"{self._name}: n_neighbors must be below the number of training rows {n}, got {self.n_neighbors!r}"
             )
-        self.rows_ = Z
-        self._index = Neighbours(Z, n_jobs=self.n_jobs)
+        index = Neighbours(training.Z, n_jobs=self.n_jobs)
         if self.n_neighbors is None:
-            self.n_neighbors_, self._nearest = self._choose(n - 1)
+            k, nearest = _choose(index, *training.Z.shape)
         else:
-            self.n_neighbors_ = int(self.n_neighbors)
-            self._nearest = self._index.of_each_other(self.n_neighbors_)[1]
+            k = int(self.n_neighbors)
+            nearest = index.of_each_other(k)[1]
+        return _Neighbourhood(training.Z, k, method, index, nearest, training.rounding)
 
-    def _choose(self, most: int) -> tuple[int, Array]:
-        """The likeliest k and the k nearest others of each training row."""
-        for largest in (min(_FEW, most), min(_MANY, most)):
-            distances, nearest = self._index.of_each_other(largest)
-            k, settled = _likeliest(distances**2, self.rows_.shape[1])
-            if settled:
-                break
-        return k, nearest[:, :k].copy()
+    def _training_losses(self, model: _Neighbourhood, training: Training) -> Array:
+        return self._held_out_losses(model, training)
 
-    def _contributions(self, Z: Array) -> Array:
-        return self._measure(Z, self._index.of(Z, self.n_neighbors_)[1])
-
-    def _training_losses(self, X: Array) -> Array:
-        return self._held_out_losses(X, np.ones(len(X)))
-
-    def _held_out_losses(self, X: Array, w: Array) -> Array:
+    def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array:
         """Each row against the others; exact but for the scaling."""
-        return self._measure(self.rows_, self._nearest).sum(axis=1)
+        return model.measure(model.rows, model.nearest).sum(axis=1)
 
-    def _measure(self, Z: Array, nearest: Array) -> Array:
+
+@dataclass(frozen=True)
+class _Neighbourhood:
+    """Training rows, and how to measure distances to the `n_neighbors` nearest of them."""
+
+    rows: Array
+    n_neighbors: int
+    method: str
+    index: Neighbours
+    nearest: Array  # of each training row, the nearest others
+    rounding: Rounding
+
+    def losses(self, Z: Array) -> Array:
+        return self.contributions(Z).sum(axis=1)
+
+    def contributions(self, Z: Array) -> Array:
+        return self.measure(Z, self.index.of(Z, self.n_neighbors)[1])
+
+    def measure(self, Z: Array, nearest: Array) -> Array:
+        """Squared distances of rows to the training rows `nearest` to each, feature by feature."""
         if self.method == "kappa":
-            return self._beyond_rounding(Z - self.rows_[nearest[:, -1]], Z) ** 2
+            return self.rounding.beyond(Z - self.rows[nearest[:, -1]], Z) ** 2
         parts = [self._measure_group(Z[a:b], nearest[a:b]) for a, b in blocks(len(Z), nearest.shape[1] * Z.shape[1], Z)]
         return np.concatenate(parts)
 
     def _measure_group(self, Z: Array, nearest: Array) -> Array:
-        gaps = self._beyond_rounding(Z[:, None, :] - self.rows_[nearest], Z[:, None, :])
+        gaps = self.rounding.beyond(Z[:, None, :] - self.rows[nearest], Z[:, None, :])
         return gaps.mean(axis=1) ** 2 if self.method == "delta" else (gaps**2).mean(axis=1)
+
+
+def _choose(index: Neighbours, n: int, d: int) -> tuple[int, Array]:
+    """The likeliest k and the k nearest others of each training row."""
+    for largest in (min(_FEW, n - 1), min(_MANY, n - 1)):
+        distances, nearest = index.of_each_other(largest)
+        k, settled = _likeliest(distances**2, d)
+        if settled:
+            break
+    return k, nearest[:, :k].copy()
 
 
 def _likeliest(squared: Array, d: int) -> tuple[int, bool]:

@@ -148,9 +148,7 @@ class KernelMachine(OneClassClassifier):
         return self._keep_fit(fit, header, approximation=approximation)
 
     def _seed(self) -> int:
-        if self.random_state is None:
-            return 0
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
