@@ -11,9 +11,10 @@ from typing import Any
 
 import oneclass
 
+from .author_splits import authors_split
 from .authors_code import authors_code
 from .recipes import honest, paper
-from .splitting import Split, authors_split, random_split
+from .splitting import Split, random_split
 
 __all__ = ["RECIPES", "Row", "Task", "evaluate"]
 
@@ -57,7 +58,7 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     dataset : str
         Name of a dataset, or of an authors' split.
     method : str
-        One of `oneclass.bench.METHODS`.
+        One of `reproduction.METHODS`.
     recipe : str
         One of `RECIPES`.
     seed : int

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from oneclass import VAAKELM
-from oneclass.bench import recipes, spectral
-from oneclass.bench.methods import KERNEL_MACHINES, METHODS
-from oneclass.bench.selection import CS, DELTAS, KS, best
+from reproduction import recipes, spectral
+from reproduction.methods import KERNEL_MACHINES, METHODS
+from reproduction.selection import CS, DELTAS, KS, best
 
 
 @pytest.mark.parametrize("method", KERNEL_MACHINES)

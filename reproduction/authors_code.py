@@ -56,7 +56,7 @@ def authors_code(split: Split, method: str) -> list[dict[str, Any]]:
     Examples
     --------
     >>> import numpy as np
-    >>> from oneclass.bench.splitting import Fold, Split
+    >>> from reproduction.splitting import Fold, Split
     >>> rng = np.random.default_rng(0)
     >>> rows, y = np.vstack([rng.normal(size=(20, 2)), rng.normal(5, 1, (20, 2))]), np.repeat([1, -1], 20)
     >>> split = Split(rng.normal(size=(30, 2)), rows, y, (Fold(rng.normal(size=(24, 2)), rows, y),))

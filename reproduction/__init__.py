@@ -1,4 +1,7 @@
-"""The paper's experiments, rerun: recipes, a resumable runner, tables, figures and statistics."""
+"""The paper's experiments, rerun: recipes, a resumable runner, tables, figures and statistics.
+
+It stands beside the library and is not installed with it: run it from the root of the repository.
+"""
 
 from .methods import METHODS, Method
 from .protocol import RECIPES, Task, evaluate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from oneclass.bench.metrics import METRICS, metrics, paper_gmean
+from reproduction.metrics import METRICS, metrics, paper_gmean
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([1, -1], [30, 70])

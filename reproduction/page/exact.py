@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import published
+from ..author_splits import AUTHORS_SPLITS
 from ..methods import KERNEL_MACHINES
 from ..results import Results
-from ..splitting import AUTHORS_SPLITS
 from .markdown import number, signed, table
 from .naming import title
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from oneclass.bench import published
-from oneclass.bench.authors_code import MACHINES, authors_code
-from oneclass.bench.release import ReleasedMachine, accepted, zscore
-from oneclass.bench.splitting import AUTHORS_SPLITS, authors_split
-from oneclass.bench.twister_kmeans import twister_kmeans
+from reproduction import published
+from reproduction.author_splits import AUTHORS_SPLITS, authors_split
+from reproduction.authors_code import MACHINES, authors_code
+from reproduction.release import ReleasedMachine, accepted, zscore
+from reproduction.twister_kmeans import twister_kmeans
 
 
 def slow_losses(train, rows, C, k, *, autoassociative):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from oneclass.datasets import names
 
+from .author_splits import AUTHORS_SPLITS
 from .methods import KERNEL_MACHINES, METHODS
 from .protocol import Task
-from .splitting import AUTHORS_SPLITS
 
 __all__ = ["ORDERS", "PAPER_DATASETS", "QUICK_DATASETS", "QUICK_SPLITS", "full", "quick", "tasks"]
 
@@ -74,7 +74,7 @@ def tasks(
     Parameters
     ----------
     recipe : str
-        One of `oneclass.bench.RECIPES`.
+        One of `reproduction.RECIPES`.
     datasets, methods : sequence of str, optional
         None: the paper's datasets (those that the authors released, for the recipes on their splits) and all methods
         (the four kernel machines, for those recipes).

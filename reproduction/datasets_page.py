@@ -1,12 +1,11 @@
-"""The generated parts of ``docs/datasets.md``; ``python -m oneclass.datasets.page docs/datasets.md`` renews them."""
+"""The generated parts of docs/datasets.md; ``python -m reproduction.datasets_page docs/datasets.md`` renews them."""
 
 import re
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-from oneclass.datasets.card import Card
-from oneclass.datasets.registry import cards
+from oneclass.datasets import Card, cards
 
 __all__ = ["render"]
 
@@ -30,7 +29,6 @@ def render(page: str) -> str:
 
     Examples
     --------
-    >>> from oneclass.datasets.page import render
     >>> page = render("<!-- begin: traps --><!-- end: traps -->")
     >>> page == render(page), "label away" in page
     (True, True)

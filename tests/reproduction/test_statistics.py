@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oneclass.bench import published
-from oneclass.bench.methods import METHODS
-from oneclass.bench.plan import PAPER_DATASETS
-from oneclass.bench.statistics import critical_difference, friedman, holm, ranks, wilcoxon_pairs
+from reproduction import published
+from reproduction.methods import METHODS
+from reproduction.plan import PAPER_DATASETS
+from reproduction.statistics import critical_difference, friedman, holm, ranks, wilcoxon_pairs
 
 PAPER = np.array([[published.f1(d, m) for m in METHODS] for d in PAPER_DATASETS[:15]], dtype=float)
 

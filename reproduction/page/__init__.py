@@ -78,14 +78,14 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> 
     # Draw from what is kept, so that the kept rows draw the same page again.
     stored, target = [_compact(row) for row in store.read(rows)], Path(target)
     if not stored:
-        raise FileNotFoundError(f"no rows in {rows}; run python -m oneclass.bench run first")
+        raise FileNotFoundError(f"no rows in {rows}; run python -m reproduction run first")
     results = Results(stored)
     if store.done(stored) == {task.key for task in plan.quick()}:
         target.write_text(brief(results, plan.QUICK_DATASETS) + "\n", encoding="utf-8")
         return
     if missing := _missing(stored, plan.full()):
         first = " ".join(map(str, missing[0].key))
-        raise ValueError(f"{len(missing)} tasks have no rows yet, such as {first}: python -m oneclass.bench run")
+        raise ValueError(f"{len(missing)} tasks have no rows yet, such as {first}: python -m reproduction run")
     folder = target.with_suffix("")
     draw(results, folder)
     store.write(folder / "rows.jsonl.gz", stored)

@@ -6,14 +6,14 @@ import zlib
 import numpy as np
 import pytest
 
-from oneclass.bench import plan, published, store
-from oneclass.bench.__main__ import main
-from oneclass.bench.figures.ranking import cliques
-from oneclass.bench.methods import KERNEL_MACHINES
-from oneclass.bench.metrics import METRICS
-from oneclass.bench.page import page
-from oneclass.bench.page.claims import leads
-from oneclass.bench.results import Results
+from reproduction import plan, published, store
+from reproduction.__main__ import main
+from reproduction.figures.ranking import cliques
+from reproduction.methods import KERNEL_MACHINES
+from reproduction.metrics import METRICS
+from reproduction.page import page
+from reproduction.page.claims import leads
+from reproduction.results import Results
 
 
 def made_up(task):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from oneclass.bench import plan, protocol, runner, store
-from oneclass.bench.protocol import Task, evaluate
+from reproduction import plan, protocol, runner, store
+from reproduction.protocol import Task, evaluate
 
 TASKS = [Task("honest", "digits_0", method, seed) for seed in (0, 1) for method in ("PCA", "AAKELM")]
 TASKS.append(Task("paper", "digits_0", "OCKELM", 0))

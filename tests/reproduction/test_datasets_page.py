@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from oneclass.datasets import names
-from oneclass.datasets.page import render
+from reproduction.datasets_page import render
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
 

@@ -40,7 +40,7 @@ def opening(results: Results, rows: list[Row]) -> str:
     recipes = table(["recipe", "what it does"], [[f"`{name}`", text] for name, text in RECIPES.items()], left=2)
     return f"""# Reproduction of the VAAKELM paper
 
-<!-- Written by `python -m oneclass.bench report` from stored rows. Do not edit. -->
+<!-- Written by `python -m reproduction report` from stored rows. Do not edit. -->
 
 Fourteen classifiers on twenty-five datasets, from {len(rows):,} rows of results ({tasks:,} tasks, about
 {minutes:.0f} minutes of one core; {versions}). `make reproduce` runs whatever is missing and writes this page.

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import load, load_author_split
-from oneclass.datasets.store import data_folder
+from oneclass.datasets import load
 
-__all__ = ["AUTHORS_SPLITS", "Fold", "Split", "authors_split", "random_split"]
+__all__ = ["Fold", "Split", "random_split"]
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
-
-#: The seven splits that the paper's authors released.
-AUTHORS_SPLITS = ("biomed", "diabetic_retinopathy", "ecoli", "imports", "vowel", "concordia_0", "concordia_1")
 
 
 class Fold(NamedTuple):
@@ -82,40 +76,6 @@ def random_split(dataset: str, seed: int, *, share: float = 0.8, n_folds: int = 
         folds.append(Fold(X[np.setdiff1d(kept[0], held[0])], X[validation], y[validation]))
     rows = np.concatenate(test)
     return Split(X[np.sort(kept[0])], X[rows], y[rows], tuple(folds))
-
-
-def authors_split(name: str, *, noisy: bool = True) -> Split:
-    """One of `AUTHORS_SPLITS`.
-
-    Parameters
-    ----------
-    name : str
-        Name of a split.
-    noisy : bool
-        Whether to read Concordia from the authors' own file where the data folder holds it. Its pixels carry rounding
-        errors of 1e-16 that the release's z-scores blow up, so that clean values do not give the published numbers.
-
-    Returns
-    -------
-    Split
-
-    Examples
-    --------
-    >>> authors_split("iris")
-    Traceback (most recent call last):
-        ...
-    ValueError: no authors' split is called 'iris' (oneclass.datasets.author_split_names() lists all)
-    """
-    published = load_author_split(name, next(_authors_files(name), None) if noisy else None)
-    folds = tuple(Fold(*fold) for fold in published.folds)
-    return Split(published.train_target, published.test_X, published.test_y, folds)
-
-
-def _authors_files(name: str) -> Iterator[Path]:
-    folder = data_folder(None)
-    if folder is not None and name.startswith("concordia_"):
-        file = f"concordia/{name.capitalize()}.mat"
-        yield from (place for place in (folder / file, folder / "raw" / file) if place.is_file())
 
 
 def _cut(indices: Labels, share: float) -> tuple[Labels, Labels]:

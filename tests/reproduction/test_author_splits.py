@@ -5,7 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from oneclass.datasets import DatasetError, author_split_names, load, load_author_split
+from oneclass.datasets import DatasetError, load
+from reproduction.author_splits import author_split_names, load_author_split
 
 SIZES = {
     "biomed": (64, 34, 63, 33, 5),
@@ -39,21 +40,21 @@ def test_every_published_split_is_known():
 @pytest.mark.parametrize("name", SIZES)
 def test_a_split_has_its_published_sizes_and_folds_cut_from_its_training_rows(name, beside):
     split = load_author_split(name, beside("author_splits"))
-    test = [int(np.sum(split.test_y == label)) for label in (1, -1)]
-    assert (len(split.train_target), len(split.train_outlier), *test, split.test_X.shape[1]) == SIZES[name]
+    test = [int(np.sum(split.y == label)) for label in (1, -1)]
+    assert (len(split.train), len(split.outliers), *test, split.rows.shape[1]) == SIZES[name]
     assert len(split.folds) == 5
-    held_out = [val_X[val_y == 1] for _, val_X, val_y in split.folds]
-    assert rows(*held_out) == rows(split.train_target)
+    held_out = [rows[y == 1] for _, rows, y in split.folds]
+    assert rows(*held_out) == rows(split.train)
     for fold in split.folds:
-        assert len(fold.train_target) + np.sum(fold.val_y == 1) == len(split.train_target)
+        assert len(fold.train) + np.sum(fold.y == 1) == len(split.train)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["biomed", "ecoli", "vowel", "diabetic_retinopathy"])
 def test_a_split_holds_the_rows_of_its_dataset(name, beside):
     split, (X, y) = load_author_split(name, beside("author_splits")), load(name)
-    for label, trained in ((1, split.train_target), (-1, split.train_outlier)):
-        theirs = np.array(rows(trained, split.test_X[split.test_y == label]))
+    for label, trained in ((1, split.train), (-1, split.outliers)):
+        theirs = np.array(rows(trained, split.rows[split.y == label]))
         np.testing.assert_allclose(theirs, np.array(rows(X.to_numpy()[y == label])), rtol=1e-12)
 
 
@@ -62,12 +63,12 @@ def test_a_split_holds_the_rows_of_its_dataset(name, beside):
 def test_the_authors_own_file_gives_the_same_split(name, digit, beside, raw_folder):
     ours = load_author_split(name, beside("author_splits"))
     theirs = load_author_split(name, raw_folder / f"concordia/Concordia_{digit}.mat")
-    np.testing.assert_allclose(theirs.train_target, ours.train_target, atol=1e-13)
-    np.testing.assert_allclose(theirs.test_X, ours.test_X, atol=1e-13)
-    np.testing.assert_array_equal(theirs.test_y, ours.test_y)
+    np.testing.assert_allclose(theirs.train, ours.train, atol=1e-13)
+    np.testing.assert_allclose(theirs.rows, ours.rows, atol=1e-13)
+    np.testing.assert_array_equal(theirs.y, ours.y)
     for mine, other in zip(ours.folds, theirs.folds, strict=True):
-        np.testing.assert_allclose(other.val_X, mine.val_X, atol=1e-13)
-        np.testing.assert_array_equal(other.val_y, mine.val_y)
+        np.testing.assert_allclose(other.rows, mine.rows, atol=1e-13)
+        np.testing.assert_array_equal(other.y, mine.y)
 
 
 @pytest.mark.data
@@ -77,7 +78,7 @@ def test_a_split_is_found_in_or_beside_the_data_folder(place, beside, monkeypatc
     (tmp_path / place).mkdir()
     shutil.copy(beside("author_splits", "vowel.npz"), tmp_path / place)
     monkeypatch.setenv("ONECLASS_DATA", str(tmp_path / "raw"))
-    assert load_author_split("vowel").test_X.shape == (106, 10)
+    assert load_author_split("vowel").rows.shape == (106, 10)
 
 
 @pytest.mark.data

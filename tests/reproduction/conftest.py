@@ -1,24 +1,9 @@
-"""Where the shared data lie, and a split small enough for loop-by-loop oracles."""
-
-import os
-from pathlib import Path
+"""A split small enough for loop-by-loop oracles."""
 
 import numpy as np
 import pytest
 
-from oneclass.bench.splitting import Fold, Split
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw"
-
-
-@pytest.fixture
-def raw_folder(monkeypatch):
-    """Folder of raw files, named in ONECLASS_DATA; skip without it."""
-    folder = Path(os.environ.get("ONECLASS_DATA") or SHARED)
-    if not folder.is_dir():
-        pytest.skip("no shared data: set ONECLASS_DATA to a folder of raw files")
-    monkeypatch.setenv("ONECLASS_DATA", str(folder))
-    return folder
+from reproduction.splitting import Fold, Split
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from oneclass.bench.splitting import random_split
+    >>> from reproduction.splitting import random_split
     >>> row = paper(random_split("digits_0", 0), "AAKELM", seed=0)[0]
     >>> row["params"]["delta"] in (0.01, 0.05, 0.1), 0 < row["f1"] <= 1
     (True, True)
@@ -83,7 +83,7 @@ def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from oneclass.bench.splitting import random_split
+    >>> from reproduction.splitting import random_split
     >>> honest(random_split("digits_0", 0), "AAKELM", seed=0)[0]["auroc"] > 0.9
     True
     """

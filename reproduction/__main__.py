@@ -1,4 +1,4 @@
-"""Command line: ``python -m oneclass.bench run`` makes rows, ``report`` draws the page from them."""
+"""Command line: ``python -m reproduction run`` makes rows, ``report`` draws the page from them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m oneclass.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="run | report")
     do = commands.add_parser("run", help="evaluate whatever is not stored yet; interrupt and resume at will")
     do.add_argument("--recipe", action="append", choices=list(RECIPES), help="only this recipe (repeatable)")

@@ -15,7 +15,7 @@ def f1(dataset: str, method: str) -> float | None:
     Parameters
     ----------
     dataset, method : str
-        Names, as in `oneclass.bench`.
+        Names, as in `reproduction`.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def f1_digits(dataset: str, method: str) -> int:
     Parameters
     ----------
     dataset, method : str
-        Names, as in `oneclass.bench`.
+        Names, as in `reproduction`.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def train_seconds(dataset: str, method: str) -> float | None:
     Parameters
     ----------
     dataset, method : str
-        Names, as in `oneclass.bench`.
+        Names, as in `reproduction`.
 
     Returns
     -------
