@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .metrics import confusion, metrics, paper_gmean
+from oneclass.selection import SCORERS
+
+from .metrics import VALIDATION, metrics, over_grid
 from .release import ReleasedMachine, accepted, zscore
 from .selection import CS, DELTAS, KS, best
 from .splitting import Fold, Split
@@ -65,11 +67,9 @@ def authors_code(split: Split, method: str) -> list[dict[str, Any]]:
     """
     kind = MACHINES[method]
     start = process_time()
-    folds = [paper_gmean(fold.y, _decisions(fold, kind)) for fold in split.folds]
+    folds = [over_grid(VALIDATION, fold.y, _decisions(fold, kind)) for fold in split.folds]
     search = process_time() - start
-    decisions = _decisions(Fold(split.train, split.rows, split.y), kind)
-    tp, fp, fn, _ = confusion(split.y, decisions)
-    f1 = 2 * tp / (2 * tp + fp + fn)
+    f1 = over_grid(SCORERS["f1"], split.y, _decisions(Fold(split.train, split.rows, split.y), kind))
     out = []
     for choice, kept in _choices():
         ties, validation = best([np.where(kept, fold, np.nan) for fold in folds])

@@ -8,7 +8,7 @@ from typing import Any
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, baselines
 
-from .selection import KS
+from .selection import CS, KS
 
 __all__ = ["KERNEL_MACHINES", "METHODS", "Method"]
 
@@ -49,9 +49,10 @@ class Method:
     medium_splits: int = 20
 
 
-#: The four machines of the family, searched through the spectrum and not by this grid.
+#: The four machines of the family.
 KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 
+_COSTS = {"C": CS}
 _CLUSTERED = {"n_clusters": KS}
 _KERNEL = {"threshold": "train", "lam": 1.0, "sigma": "mean"}
 _REBUILDING = {**_KERNEL, "score": "reconstruction"}
@@ -69,9 +70,9 @@ METHODS: dict[str, Method] = {
         Method("KCenters", baselines.KCentersDetector),
         Method("OCSVM", baselines.OCSVM, refit_for_delta=True),
         Method("SVDD", baselines.SVDD, refit_for_delta=True),
-        Method("OCKELM", OCKELM, fixed=_KERNEL),
-        Method("VOCKELM", VOCKELM, fixed={**_KERNEL, "threshold": "mean"}, medium_splits=10),
-        Method("AAKELM", AAKELM, fixed=_REBUILDING),
-        Method("VAAKELM", VAAKELM, fixed=_REBUILDING, medium_splits=10),
+        Method("OCKELM", OCKELM, _COSTS, _KERNEL),
+        Method("VOCKELM", VOCKELM, _COSTS | _CLUSTERED, _KERNEL | {"threshold": "mean"}, medium_splits=10),
+        Method("AAKELM", AAKELM, _COSTS, _REBUILDING),
+        Method("VAAKELM", VAAKELM, _COSTS | _CLUSTERED, _REBUILDING, medium_splits=10),
     )
 }

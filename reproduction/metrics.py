@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
 
-__all__ = ["METRICS", "confusion", "metrics", "paper_gmean"]
+from oneclass.selection import SCORERS, Scorer
+
+__all__ = ["METRICS", "VALIDATION", "metrics", "over_grid"]
 
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
@@ -27,37 +29,25 @@ METRICS = (
 )
 
 
-def confusion(y: NDArray[np.int64], accepted: Bool) -> tuple[Float, Float, Float, Float]:
-    """Counts TP, FP, FN, TN over the last axis; the target class is positive.
+#: Those that scores decide, not decisions.
+_RANKED = ("auroc", "average_precision")
+
+
+def _gmean_if_any(targets: Bool, decisions: Float) -> float:
+    return SCORERS["gmean_paper"].metric(targets, decisions) if np.any(decisions >= 0) else math.nan
+
+
+#: What chooses parameters: the paper's g-mean, sqrt(P R), which a fold in which nothing is accepted does not have.
+VALIDATION = Scorer("gmean_paper", _gmean_if_any)
+
+
+def over_grid(scorer: Scorer, y: NDArray[np.int64], accepted: Bool) -> Float:
+    """A metric of many sets of decisions.
 
     Parameters
     ----------
-    y : array of shape (m,)
-        Labels, +1 target and -1 outlier.
-    accepted : array of shape (..., m)
-        Decisions, True for "target".
-
-    Returns
-    -------
-    tuple of four arrays of shape (...,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [int(c) for c in confusion(np.array([1, 1, -1, -1]), np.array([True, False, True, False]))]
-    [1, 1, 1, 1]
-    """
-    target = y == 1
-    tp = np.asarray((accepted & target).sum(axis=-1), dtype=float)
-    fp = np.asarray((accepted & ~target).sum(axis=-1), dtype=float)
-    return tp, fp, target.sum() - tp, (~target).sum() - fp
-
-
-def paper_gmean(y: NDArray[np.int64], accepted: Bool) -> Float:
-    """G-mean as the paper defines it, ``sqrt(P R)``, over the last axis; NaN where nothing is accepted.
-
-    Parameters
-    ----------
+    scorer : Scorer
+        A scorer that decisions determine.
     y : array of shape (m,)
         Labels, +1 target and -1 outlier.
     accepted : array of shape (..., m)
@@ -70,12 +60,14 @@ def paper_gmean(y: NDArray[np.int64], accepted: Bool) -> Float:
     Examples
     --------
     >>> import numpy as np
-    >>> float(paper_gmean(np.array([1, 1, -1, -1]), np.array([True, True, True, True])).round(4))
-    0.7071
+    >>> over_grid(VALIDATION, np.array([1, 1, -1, -1]), np.array([[True] * 4, [False] * 4])).round(4)
+    array([0.7071,    nan])
     """
-    tp, fp, fn, _ = confusion(y, accepted)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(tp / (tp + fp) * (tp / (tp + fn))))
+    return np.apply_along_axis(partial(scorer.metric, y == 1), -1, _decisions(accepted))
+
+
+def _decisions(accepted: Bool) -> Float:
+    return np.where(accepted, 1.0, -1.0)
 
 
 def metrics(y: NDArray[np.int64], accepted: Bool, scores: Float) -> dict[str, float]:
@@ -104,19 +96,13 @@ def metrics(y: NDArray[np.int64], accepted: Bool, scores: Float) -> dict[str, fl
     >>> round(row["f1"], 2), row["gmean"], row["auroc"]
     (0.8, 0.0, 1.0)
     """
-    tp, fp, fn, tn = (float(count) for count in confusion(y, accepted))
-    precision = tp / (tp + fp) if tp + fp else 0.0
-    recall = tp / (tp + fn)
+    targets, decided = y == 1, _decisions(accepted)
     # Scores beyond the largest float rank as the largest float does.
-    finite = np.nan_to_num(scores)
-    return {
-        "accuracy": (tp + tn) / (tp + fp + fn + tn),
-        "precision": precision,
-        "recall": recall,
-        "f1": 2 * tp / (2 * tp + fp + fn),
-        "gmean_paper": math.sqrt(precision * recall),
-        "gmean": math.sqrt(recall * tn / (tn + fp)),
-        "auroc": float(roc_auc_score(y, finite)),
-        "average_precision": float(average_precision_score(y, finite)),
-        "false_alarm_rate": 1 - recall,
+    ranked = np.nan_to_num(scores)
+    found = {
+        name: float(scorer.metric(targets, ranked if name in _RANKED else decided))
+        for name, scorer in SCORERS.items()
+        if name in METRICS
     }
+    found |= {"accuracy": float(np.mean(accepted == targets)), "false_alarm_rate": 1 - found["recall"]}
+    return {name: found[name] for name in METRICS}

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Sequence
 from time import process_time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import spectral
+from oneclass.selection import OneClassSearchCV
+
 from .methods import KERNEL_MACHINES, METHODS, Method
-from .metrics import metrics, paper_gmean
+from .metrics import VALIDATION, metrics, over_grid
 from .selection import DELTAS, best
 from .splitting import Fold, Split
 
 __all__ = ["honest", "paper"]
 
 Axes = dict[str, tuple[Any, ...]]
+Float = NDArray[np.float64]
 
 
 def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
@@ -51,9 +54,8 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     chosen = METHODS[method]
     start = process_time()
     family = method in KERNEL_MACHINES
-    axes = spectral.axes(method) if family else {**chosen.grid, "delta": DELTAS}
-    judge = _spectral if family else _by_fitting
-    folds = [paper_gmean(fold.y, judge(fold, chosen, axes, seed)) for fold in split.folds]
+    axes = {**chosen.grid, "delta": DELTAS}
+    folds = _by_search(split.folds, chosen, axes) if family else _by_fitting(split.folds, chosen, axes, seed)
     search = process_time() - start
     out = []
     for choice, kept in _choices(per_delta=family):
@@ -97,11 +99,33 @@ def _choices(*, per_delta: bool) -> list[tuple[str, NDArray[np.bool_]]]:
     return [everything, *((f"delta={delta:g}", np.arange(len(DELTAS)) == i) for i, delta in enumerate(DELTAS))]
 
 
-def _spectral(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np.bool_]:
-    return spectral.decisions(fold, method.name)
+def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]:
+    """Validation scores of every grid point in every fold, by the library's search."""
+    parts = [part for fold in folds for part in (fold.train, fold.rows)]
+    y = np.concatenate([part for fold in folds for part in (np.ones(len(fold.train)), fold.y)])
+    numbers = np.split(np.arange(len(y)), np.cumsum([len(part) for part in parts])[:-1])
+    search = OneClassSearchCV(
+        method.make(**method.fixed),
+        axes,
+        criterion="labels",
+        scoring=VALIDATION,
+        cv=list(zip(numbers[::2], numbers[1::2], strict=True)),
+        refit=False,
+        error_score="raise",
+    ).fit(np.concatenate(parts), y)
+    # Points of a grid are walked in the order of its names, the last of them fastest.
+    walked = sorted(axes)
+    shape, order = [len(axes[name]) for name in walked], [walked.index(name) for name in axes]
+    columns = (search.cv_results_[f"split{k}_test_score"] for k in range(len(folds)))
+    return [column.reshape(shape).transpose(order) for column in columns]
 
 
-def _by_fitting(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np.bool_]:
+def _by_fitting(folds: Sequence[Fold], method: Method, axes: Axes, seed: int) -> list[Float]:
+    """The same by fitting and moving the threshold."""
+    return [over_grid(VALIDATION, fold.y, _decisions(fold, method, axes, seed)) for fold in folds]
+
+
+def _decisions(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np.bool_]:
     """Decisions for every grid point; one fit serves every delta where delta only moves the threshold."""
     names, values = list(axes)[:-1], list(axes.values())[:-1]
     out = []
@@ -117,7 +141,7 @@ def _by_fitting(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np
     return np.array(out).reshape(*map(len, values), len(DELTAS), len(fold.rows))
 
 
-def _fitted(method: Method, params: dict[str, Any], train: NDArray[np.float64], seed: int) -> Any:
+def _fitted(method: Method, params: dict[str, Any], train: Float, seed: int) -> Any:
     machine = method.make(**params)
     if "random_state" in machine.get_params():
         machine.set_params(random_state=seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from reproduction.metrics import METRICS, metrics, paper_gmean
+from reproduction.metrics import METRICS, VALIDATION, metrics, over_grid
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([1, -1], [30, 70])
@@ -25,14 +25,14 @@ def test_metrics_agree_with_scikit_learn():
 def test_the_papers_gmean_is_of_precision_and_recall():
     ours = metrics(Y, ACCEPTED, SCORES)
     assert ours["gmean_paper"] ** 2 == pytest.approx(ours["precision"] * ours["recall"])
-    np.testing.assert_allclose(paper_gmean(Y, np.stack([ACCEPTED, ACCEPTED])), ours["gmean_paper"])
+    np.testing.assert_allclose(over_grid(VALIDATION, Y, np.stack([ACCEPTED, ACCEPTED])), ours["gmean_paper"])
 
 
 def test_accepting_nothing_scores_zero_without_a_warning():
     nothing = metrics(Y, np.zeros(100, dtype=bool), SCORES)
     assert nothing["f1"] == nothing["precision"] == nothing["gmean_paper"] == 0
     assert nothing["false_alarm_rate"] == 1
-    assert np.isnan(paper_gmean(Y, np.zeros(100, dtype=bool)))
+    assert np.isnan(over_grid(VALIDATION, Y, np.zeros(100, dtype=bool)))
 
 
 def test_infinite_losses_still_rank():

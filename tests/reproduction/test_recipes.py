@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 from oneclass import VAAKELM
-from reproduction import recipes, spectral
+from reproduction import recipes
 from reproduction.methods import KERNEL_MACHINES, METHODS
+from reproduction.metrics import VALIDATION
 from reproduction.selection import CS, DELTAS, KS, best
 
 
 @pytest.mark.parametrize("method", KERNEL_MACHINES)
-def test_spectral_grid_equals_refitting_at_every_point(split, method):
-    fold = split.folds[0]
-    fast = spectral.decisions(fold, method)
-    axes = spectral.axes(method)
-    assert fast.shape == (*map(len, axes.values()), len(fold.rows))
+def test_searched_grid_equals_refitting_at_every_point_of_every_fold(split, method):
+    chosen = METHODS[method]
+    axes = {**chosen.grid, "delta": DELTAS}
+    fast = recipes._by_search(split.folds, chosen, axes)
     few = {"C": (0, 6, 10), "n_clusters": (0, 3), "delta": (0, 1, 2)}
-    for index in itertools.product(*(few[name] for name in axes)):
+    for k, *index in itertools.product(range(2), *(few[name] for name in axes)):
         params = {name: axes[name][i] for name, i in zip(axes, index, strict=True)}
-        fit = METHODS[method].make(**METHODS[method].fixed, **params).fit(fold.train)
-        np.testing.assert_array_equal(fast[index], fit.predict(fold.rows) == 1, err_msg=str(params))
+        fold, fit = split.folds[k], chosen.make(**chosen.fixed, **params).fit(split.folds[k].train)
+        np.testing.assert_equal(fast[k][tuple(index)], VALIDATION(fit, fold.rows, fold.y), err_msg=str(params))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in KERNEL_MACHINES])
 def test_moving_the_threshold_equals_refitting_at_every_delta(split, method):
     chosen, fold = METHODS[method], split.folds[1]
-    fast = recipes._by_fitting(fold, chosen, {"delta": DELTAS}, seed=5)
+    fast = recipes._decisions(fold, chosen, {"delta": DELTAS}, seed=5)
     for decided, delta in zip(fast, DELTAS, strict=True):
         fit = recipes._fitted(chosen, {"delta": delta, **chosen.fixed}, fold.train, seed=5)
         np.testing.assert_array_equal(decided, fit.decision_function(fold.rows) >= 0)
