@@ -16,7 +16,6 @@ __all__ = ["main"]
 
 ROWS = "results/rows.jsonl"
 QUICK_ROWS = "results/quick.jsonl"
-PAGE = "docs/reproduction.md"
 KEPT = "docs/reproduction/rows.jsonl.gz"
 
 
@@ -50,6 +49,10 @@ def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
         print("\n".join(" ".join(map(str, task.key)) for task in tasks))
         return 0
+    import pooch
+
+    # What cannot be had gets one line of the runner's.
+    pooch.get_logger().setLevel("WARNING")
     rows = options.rows or (QUICK_ROWS if options.quick else ROWS)
     failures = run(tasks, rows, n_jobs=options.jobs)
     for task, error in failures:
@@ -73,7 +76,7 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 def _report(options: argparse.Namespace) -> int:
     from .page import write_page
 
-    write_page(options.rows or (ROWS if Path(ROWS).exists() else KEPT), options.page)
+    print(f"wrote {write_page(options.rows or (ROWS if Path(ROWS).exists() else KEPT), options.page)}")
     return 0
 
 
@@ -92,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     do.set_defaults(command=_run)
     draw = commands.add_parser("report", help="write the page, its tables and figures from stored rows")
     draw.add_argument("--rows", help=f"file of rows (default: {ROWS}, else {KEPT})")
-    draw.add_argument("--page", default=PAGE, help="the page; figures and compressed rows go to a folder of its name")
+    draw.add_argument("--page", help="the page; figures and compressed rows go to a folder of its name")
     draw.set_defaults(command=_report)
     return parser
 

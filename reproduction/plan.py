@@ -8,7 +8,7 @@ from oneclass.datasets import names
 
 from .author_splits import AUTHORS_SPLITS
 from .methods import KERNEL_MACHINES, METHODS
-from .protocol import Task
+from .protocol import RELEASED, Task
 
 __all__ = ["ORDERS", "PAPER_DATASETS", "QUICK_DATASETS", "QUICK_SPLITS", "full", "quick", "tasks"]
 
@@ -90,7 +90,7 @@ def tasks(
     >>> len(tasks("authors_code")), len(tasks("paper", ["wine"], ["PCA"]))
     (28, 20)
     """
-    released = recipe in ("authors_code", "equation")
+    released = recipe in RELEASED
     datasets = datasets or (AUTHORS_SPLITS if released else PAPER_DATASETS)
     methods = methods or (KERNEL_MACHINES if released else tuple(METHODS))
     out = []

@@ -16,7 +16,7 @@ from .authors_code import authors_code
 from .recipes import honest, paper
 from .splitting import Split, random_split
 
-__all__ = ["RECIPES", "Row", "Task", "evaluate"]
+__all__ = ["RECIPES", "RELEASED", "Row", "Task", "evaluate", "split_of"]
 
 Row = dict[str, Any]
 
@@ -27,6 +27,9 @@ RECIPES = {
     "paper": "the paper's equation, threshold and search on random 80/20 splits; the seed is a split",
     "honest": "the library's defaults on the same random splits, no outlier seen before the test",
 }
+
+#: Recipes on the splits that the authors released; the others are on random ones.
+RELEASED = ("authors_code", "equation")
 
 
 @dataclass(frozen=True, order=True)
@@ -48,6 +51,11 @@ class Task:
     def key(self) -> tuple[str, str, str, int]:
         """The fields as a tuple."""
         return self.recipe, self.dataset, self.method, self.seed
+
+    @property
+    def source(self) -> tuple[bool, str]:
+        """What the task reads: whether a released split or a dataset, and its name."""
+        return self.recipe in RELEASED, self.dataset
 
 
 def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
@@ -79,7 +87,7 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     if recipe not in RECIPES:
         raise ValueError(f"evaluate: recipe must be one of {', '.join(RECIPES)}, got {recipe!r}")
     start = process_time()
-    split = _split(dataset, recipe, seed)
+    split = split_of(dataset, recipe, seed)
     results = _results(split, method, recipe, seed)
     about = {
         "recipe": recipe,
@@ -96,10 +104,26 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     return [{**about, **result} for result in results]
 
 
-def _split(dataset: str, recipe: str, seed: int) -> Split:
-    if recipe in ("paper", "honest"):
-        return random_split(dataset, seed)
-    return authors_split(dataset, noisy=recipe == "authors_code").reordered(seed)
+def split_of(dataset: str, recipe: str, seed: int) -> Split:
+    """The split of a task, read from its source.
+
+    Parameters
+    ----------
+    dataset, recipe, seed
+        As in `evaluate`.
+
+    Returns
+    -------
+    Split
+
+    Examples
+    --------
+    >>> split_of("digits_0", "paper", 0).train.shape
+    (142, 64)
+    """
+    if recipe in RELEASED:
+        return authors_split(dataset, noisy=recipe == "authors_code").reordered(seed)
+    return random_split(dataset, seed)
 
 
 def _results(split: Split, method: str, recipe: str, seed: int) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Run tasks in parallel, store each one's rows as it ends, skip what is stored, say when it will be over."""
+"""Run tasks in parallel, store each one's rows as it ends, skip what is stored or has no data, say when it ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from time import perf_counter
 
 from joblib import Parallel, delayed
 
+from oneclass.datasets import DatasetError
+
 from . import store
-from .protocol import Row, Task, evaluate
+from .protocol import Row, Task, evaluate, split_of
 
 __all__ = ["Failure", "run"]
 
@@ -25,7 +27,7 @@ def run(
     n_jobs: int = 1,
     say: Callable[[str], None] | None = None,
 ) -> list[Failure]:
-    """Evaluate the tasks whose rows are not in the file yet.
+    """Evaluate the tasks whose rows are not in the file yet and whose data can be had.
 
     Parameters
     ----------
@@ -41,7 +43,7 @@ def run(
     Returns
     -------
     list of (Task, str)
-        Tasks that failed and why; they are not stored, so that the next run tries again.
+        Tasks that failed and why; neither these nor those without data are stored, so that the next run tries again.
 
     Examples
     --------
@@ -58,6 +60,10 @@ def run(
     wanted = list(dict.fromkeys(tasks))
     todo = [task for task in wanted if task.key not in known]
     say(f"{len(wanted) - len(todo)} of {len(wanted)} tasks are stored, {len(todo)} to run")
+    absent = _absent(todo)
+    for source, why in absent.items():
+        say(f"skipped {sum(task.source == source for task in todo)} tasks: {why}")
+    todo = [task for task in todo if task.source not in absent]
     failures: list[Failure] = []
     start = perf_counter()
     work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -70,6 +76,18 @@ def run(
         elapsed = perf_counter() - start
         say(f"{count}/{len(todo)} {_clock(elapsed)} gone, {_clock(elapsed / count * (len(todo) - count))} to go")
     return failures
+
+
+def _absent(tasks: Iterable[Task]) -> dict[tuple[bool, str], str]:
+    """Sources that cannot be had, and why; each is asked for once, before the work begins."""
+    absent = {}
+    for task in {task.source: task for task in tasks}.values():
+        try:
+            split_of(task.dataset, task.recipe, task.seed)
+        except Exception as error:  # of another kind: its tasks will tell
+            if isinstance(error, DatasetError):
+                absent[task.source] = str(error)
+    return absent
 
 
 def _attempt(task: Task) -> tuple[Task, list[Row], str]:

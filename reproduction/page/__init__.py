@@ -19,7 +19,11 @@ from .ranking import rank_tests, threshold_free
 from .summary import figures, method_notes, opening
 from .traps import traps
 
-__all__ = ["page", "write_page"]
+__all__ = ["PAGE", "SHORT_PAGE", "page", "write_page"]
+
+#: Where the page goes unless told otherwise: a part of the rows does not overwrite the page of them all.
+PAGE = "docs/reproduction.md"
+SHORT_PAGE = "results/reproduction.md"
 
 _SECTIONS = (
     exact,
@@ -56,45 +60,53 @@ def page(rows: list[Row]) -> str:
     return "\n\n".join([opening(results, rows), *(section(results) for section in _SECTIONS)]) + "\n"
 
 
-def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str] | None = None) -> Path:
     """Write the page, with its figures and its rows, compressed, in a folder of its name beside it.
 
-    Rows of the quick plan alone make a short page without figures.
+    Rows of the quick plan, and of a part of the full one, make a short page without figures.
 
     Parameters
     ----------
     rows : path
         File of stored rows.
-    target : path
+    target : path, optional
+        The page. None: `PAGE` for all rows, `SHORT_PAGE` for some.
+
+    Returns
+    -------
+    Path
         The page.
 
     Raises
     ------
     FileNotFoundError
         No rows are stored there.
-    ValueError
-        Rows are missing.
     """
     # Draw from what is kept, so that the kept rows draw the same page again.
-    stored, target = [_compact(row) for row in store.read(rows)], Path(target)
+    stored = [_compact(row) for row in store.read(rows)]
     if not stored:
         raise FileNotFoundError(f"no rows in {rows}; run python -m reproduction run first")
-    results = Results(stored)
-    if store.done(stored) == {task.key for task in plan.quick()}:
-        target.write_text(brief(results, plan.QUICK_DATASETS) + "\n", encoding="utf-8")
-        return
-    if missing := _missing(stored, plan.full()):
-        first = " ".join(map(str, missing[0].key))
-        raise ValueError(f"{len(missing)} tasks have no rows yet, such as {first}: python -m reproduction run")
+    results, done = Results(stored), store.done(stored)
+    quick = done <= {task.key for task in plan.quick()}
+    planned = plan.quick() if quick else plan.full()
+    missing = [task for task in planned if task.key not in done]
+    target = Path(target or (SHORT_PAGE if quick or missing else PAGE))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if quick or missing:
+        target.write_text(brief(results, _whole(planned, missing), missing) + "\n", encoding="utf-8")
+        return target
     folder = target.with_suffix("")
     draw(results, folder)
     store.write(folder / "rows.jsonl.gz", stored)
     target.write_text(page(stored).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
+    return target
 
 
-def _missing(rows: list[Row], tasks: list[Task]) -> list[Task]:
-    known = store.done(rows)
-    return [task for task in tasks if task.key not in known]
+def _whole(planned: list[Task], missing: list[Task]) -> list[str]:
+    """The paper's datasets on whose random splits every task has rows."""
+    short = {task.source for task in missing}
+    asked = dict.fromkeys(task.source for task in planned if task.dataset in plan.PAPER_DATASETS)
+    return [name for released, name in asked if not released and (released, name) not in short]
 
 
 def _compact(row: Row) -> Row:

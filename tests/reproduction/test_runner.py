@@ -66,6 +66,19 @@ def test_a_failing_task_is_told_and_left_for_the_next_run(tmp_path):
     assert any(line.startswith("failed") for line in said)
 
 
+def test_tasks_without_data_are_skipped_with_one_line_a_source_and_the_rest_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("ONECLASS_DATA", str(tmp_path))
+    path, said = tmp_path / "rows.jsonl", []
+    absent = [Task("honest", "usps_0", "PCA", seed) for seed in (0, 1)] + [Task("equation", "vowel", "AAKELM", 0)]
+    assert runner.run([*absent, TASKS[0]], path, say=said.append) == []
+    assert store.done(store.read(path)) == {TASKS[0].key}
+    assert [line.partition(":")[0] for line in said if line.startswith("skipped")] == [
+        "skipped 2 tasks",
+        "skipped 1 tasks",
+    ]
+    assert not any(line.startswith("failed") for line in said)
+
+
 def test_compressed_rows_are_the_same_rows(whole, tmp_path):
     rows = store.read(whole)
     store.write(tmp_path / "rows.jsonl.gz", rows)
