@@ -16,7 +16,7 @@ from oneclass.selection import SCORERS
 
 from .metrics import VALIDATION, metrics, over_grid
 from .release import ReleasedMachine, accepted, zscore
-from .selection import CS, DELTAS, KS, best
+from .selection import CHOICES, CS, DELTAS, KS, best
 from .splitting import Fold, Split
 
 __all__ = ["MACHINES", "authors_code"]
@@ -71,7 +71,7 @@ def authors_code(split: Split, method: str) -> list[dict[str, Any]]:
     search = process_time() - start
     f1 = over_grid(SCORERS["f1"], split.y, _decisions(Fold(split.train, split.rows, split.y), kind))
     out = []
-    for choice, kept in _choices():
+    for choice, kept in CHOICES.items():
         ties, validation = best([np.where(kept, fold, np.nan) for fold in folds])
         result = _tested(split, kind, ties[0])
         tied = sorted({round(100 * float(f1[tie]), 2) for tie in ties})
@@ -84,11 +84,6 @@ def _decisions(fold: Fold, kind: _Kind) -> NDArray[np.bool_]:
     train, rows = zscore(fold.train, fold.rows)
     machine = ReleasedMachine.fit(train, autoassociative=kind.autoassociative, clusters=kind.clusters)
     return accepted(machine.losses(train, CS), machine.losses(rows, CS), DELTAS)
-
-
-def _choices() -> list[tuple[str, NDArray[np.bool_]]]:
-    each = [(f"delta={delta:g}", np.arange(len(DELTAS)) == i) for i, delta in enumerate(DELTAS)]
-    return [("best", np.ones(len(DELTAS), dtype=bool)), *each]
 
 
 def _tested(split: Split, kind: _Kind, index: tuple[int, ...]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from oneclass.selection import OneClassSearchCV
 
 from .methods import KERNEL_MACHINES, METHODS, Method
 from .metrics import VALIDATION, metrics, over_grid
-from .selection import DELTAS, best
+from .selection import CHOICES, DELTAS, best
 from .splitting import Fold, Split
 
 __all__ = ["honest", "paper"]
@@ -58,8 +58,8 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     folds = _by_search(split.folds, chosen, axes) if family else _by_fitting(split.folds, chosen, axes, seed)
     search = process_time() - start
     out = []
-    for choice, kept in _choices(per_delta=family):
-        ties, validation = best([np.where(kept, fold, np.nan) for fold in folds])
+    for choice in CHOICES if family else ("best",):
+        ties, validation = best([np.where(CHOICES[choice], fold, np.nan) for fold in folds])
         params = {name: values[i] for (name, values), i in zip(axes.items(), ties[0], strict=True)}
         result = _tested(split, chosen, {**chosen.fixed, **params}, seed)
         out.append({"choice": choice, "validation": validation, "search_seconds": search, **result})
@@ -90,13 +90,6 @@ def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     True
     """
     return [{"choice": "default", **_tested(split, METHODS[method], {}, seed)}]
-
-
-def _choices(*, per_delta: bool) -> list[tuple[str, NDArray[np.bool_]]]:
-    everything = ("best", np.ones(len(DELTAS), dtype=bool))
-    if not per_delta:
-        return [everything]
-    return [everything, *((f"delta={delta:g}", np.arange(len(DELTAS)) == i) for i, delta in enumerate(DELTAS))]
 
 
 def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CS", "DELTAS", "KS", "best"]
+__all__ = ["CHOICES", "CS", "DELTAS", "KS", "best"]
 
 Float = NDArray[np.float64]
 Index = tuple[int, ...]
@@ -16,6 +16,12 @@ Index = tuple[int, ...]
 CS = tuple(2.0**e for e in range(-5, 6))
 KS = tuple(range(1, 11))
 DELTAS = (0.01, 0.05, 0.10)
+
+#: What a row may have been chosen among: all deltas, or one. Which of `DELTAS` each keeps.
+CHOICES = {
+    "best": np.ones(len(DELTAS), dtype=bool),
+    **{f"delta={delta:g}": np.equal(DELTAS, delta) for delta in DELTAS},
+}
 
 
 def best(folds: Sequence[Float]) -> tuple[list[Index], float]:
