@@ -28,7 +28,6 @@ METRICS = (
     "false_alarm_rate",
 )
 
-
 #: Those that scores decide, not decisions.
 _RANKED = ("auroc", "average_precision")
 
