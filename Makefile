@@ -19,7 +19,7 @@ $(VENV)/.all: pyproject.toml
 	@touch $@ $(VENV)/.base
 
 demo: $(VENV)/.base
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m examples.demo
 
 test: lint types contracts tests
 
@@ -47,12 +47,12 @@ bench: $(VENV)/.all
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 reproduce: $(VENV)/.all
-	$(BIN)/python -m oneclass.bench run
-	$(BIN)/python -m oneclass.bench report
+	$(BIN)/python -m reproduction run
+	$(BIN)/python -m reproduction report
 
 reproduce-quick: $(VENV)/.all
-	$(BIN)/python -m oneclass.bench run --quick --rows results/quick.jsonl
-	$(BIN)/python -m oneclass.bench report --rows results/quick.jsonl --page results/quick.md
+	$(BIN)/python -m reproduction run --quick --rows results/quick.jsonl
+	$(BIN)/python -m reproduction report --rows results/quick.jsonl --page results/quick.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,9 +11,10 @@ import time
 import numpy as np
 from sklearn.datasets import load_wine
 
-from oneclass.bench.methods import METHODS
-from oneclass.bench.metrics import metrics
-from oneclass.bench.published import f1 as published_f1
+# From the root of the repository: python -m examples.demo
+from reproduction.methods import METHODS
+from reproduction.metrics import metrics
+from reproduction.published import f1 as published_f1
 
 SPLITS = 20
 DELTA = 0.05

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import array_api_compat
 import pytest
@@ -11,6 +13,9 @@ from threadpoolctl import threadpool_limits
 
 settings.register_profile("theorems", deadline=None, max_examples=15, derandomize=True, database=None)
 settings.load_profile("theorems")
+
+#: Where data that are not part of the repository lie unless ONECLASS_DATA says otherwise.
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,3 +34,26 @@ def xp(request):
     """The array libraries that run the same lines, one after the other."""
     library = pytest.importorskip(request.param)
     return array_api_compat.array_namespace(library.zeros(1))
+
+
+@pytest.fixture
+def raw_folder(monkeypatch):
+    """Folder of raw files, named in ONECLASS_DATA; skip without it."""
+    folder = Path(os.environ.get("ONECLASS_DATA") or SHARED)
+    if not folder.is_dir():
+        pytest.skip("no shared data: set ONECLASS_DATA to a folder of raw files")
+    monkeypatch.setenv("ONECLASS_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def beside(raw_folder):
+    """Path of something beside the folder of raw files; skip when it is not there."""
+
+    def find(*parts):
+        path = raw_folder.parent.joinpath(*parts)
+        if not path.exists():
+            pytest.skip(f"no {path.name} beside the raw files")
+        return path
+
+    return find

@@ -1,41 +1,15 @@
-"""Where the shared data lie, a small dataset made on the spot, and a web server that misbehaves on request."""
+"""A small dataset made on the spot, and a web server that misbehaves on request."""
 
 import hashlib
-import os
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from oneclass.datasets import Card, RawFile, store, tables
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "raw"
 TOY = b"30,64,1,1\n31,65,0,1\n32,66,9,2\n"
-
-
-@pytest.fixture
-def raw_folder(monkeypatch):
-    """Folder of raw files, named in ONECLASS_DATA; skip without it."""
-    folder = Path(os.environ.get("ONECLASS_DATA") or SHARED)
-    if not folder.is_dir():
-        pytest.skip("no shared data: set ONECLASS_DATA to a folder of raw files")
-    monkeypatch.setenv("ONECLASS_DATA", str(folder))
-    return folder
-
-
-@pytest.fixture
-def beside(raw_folder):
-    """Path of something beside the folder of raw files; skip when it is not there."""
-
-    def find(*parts):
-        path = raw_folder.parent.joinpath(*parts)
-        if not path.exists():
-            pytest.skip(f"no {path.name} beside the raw files")
-        return path
-
-    return find
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ ACCEPTED = DECISIONS >= 0
 PRECISION, RECALL = metrics.precision_score(TARGETS, ACCEPTED), metrics.recall_score(TARGETS, ACCEPTED)
 EXPECTED = {
     "f1": metrics.f1_score(TARGETS, ACCEPTED),
+    "precision": PRECISION,
+    "recall": RECALL,
     "gmean_paper": math.sqrt(PRECISION * RECALL),
     "gmean": math.sqrt(RECALL * metrics.recall_score(~TARGETS, ~ACCEPTED)),
     "balanced": metrics.balanced_accuracy_score(TARGETS, ACCEPTED),
@@ -45,7 +47,7 @@ def test_scorer_reads_labels_of_any_kind(name):
     assert SCORERS[name](model, X, np.repeat(["target", "other"], 20)) == plain
 
 
-@pytest.mark.parametrize("name", ["f1", "gmean_paper"])
+@pytest.mark.parametrize("name", ["f1", "precision", "recall", "gmean_paper"])
 def test_accepting_nothing_scores_zero(name):
     assert SCORERS[name].metric(TARGETS, np.full(80, -1.0)) == 0
 

@@ -113,6 +113,14 @@ def _precision_recall(targets: Bool, decisions: Float) -> tuple[float, float]:
     return (hits / np.count_nonzero(accepted) if hits else 0.0), hits / np.count_nonzero(targets)
 
 
+def _precision(targets: Bool, decisions: Float) -> float:
+    return _precision_recall(targets, decisions)[0]
+
+
+def _recall(targets: Bool, decisions: Float) -> float:
+    return _precision_recall(targets, decisions)[1]
+
+
 def _f1(targets: Bool, decisions: Float) -> float:
     accepted = decisions >= 0
     return 2 * np.count_nonzero(accepted & targets) / (np.count_nonzero(accepted) + np.count_nonzero(targets))
@@ -167,6 +175,8 @@ def _recall_at(targets: Bool, decisions: Float, *, rate: float) -> float:
 
 _METRICS: dict[str, Metric] = {
     "f1": _f1,
+    "precision": _precision,
+    "recall": _recall,
     "gmean_paper": _gmean_paper,
     "gmean": _gmean,
     "balanced": _balanced,
@@ -176,6 +186,7 @@ _METRICS: dict[str, Metric] = {
     "recall_at_false_alarms": partial(_recall_at, rate=0.05),
 }
 
-#: Scorers by name. The target class is positive: `f1` and `gmean_paper`, the paper's sqrt(precision x recall), are
-#: about accepted targets, `average_precision` about targets ranked first, `outlier_average_precision` about outliers.
+#: Scorers by name. The target class is positive: `f1`, `precision`, `recall` and `gmean_paper`, the paper's
+#: sqrt(precision x recall), are about accepted targets, `average_precision` about targets ranked first,
+#: `outlier_average_precision` about outliers.
 SCORERS: dict[str, Scorer] = {name: Scorer(name, metric) for name, metric in _METRICS.items()}

@@ -1,0 +1,66 @@
+"""A short report for a short run: F1, ranks and exact matches, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..methods import METHODS
+from ..protocol import Task
+from ..results import Results
+from ..statistics import ranks
+from .exact import score
+from .markdown import number, percent, table
+from .naming import title
+
+__all__ = ["brief"]
+
+
+def brief(results: Results, datasets: Sequence[str], missing: Sequence[Task]) -> str:
+    """F1 of all methods on some datasets under both recipes on random splits, and how many published values match.
+
+    Parameters
+    ----------
+    results : Results
+        Stored rows.
+    datasets : sequence of str
+        Datasets all of whose rows are there.
+    missing : sequence of Task
+        Planned tasks without rows.
+
+    Returns
+    -------
+    str
+    """
+    parts = ["# Reproduction in short", _exact(results)]
+    if datasets:
+        parts.append(f"Means over {results.count('paper', datasets[0], 'VAAKELM')} random splits:")
+        parts.append(_table(results, datasets))
+    if missing:
+        parts.append(f"{len(missing)} tasks have no rows, for want of data or time (`python -m reproduction run`):")
+        parts.append("\n".join(_absent(recipe, missing) for recipe in dict.fromkeys(task.recipe for task in missing)))
+    return "\n\n".join(parts)
+
+
+def _exact(results: Results) -> str:
+    two, every, cells = score(results)
+    if not cells:
+        return "None of the released splits was run."
+    return (
+        f"On the released splits {every} of {cells} published F1 values come out to every printed digit, {two} to two "
+        "decimals."
+    )
+
+
+def _table(results: Results, datasets: Sequence[str]) -> str:
+    means = {recipe: results.mean("f1", recipe, datasets, list(METHODS)) for recipe in ("paper", "honest")}
+    body = []
+    for j, method in enumerate(METHODS):
+        scores = [percent(value) for value in means["paper"][:, j]]
+        mean_ranks = [number(float(ranks(means[recipe])[:, j].mean())) for recipe in means]
+        body.append([method, *scores, *mean_ranks])
+    return table(["F1, recipe paper", *map(title, datasets), "rank (paper)", "rank (honest)"], body)
+
+
+def _absent(recipe: str, missing: Sequence[Task]) -> str:
+    names = dict.fromkeys(title(task.dataset) for task in missing if task.recipe == recipe)
+    return f"- `{recipe}`: {', '.join(names)}"
