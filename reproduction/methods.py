@@ -55,7 +55,7 @@ KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 _COSTS = {"C": CS}
 _CLUSTERED = {"n_clusters": KS}
 _KERNEL = {"threshold": "train", "lam": 1.0, "sigma": "mean"}
-_REBUILDING = {**_KERNEL, "score": "reconstruction"}
+_REBUILDING = {**_KERNEL, "loss": "reconstruction"}
 
 METHODS: dict[str, Method] = {
     method.name: method
