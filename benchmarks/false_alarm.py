@@ -42,7 +42,7 @@ def study(name: str, X: np.ndarray, seed: int) -> list[tuple]:
             model = machine(C=C, delta=0.0).fit(train)
             p, losses, fresh = model.p_value(test), -model.score_samples(train), -model.score_samples(test)
             for delta in DELTAS:
-                by_train = rules.paper(losses, np.ones(n), delta=delta)
+                by_train = rules.paper(rules.Ranks.of(losses, np.ones(n)), delta=delta)
                 rows.append((name, n, machine.__name__, C, delta, np.mean(fresh > by_train), np.mean(p <= delta)))
     return rows
 

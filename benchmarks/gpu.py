@@ -14,6 +14,9 @@ import torch
 from _table import markdown
 from oneclass import AAKELM, VAAKELM, Nystrom
 from oneclass.engines import InMemory
+from oneclass.machines.approximate import fit_through
+from oneclass.machines.choices import recipe_of
+from oneclass.machines.exact import losses_of
 
 
 def seconds(run: Callable[[], object], repeats: int = 1) -> float:
@@ -36,7 +39,7 @@ def gemm_rate(n: int = 12288) -> float:
 
 def exact(n: int, rate: float, **params: object) -> list[str]:
     X = torch.randn(n, 20, dtype=torch.float64, device="cuda")
-    machine = AAKELM(score="reconstruction", **params)
+    machine = AAKELM(loss="reconstruction", **params)
     machine.fit(X[:8192])
     t = seconds(lambda: machine.fit(X), 2 if n <= 60_000 else 1)
     alarms = float((machine.predict(torch.randn(20_000, 20, dtype=torch.float64, device="cuda")) < 0).double().mean())
@@ -65,9 +68,12 @@ def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[s
     X = torch.randn(n, 32, dtype=torch.float64, device="cuda")
     machine.fit(X[:200_000])
     engine = Timed(X)
-    name = f"{type(machine).__name__}, {machine.get_params()['score']}"
-    t = seconds(lambda: machine._fit_through(engine, machine.approximation))
-    alarms = float((machine.predict(torch.randn(100_000, 32, dtype=torch.float64, device="cuda")) < 0).double().mean())
+    name = f"{type(machine).__name__}, {machine.loss}"
+    options = {"delta": machine.delta, "seed": 0, "on_training": False, "check": lambda columns, n_rows: None}
+    fits = []
+    t = seconds(lambda: fits.append(fit_through(recipe_of(machine, None), engine, machine.approximation, **options)))
+    losses = losses_of(fits[0].machine, torch.randn(100_000, 32, dtype=torch.float64, device="cuda"))
+    alarms = float((losses > fits[0].calibration.threshold(machine.delta)).double().mean())
     peak = torch.cuda.max_memory_allocated() / 1e9
     rows = [[f"{name}, n = {n:,}, d = 32, m = {m:,}", f"{t:.2f}", "", f"{peak:.0f}", f"{100 * alarms:.2f}"]]
     for label, s in engine.passes.items():
@@ -87,9 +93,9 @@ def main() -> None:
         print(rows[-2:], flush=True)
     torch.cuda.empty_cache()
     for machine in (
-        AAKELM(approximation=Nystrom(2048), score="reconstruction"),
-        AAKELM(approximation=Nystrom(2048), score="predictive"),
-        VAAKELM(approximation=Nystrom(2048), score="reconstruction"),
+        AAKELM(approximation=Nystrom(2048), loss="reconstruction"),
+        AAKELM(approximation=Nystrom(2048), loss="predictive"),
+        VAAKELM(approximation=Nystrom(2048), loss="reconstruction"),
     ):
         rows += large(n, 2048, rate, machine)
         torch.cuda.empty_cache()

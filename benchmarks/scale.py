@@ -206,7 +206,7 @@ def dask(n: int = 1_000_000) -> None:
         ):
             X = client.persist(da.from_array(rows(n), chunks=(20_000, D)))
             client.gather(client.compute(X.sum()))
-            machine = AAKELM(approximation=Nystrom(M), sigma="mean", score="reconstruction")
+            machine = AAKELM(approximation=Nystrom(M), sigma="mean", loss="reconstruction")
             machine.fit(X[:40_000])
             start = time.perf_counter()
             machine.fit(X)

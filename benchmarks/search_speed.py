@@ -24,7 +24,7 @@ from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
 GRID = {"C": [2.0**k for k in range(-5, 6)], "n_clusters": list(range(1, 11)), "delta": [0.01, 0.05, 0.10]}
 DATASETS = ("vowel", "wine", "sonar", "biomed", "heart_cleveland", "survival", "waveform", "diabetic_retinopathy")
 MACHINES = {
-    "the paper's": VAAKELM(score="reconstruction", sigma="mean", threshold="train"),
+    "the paper's": VAAKELM(loss="reconstruction", sigma="mean", threshold="train"),
     "default": VAAKELM(),
 }
 

@@ -80,9 +80,8 @@ class ThresholdDisplay:
         scores = np.asarray(estimator.score_samples(X), dtype=float)
         targets = np.ones(len(scores), dtype=bool) if y is None else is_target(y, target, caller=cls.__name__)
         best = getattr(estimator, "best_estimator_", estimator)
-        weights = np.asarray(best._calibration()[1], dtype=float)
         p_values = np.asarray(estimator.p_value(X), dtype=float)
-        return cls(scores, targets, p_values, float(best.offset_), float(best.delta), 1 / (1 + float(weights.sum())))
+        return cls(scores, targets, p_values, float(best.offset_), float(best.delta), best.calibration_.smallest_budget)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
