@@ -52,8 +52,10 @@ class VOCKELM(KernelMachine):
     r : float, default=1.0
         Output that normal rows should have; not 0.
     approximation : None, "auto", Nystrom or Fourier, default=None
-        None fits exactly, in time n³ and memory n². ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time
-        n m² and memory m². ``"auto"`` is exact up to 10,000 rows if they fit in memory, and ``Nystrom(1000)`` beyond.
+        None fits exactly, in time n³ and memory n²; `fit_chunks` and Dask collections, which cannot, take
+        ``Nystrom(1000)`` then. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but
+        for the losses of up to a million rows. ``"auto"`` is exact up to 10,000 rows if they fit in memory, and
+        ``Nystrom(1000)`` beyond.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -64,10 +66,17 @@ class VOCKELM(KernelMachine):
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration
+        Held-out losses of the training rows, behind thresholds and p-values.
     model_ : fitted model
-        Training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``).
-    scaler_, kernel_, sigma_, C_
-        Fitted scaling, kernel, (for radial kernels) bandwidth and C in use.
+        Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
+        approximated one, the feature map (``model_.map``) and the weights of the features. The factored system is dropped after the fit.
+    machine_ : Machine
+        The whole fit as one frozen value: recipe, scaling, kernel, model.
+    scaler_, kernel_, sigma_, C_, signal_
+        Fitted scaling, kernel, (for radial kernels) bandwidth, C in use and variance of the targets.
+    approximation_ : None, Nystrom or Fourier
+        How the machine was fitted.
     labels_ : array of shape (n_samples,)
         Cluster of each training row, for the ``subclass`` variance.
     n_features_in_, feature_names_in_
