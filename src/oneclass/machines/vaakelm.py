@@ -69,7 +69,8 @@ class VAAKELM(AutoAssociative):
         Held-out losses of the training rows, behind thresholds and p-values.
     model_ : fitted model
         Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
-        approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by uncertainty keeps the factored system too, n² numbers.
+        approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by
+        uncertainty keeps the factored system too, n² numbers.
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_

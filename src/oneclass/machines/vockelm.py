@@ -70,7 +70,7 @@ class VOCKELM(KernelMachine):
         Held-out losses of the training rows, behind thresholds and p-values.
     model_ : fitted model
         Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
-        approximated one, the feature map (``model_.map``) and the weights of the features. The factored system is dropped after the fit.
+        approximated one, the feature map (``model_.map``) and the weights of the features.
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_
