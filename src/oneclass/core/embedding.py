@@ -79,6 +79,14 @@ class Embedding(Protocol):
         """The positive definite S for one value of C."""
         ...
 
+    def basis(self, w: Array) -> Array:
+        """Columns V in whose span, with the rows themselves, M changes when rows leave it."""
+        ...
+
+    def change(self, w: Array, places: Array, left: Array) -> Array:
+        """That change for groups of rows (groups x size) of which weights `left` go: groups x (size + b) squared."""
+        ...
+
 
 @dataclass(frozen=True)
 class NoVariance:
@@ -91,6 +99,14 @@ class NoVariance:
     def shrink(self, w: Array, *, C: float) -> Structured:
         """``S = W^-1``."""
         return Structured.diagonal_only(1 / w)
+
+    def basis(self, w: Array) -> Array:
+        """No columns."""
+        return w[:, None][:, :0]
+
+    def change(self, w: Array, places: Array, left: Array) -> Array:
+        """None."""
+        return 0 * left[:, :, None] * left[:, None, :]
 
 
 @dataclass(frozen=True)
@@ -149,6 +165,55 @@ class WithinVariance:
         Q = _centring(w, g)
         return Structured(a_row / w, V, _like(-np.linalg.solve(np.eye(2) + Q @ UDU, Q), w))
 
+    def basis(self, w: Array) -> Array:
+        """The weights, cluster by cluster, or with global means the weights and the pulls."""
+        if self.scatter.own_mean:
+            return w[:, None] * self.membership
+        return namespace(w).stack([w, w * (self.membership @ self._shares(w))], axis=1)
+
+    def change(self, w: Array, places: Array, left: Array) -> Array:
+        """The scatter of the rows that stay less that of all; clusters keep their shares."""
+        xp = namespace(w)
+        groups, size = places.shape
+        shares = self._shares(w)
+        members = xp.reshape(xp.take(self.membership, xp.reshape(places, (-1,)), axis=0), (groups, size, -1))
+        gone = members * left[:, :, None]
+        pulls = left * (members @ shares)
+        rows = -pulls[:, :, None] * xp.eye(size, dtype=w.dtype, device=device(w))
+        if not self.scatter.own_mean:
+            return self._global_change(w, shares, rows, left, pulls)
+        sizes = w @ self.membership
+        rest = sizes - xp.sum(gone, axis=1)
+        # A cluster of which nothing is left has no scatter.
+        some = rest > xp.finfo(w.dtype).eps * 16 * sizes
+        each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
+        across = gone * each[:, None, :]
+        inside = (shares / sizes - each)[:, :, None] * xp.eye(sizes.shape[0], dtype=w.dtype, device=device(w))
+        return _blocks(rows - across @ xp.matrix_transpose(gone), across, inside)
+
+    def _global_change(self, w: Array, shares: Array, rows: Array, left: Array, pulls: Array) -> Array:
+        xp = namespace(w)
+        n, total = xp.sum(w), w @ (self.membership @ shares)
+        rest, pull = n - xp.sum(left, axis=1), total - xp.sum(pulls, axis=1)
+        ways = xp.stack([left, pulls], axis=2)  # groups x size x 2: how the rows that leave enter both columns
+        after, before = (_middle(*sums) for sums in ((rest, pull), (n + 0 * rest, total + 0 * rest)))
+        across = -(ways @ after)
+        return _blocks(rows - across @ xp.matrix_transpose(ways), across, after - before)
+
+
+def _middle(n: Array, total: Array) -> Array:
+    """`_centring` for several sums at once."""
+    xp = namespace(n)
+    first = xp.stack([total / n**2, -1 / n], axis=1)
+    return xp.stack([first, xp.stack([-1 / n, 0 * n], axis=1)], axis=1)
+
+
+def _blocks(rows: Array, across: Array, inside: Array) -> Array:
+    """Symmetric matrices of blocks: rows with rows, rows with columns, columns with columns."""
+    xp = namespace(rows)
+    low = xp.concat([xp.matrix_transpose(across), inside], axis=2)
+    return xp.concat([xp.concat([rows, across], axis=2), low], axis=1)
+
 
 def _centring(w: Array, g: Array) -> np.ndarray[Any, Any]:
     """The Q that makes a pull g on each row one towards the global mean: ``diag(g) + U Q U'`` with U = (w, g)."""
@@ -187,6 +252,14 @@ class UserLaplacian:
             raise NotLaplacianError("variance must be symmetric positive semi-definite when it is a matrix") from None
         full = cho_solve(L, xp.eye(w.shape[0], dtype=w.dtype, device=device(w)))
         return replace(Structured.diagonal_only(w), full=full)
+
+    def basis(self, w: Array) -> Array:
+        """No columns: what is left of a matrix of the user's without a row is not ours to say."""
+        return w[:, None][:, :0]
+
+    def change(self, w: Array, places: Array, left: Array) -> Array:
+        """None."""
+        return 0 * left[:, :, None] * left[:, None, :]
 
 
 def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:

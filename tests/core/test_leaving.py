@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from oneclass.core.embedding import NoVariance, Scatter, WithinVariance
+from oneclass.core.kernels import RBF
+from oneclass.core.leaving import Fixed, leave
+from oracle.comparison import assert_agree
+
+N = 14
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+K = RBF(1.5)(X, X)
+LABELS = np.array([3, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0])  # the last cluster has one row
+SCATTERS = {
+    "own means": Scatter(weight=5.0),
+    "global mean": Scatter(own_mean=False, weight=5.0),
+    "class": Scatter(per_row=True, weight=20.0),
+}
+GROUPS = {
+    "single rows": [[i] for i in range(N)],
+    "pairs": [[0, 1], [2, 3], [4, 9]],
+    "a cluster's worth": [[0, 2, 5, 8, 11]],
+}
+
+
+def scatter_matrix(w, labels, shares, *, own_mean):
+    """M of weighted rows, one pair of rows and one cluster at a time."""
+    M, everyone = np.zeros((N, N)), np.sum(w)
+    for p in range(len(shares)):
+        inside = w * (labels == p)
+        if own_mean and inside.sum() > 0:
+            M += shares[p] * (np.diag(inside) - np.outer(inside, inside) / inside.sum())
+        elif not own_mean:
+            J = np.eye(N) - np.outer(np.ones(N), w) / everyone
+            M += shares[p] * J.T @ np.diag(inside) @ J
+    return M
+
+
+def refit(w, M, C, lam):
+    Q = np.linalg.inv(C * np.diag(w) + M + lam * np.linalg.inv(K))
+    return Q, C * Q @ (w[:, None] * X)
+
+
+@pytest.mark.parametrize("C", [0.5, 30.0, 1e5])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("name", [None, *SCATTERS])
+def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without_them(xp, name, groups, weighted, C):
+    lam, places = 1.3, np.array(GROUPS[groups])
+    w = RNG.integers(1, 4, N).astype(float) if weighted else np.ones(N)
+    left = w[places] if places.shape[1] > 1 else np.minimum(w[places], 1.0)
+    scatter = SCATTERS.get(name, Scatter())
+    labels = np.zeros(N, dtype=int) if scatter.per_row else LABELS
+    membership = np.eye(labels.max() + 1)[labels]
+    embedding = NoVariance() if name is None else WithinVariance(xp.asarray(membership), scatter)
+    shares = np.zeros(1) if name is None else scatter.shares(w @ membership)
+    options = {"labels": labels, "shares": shares, "own_mean": scatter.own_mean}
+    Q, F = refit(w, scatter_matrix(w, **options), C, lam)
+    V = np.asarray(embedding.basis(xp.asarray(w)))
+    fixed = Fixed(embedding, *map(xp.asarray, (w, Q @ V, V.T @ Q @ V, V.T @ F)))
+    inside = np.stack([Q[np.ix_(g, g)] for g in places])
+    E = np.eye(places.shape[1]) - C * inside * left[:, None, :]
+    given = map(xp.asarray, (places, left, E, inside, X[places], (X - F)[places]))
+    residuals, variances = leave(fixed, *given, C=C)
+    for g, group in enumerate(places):
+        without = w.copy()
+        without[group] -= left[g]
+        Q_without, F_without = refit(without, scatter_matrix(without, **options), C, lam)
+        assert_agree(residuals[g, ...], (X - F_without)[group], 1e-7)
+        assert_agree(variances[g, ...], np.diag(Q_without)[group], 1e-7)
