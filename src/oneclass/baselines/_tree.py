@@ -108,12 +108,11 @@ class Segments:
     def __init__(self, A: Array, B: Array) -> None:
         self._start, self._direction = A, B - A
         self._squared_length = np.vecdot(self._direction, self._direction)
-        self._classes = list(self._by_length(A, B)) if A.shape[1] <= LOW else None
+        self._classes = list(self._by_length(A, B)) if A.shape[1] <= LOW else []
 
     def gaps(self, Z: Array) -> Array:
         """Difference of each row and the point of the segments that is nearest to it."""
-        nearest = self._nearest_by_products(Z) if self._classes is None else self._nearest_by_trees(Z)
-        return self._gaps(Z, nearest)
+        return self._gaps(Z, self._nearest_by_trees(Z) if self._classes else self._nearest_by_products(Z))
 
     def _gaps(self, Z: Array, e: Array) -> Array:
         """Differences of rows and the nearest points of their own segments `e`."""
@@ -185,7 +184,9 @@ class Segments:
             bound -= 2 * (centred[a:b] @ A.T)
             enough = self._squared(Z[a:b], bound.argmin(axis=1)) - own[a:b] * (1 - UNIT * Z.shape[1])
             rows, e = np.nonzero(~(bound > enough[:, None]))
-            order = np.lexsort((self._squared(Z[a:b][rows], e), rows))
+            few = blocks(len(rows), Z.shape[1], Z)
+            squared = np.concatenate([self._squared(Z[a:b][rows[i:j]], e[i:j]) for i, j in few])
+            order = np.lexsort((squared, rows))
             nearest[a:b] = e[order[np.searchsorted(rows[order], np.arange(b - a))]]
         return nearest
 
