@@ -152,5 +152,6 @@ def method_notes(results: Results) -> str:
   of clusters too (1..10); everything else is dd_tools' default. Their threshold is dd_tools' on training scores; OCRF
   takes the majority of its trees, so that delta has no part in it.
 - Recipe `honest`: constructor defaults, delta = 5 %.
-- The search of the kernel machines decomposes one matrix for each fold and number of clusters; every C and every delta
-  follow from it. The chosen parameters are then fitted by the estimator itself, which is what is timed and tested."""
+- The kernel machines are searched by the library's `OneClassSearchCV`, which decomposes one matrix for each fold and
+  number of clusters; every C and every delta follow from it. The chosen parameters are then fitted by the estimator
+  itself, which is what is timed and tested."""
