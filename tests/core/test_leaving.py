@@ -57,14 +57,15 @@ def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without
     options = {"labels": labels, "shares": shares, "own_mean": scatter.own_mean}
     Q, F = refit(w, scatter_matrix(w, **options), C, lam)
     V = np.asarray(embedding.basis(xp.asarray(w)))
-    fixed = Fixed(embedding, *map(xp.asarray, (w, Q @ V, V.T @ Q @ V, V.T @ F)))
-    inside = np.stack([Q[np.ix_(g, g)] for g in places])
-    E = np.eye(places.shape[1]) - C * inside * left[:, None, :]
+    columns = map(xp.asarray, (C * Q @ V, C * V.T @ Q @ V, V.T @ F))
+    fixed = Fixed(lambda places, left: embedding.change(xp.asarray(w), places, left) / C, *columns)
+    inside = np.stack([C * Q[np.ix_(g, g)] for g in places])
+    E = np.eye(places.shape[1]) - inside * left[:, None, :]
     given = map(xp.asarray, (places, left, E, inside, X[places], (X - F)[places]))
-    residuals, variances = leave(fixed, *given, C=C)
+    residuals, variances = leave(fixed, *given)
     for g, group in enumerate(places):
         without = w.copy()
         without[group] -= left[g]
         Q_without, F_without = refit(without, scatter_matrix(without, **options), C, lam)
         assert_agree(residuals[g, ...], (X - F_without)[group], 1e-7)
-        assert_agree(variances[g, ...], np.diag(Q_without)[group], 1e-7)
+        assert_agree(variances[g, ...], C * np.diag(Q_without)[group], 1e-7)

@@ -181,9 +181,7 @@ def test_primal_weights_are_the_direct_formula_over_all_copies(xp, name, whiten,
         for p, X in ((p, problem.X[labels == p]) for p in range(labels.max() + 1))
     ]
     moments = Moments.stack(parts)
-    scatter = SCATTERS.get(name)
-    variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
-    model, signal = solve_primal(map, moments, variance, C=C, ridge=lam / C, dtype=xp.float64)
+    model, signal = solve_primal(map, moments, SCATTERS.get(name), C=C, ridge=lam / C, dtype=xp.float64)
 
     T = repeat(problem.X, problem.w)
     F, f = (kernel_matrix("rbf", X, landmarks, SIGMA) for X in (T, problem.fresh))

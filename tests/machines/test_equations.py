@@ -25,14 +25,20 @@ def by_loops(variant, problem, model, **params):
     kept = problem.w > 0
     w = problem.w[kept]
     rows = repeat(problem.X[kept], w)
+    without = None
     if variant.embedding is None:
         M = np.zeros((len(rows), len(rows)))
     elif variant.embedding == "laplacian":
         M = problem.variance_weight * spread(problem.laplacian[kept][:, kept], w)
     else:
         labels = to_numpy(model.labels_) if hasattr(model, "labels_") else np.zeros(len(w))
-        M = problem.variance_weight * variance_matrix(labels=repeat(labels, w), **EMBEDDINGS[variant.embedding])
-    numbers = {"C": problem.C, "lam": problem.lam}
+        options = {"labels": repeat(labels, w), **EMBEDDINGS[variant.embedding]}
+        M = problem.variance_weight * variance_matrix(**options)
+
+        def without(i):
+            return problem.variance_weight * variance_matrix(**options, without=(i,))
+
+    numbers = {"C": problem.C, "lam": problem.lam, "without": without}
     return machines.fit(variant.machine, rows, problem.fresh, M, **numbers, **params)
 
 

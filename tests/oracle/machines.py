@@ -20,8 +20,8 @@ class Fitted:
     rebuilt: np.ndarray  # outputs of fresh rows in the user's units
 
 
-def fit(machine, X, fresh, M, *, C, lam, kernel="rbf", sigma="mean", r=1.0):
-    """Fit the machine of that name to rows of weight one and judge fresh rows."""
+def fit(machine, X, fresh, M, *, C, lam, without=None, kernel="rbf", sigma="mean", r=1.0):
+    """Fit the machine of that name to rows of weight one and judge fresh rows; ``without(i)`` is M when row i leaves."""
     mean, scale = equations.scaling(X)
     X, fresh = (X - mean) / scale, (fresh - mean) / scale
     distance = equations.city_block if kernel == "laplacian" else equations.euclidean
@@ -31,7 +31,7 @@ def fit(machine, X, fresh, M, *, C, lam, kernel="rbf", sigma="mean", r=1.0):
     T, targets = (np.full((len(rows), 1), r) if constant else rows for rows in (X, fresh))
     A = equations.weights(K, T, M, C=C, lam=lam)
     outputs = equations.outputs(kernel, fresh, X, A, width)
-    held_out = T - refits.held_out_residuals(K, T, M, np.ones(len(X)), C=C, lam=lam)
+    held_out = T - refits.held_out_residuals(K, T, without or M, np.ones(len(X)), C=C, lam=lam)
 
     def losses(targets, outputs):
         return np.array([equations.score(machine, t, o) for t, o in zip(targets, outputs, strict=True)])

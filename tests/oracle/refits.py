@@ -12,7 +12,7 @@ __all__ = ["exact_solve", "gaussian_process", "held_out_residuals", "held_out_va
 def held_out_residuals(K, T, M, w, *, C, lam):
     """Residual of each row under the minimum of tr(b'(V + lam I)b) + C sum_j w_j |e_j|^2, one unit of w_i removed.
 
-    V = F'MF stays that of all rows. F is any matrix with FF' = K.
+    V = F'MF stays that of all rows, or M is a function of the row that leaves. F is any matrix with FF' = K.
     """
     eigenvalues, vectors = np.linalg.eigh(K)
     F = vectors * np.sqrt(np.clip(eigenvalues, 0, None))
@@ -21,7 +21,8 @@ def held_out_residuals(K, T, M, w, *, C, lam):
         left = np.array(w, dtype=float)
         left[i] -= min(1.0, left[i])
         W = np.diag(left)
-        b = np.linalg.solve(F.T @ M @ F + lam * np.eye(len(K)) + C * F.T @ W @ F, C * F.T @ W @ T)
+        m = M(i) if callable(M) else M
+        b = np.linalg.solve(F.T @ m @ F + lam * np.eye(len(K)) + C * F.T @ W @ F, C * F.T @ W @ T)
         residuals.append(T[i] - F[i] @ b)
     return np.array(residuals)
 

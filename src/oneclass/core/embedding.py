@@ -126,6 +126,43 @@ class Scatter:
         n = namespace(sizes).sum(sizes)
         return self.weight * (ones(sizes) / n if self.per_row else sizes / n)
 
+    def columns(self, sizes: Array, of_clusters: Array) -> Array:
+        """Sums over all rows, one column each, of what `of_clusters` sums over the rows of each cluster.
+
+        Cluster by cluster or, with global means, once by weight and once by pull.
+        """
+        xp = namespace(of_clusters)
+        if self.own_mean:
+            return of_clusters
+        return xp.stack([xp.sum(of_clusters, axis=-1), of_clusters @ self.shares(sizes)], axis=-1)
+
+    def change(self, sizes: Array, members: Array, left: Array) -> Array:
+        """What M changes by when rows leave that are `members` (groups x size x clusters), with weights `left`.
+
+        The scatter of the rows that stay less that of all; clusters keep their shares. In the basis of the rows and of
+        `columns`.
+        """
+        xp = namespace(sizes)
+        shares = self.shares(sizes)
+        gone = members * left[:, :, None]
+        pulls = left * (members @ shares)
+        rows = -pulls[:, :, None] * xp.eye(left.shape[1], dtype=left.dtype, device=device(left))
+        if not self.own_mean:
+            ways = xp.stack([left, pulls], axis=2)  # how the rows that leave enter both columns
+            n, total = xp.sum(sizes), sizes @ shares
+            rest, pull = n - xp.sum(left, axis=1), total - xp.sum(pulls, axis=1)
+            after = _middle(rest, pull)
+            across = -(ways @ after)
+            inside = after - _middle(n + 0 * rest, total + 0 * rest)
+            return _blocks(rows - across @ xp.matrix_transpose(ways), across, inside)
+        rest = sizes - xp.sum(gone, axis=1)
+        # A cluster of which nothing is left has no scatter.
+        some = rest > xp.finfo(sizes.dtype).eps * 16 * sizes
+        each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
+        across = gone * each[:, None, :]
+        inside = (shares / sizes - each)[:, :, None] * xp.eye(sizes.shape[0], dtype=left.dtype, device=device(left))
+        return _blocks(rows - across @ xp.matrix_transpose(gone), across, inside)
+
 
 @dataclass(frozen=True)
 class WithinVariance:
@@ -167,38 +204,13 @@ class WithinVariance:
 
     def basis(self, w: Array) -> Array:
         """The weights, cluster by cluster, or with global means the weights and the pulls."""
-        if self.scatter.own_mean:
-            return w[:, None] * self.membership
-        return namespace(w).stack([w, w * (self.membership @ self._shares(w))], axis=1)
+        return self.scatter.columns(w @ self.membership, w[:, None] * self.membership)
 
     def change(self, w: Array, places: Array, left: Array) -> Array:
         """The scatter of the rows that stay less that of all; clusters keep their shares."""
         xp = namespace(w)
-        groups, size = places.shape
-        shares = self._shares(w)
-        members = xp.reshape(xp.take(self.membership, xp.reshape(places, (-1,)), axis=0), (groups, size, -1))
-        gone = members * left[:, :, None]
-        pulls = left * (members @ shares)
-        rows = -pulls[:, :, None] * xp.eye(size, dtype=w.dtype, device=device(w))
-        if not self.scatter.own_mean:
-            return self._global_change(w, shares, rows, left, pulls)
-        sizes = w @ self.membership
-        rest = sizes - xp.sum(gone, axis=1)
-        # A cluster of which nothing is left has no scatter.
-        some = rest > xp.finfo(w.dtype).eps * 16 * sizes
-        each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
-        across = gone * each[:, None, :]
-        inside = (shares / sizes - each)[:, :, None] * xp.eye(sizes.shape[0], dtype=w.dtype, device=device(w))
-        return _blocks(rows - across @ xp.matrix_transpose(gone), across, inside)
-
-    def _global_change(self, w: Array, shares: Array, rows: Array, left: Array, pulls: Array) -> Array:
-        xp = namespace(w)
-        n, total = xp.sum(w), w @ (self.membership @ shares)
-        rest, pull = n - xp.sum(left, axis=1), total - xp.sum(pulls, axis=1)
-        ways = xp.stack([left, pulls], axis=2)  # groups x size x 2: how the rows that leave enter both columns
-        after, before = (_middle(*sums) for sums in ((rest, pull), (n + 0 * rest, total + 0 * rest)))
-        across = -(ways @ after)
-        return _blocks(rows - across @ xp.matrix_transpose(ways), across, after - before)
+        members = xp.take(self.membership, xp.reshape(places, (-1,)), axis=0)
+        return self.scatter.change(w @ self.membership, xp.reshape(members, (*places.shape, -1)), left)
 
 
 def _middle(n: Array, total: Array) -> Array:

@@ -72,6 +72,8 @@ def fit_rows(plan: Plan, X: Array, w: Array) -> tuple[Machine, TrainingRows]:
         ridge=plan.ridge,
         leave_one_out=True,
         keep_factor=recipe.needs_variance,
+        embedding=embedding,
+        C=plan.C,
     )
     if isinstance(plan.kernel, Precomputed):
         # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.
@@ -83,8 +85,7 @@ def fit_rows(plan: Plan, X: Array, w: Array) -> tuple[Machine, TrainingRows]:
 def fit_moments(plan: Plan, moments: Moments) -> Machine:
     """The machine whose normal equations these moments are."""
     scatter, dtype = plan.recipe.scatter, plan.scaler.mean.dtype
-    variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
-    model, signal = solve_primal(plan.features, moments, variance, C=plan.C, ridge=plan.ridge, dtype=dtype)
+    model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype)
     whole = moments.total()
     features = namespace(whole.f).astype(whole.f[0, :], dtype)
     return Machine(plan, model, signal, whole.t[0, :] - features @ model.weights)

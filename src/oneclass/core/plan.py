@@ -100,15 +100,25 @@ class Plan:
         """
         xp = namespace(X)
         w = ones(X) if w is None else w
-        T, residuals, spare, outside = [], [], [], []
+        T, residuals, spare, outside, left = [], [], [], [], []
         for a, b in blocks(X.shape[0], model.width, X):
             Z = self.scaler(X[a:b, :])
-            features = model.features(Z)
+            features, unit = model.features(Z), xp.clip(w[a:b], max=1.0)
             T.append(self.recipe.target(Z))
             residuals.append(T[-1] - model.outputs(features))
-            h = xp.clip(w[a:b], max=1.0) * model.leverages(features)
+            h = unit * model.leverages(features)
             spare.append(xp.clip(1 - h, min=xp.finfo(h.dtype).eps))
             if self.recipe.needs_variance:
                 outside.append(model.outside(Z, features))
+            if model.embedded is not None:
+                given = (T[-1], residuals[-1], spare[-1], unit)
+                left.append(model.embedded.leave(features, self._members(Z), *given))
         beyond = xp.concat(outside) if outside else 0.0
-        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond)
+        held = (xp.concat([e for e, _ in left]), xp.concat([v for _, v in left])) if left else None
+        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond, held)
+
+    def _members(self, Z: Array) -> Array:
+        """Which cluster each row is in, one-hot."""
+        if self.centres is None:
+            return ones(Z)[:, None]
+        return clusters.one_hot(clusters.assign(Z, self.centres), self.centres.shape[0], Z)

@@ -3,6 +3,7 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from .cholesky import (
     inverse_of_factored,
     solve_lower,
 )
-from .embedding import Structured
+from .embedding import Embedding, Scatter, Structured
 from .features import FeatureMap
 from .kernels import Kernel
+from .leaving import Fixed, leave_one_by_one
 from .moments import Moments
 
 __all__ = [
@@ -40,10 +42,11 @@ class TrainingRows:
     spare: Array | None
     w: Array
     outside: Array | float = 0.0  # C times the variance that no weight of the model can reach
+    left: tuple[Array, Array] | None = None  # residuals and leverages of rows that left, where more than errors leave
 
     def held_out_residuals(self) -> Array:
-        """Residual of each row under the model fitted with one unit of its weight removed."""
-        return self.residuals / self._spare()[:, None]
+        """Residual of each row under the model fitted with one unit of its weight removed, or without its group."""
+        return self.residuals / self._spare()[:, None] if self.left is None else self.left[0]
 
     def leverages(self) -> Array:
         """Pull of one unit of each row's weight on its own output."""
@@ -54,8 +57,8 @@ class TrainingRows:
         return self.leverages() + self.outside
 
     def held_out_uncertainty(self) -> Array:
-        """The same under the model fitted with one unit of the row's weight removed."""
-        return self.leverages() / self._spare() + self.outside
+        """The same under the model fitted with one unit of the row's weight removed, or without its group."""
+        return (self.leverages() / self._spare() if self.left is None else self.left[1]) + self.outside
 
     def signal(self, *, C: float) -> float:
         """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
@@ -104,6 +107,28 @@ class DualModel:
 
 
 @dataclass(frozen=True)
+class Embedded:
+    """What rows that leave need to know of the scatter that they leave: `leaving.Fixed`, but for the rows at hand."""
+
+    scatter: Scatter
+    sizes: Array  # of the clusters
+    C: float
+    PV: Array  # P^-1 F'V, m x b
+    VQV: Array
+    VF: Array
+
+    def leave(self, features: Array, members: Array, T: Array, residuals: Array, spare: Array, left: Array) -> Any:
+        """Residuals and leverages of rows, `members` of clusters, under machines that did not see them."""
+        xp = namespace(T)
+
+        def change(places: Array, left: Array) -> Array:
+            here = xp.take(members, places[:, 0], axis=0)[:, None, :]
+            return self.scatter.change(self.sizes, here, left) / self.C
+
+        return leave_one_by_one(Fixed(change, features @ self.PV, self.VQV, self.VF), T, residuals, spare, left)
+
+
+@dataclass(frozen=True)
 class PrimalModel:
     """Outputs and uncertainty of any row from its explicit features."""
 
@@ -112,6 +137,7 @@ class PrimalModel:
     ridge: float
     L: Array  # Cholesky factor of the normal equations
     effective: float  # effective number of parameters: the sum of all rows' leverages
+    embedded: Embedded | None = None
 
     @property
     def width(self) -> int:
@@ -141,7 +167,7 @@ class PrimalModel:
 
 
 def solve_primal(
-    map: FeatureMap, moments: Moments, variance: Array | None, *, C: float, ridge: float, dtype: object
+    map: FeatureMap, moments: Moments, scatter: Scatter | None, *, C: float, ridge: float, dtype: object
 ) -> tuple[PrimalModel, float]:
     r"""Weights :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
 
@@ -150,6 +176,7 @@ def solve_primal(
     xp = namespace(moments.f)
     FF, FT, tt = moments.second_moments()
     penalty = xp.astype(map.penalty, xp.float64)
+    variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
 
     def build() -> Array:
         P = FF + ridge * penalty
@@ -160,7 +187,14 @@ def solve_primal(
     effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF))))
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
-    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective), signal
+    embedded = None
+    if scatter is not None:
+        V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
+        PV = cho_solve(L, V)
+        known = (moments.weight, PV, V.T @ PV, V.T @ B)
+        sizes, *columns = (xp.astype(array, dtype) for array in known)
+        embedded = Embedded(scatter, sizes, C, *columns)
+    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, embedded), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
@@ -183,12 +217,16 @@ def solve_dual(
     ridge: float,
     leave_one_out: bool,
     keep_factor: bool = False,
+    embedding: Embedding | None = None,
+    C: float = 1.0,
 ) -> tuple[DualModel, TrainingRows]:
     r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
 
     Multiplying by :math:`S = (W + M/C)^{-1}` gives the same ``A`` from the symmetric positive definite system
     :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals and leverages follow without K:
     :math:`T - KA = T - SWT + (\lambda/C) S A` and :math:`1 - h_i = 1 - S_{ii} + (\lambda/C) [S G^{-1} S]_{ii}`.
+
+    Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too.
     """
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
@@ -196,12 +234,20 @@ def solve_dual(
     A = cho_solve(L, SWT)
     residuals = (T - SWT) + ridge * (shrink @ A)
     model = DualModel(kernel, Z, A, ridge, L if keep_factor else None)
-    spare = None
+    spare = left = None
     if leave_one_out:
         unit = xp.clip(w, max=1.0)
+        V = w[:, None][:, :0] if embedding is None else embedding.basis(w)
+        QV = shrink @ V
+        QV = QV - ridge * (shrink @ cho_solve(L, QV)) if V.shape[1] else V
         spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
-    return model, TrainingRows(T, residuals, spare, w)
+        if embedding is not None and V.shape[1]:
+            fixed = Fixed(
+                lambda places, left: embedding.change(w, places, left) / C, QV, V.T @ QV, V.T @ (T - residuals)
+            )
+            left = leave_one_by_one(fixed, T, residuals, spare, unit)
+    return model, TrainingRows(T, residuals, spare, w, left=left)
 
 
 def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
