@@ -22,7 +22,7 @@ def assign(Z: Array, centres: Array) -> Array:
     halves = xp.sum(centres * centres, axis=1) / 2
     reach = xp.sqrt(2 * xp.max(halves))
     parts = []
-    for a, b in blocks(Z.shape[0], centres.shape[0], Z):
+    for a, b in blocks(Z.shape[0], max(centres.shape), Z):
         rows = Z[a:b, :] - origin
         far = halves - rows @ centres.T
         margin = _margin(Z, 0.75) * reach * (reach + xp.sqrt(xp.sum(rows * rows, axis=1)))

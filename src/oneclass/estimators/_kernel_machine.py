@@ -24,7 +24,7 @@ from ..engines.dask import DaskRows, is_dask
 from ..engines.threads import spread
 from ._approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from ._base import OneClassClassifier
-from ._input import read_rows, read_weights
+from ._input import check_dimensions, read_rows, read_weights
 from ._kernel_choice import choose_kernel_and_cost, is_precomputed
 
 __all__ = ["KernelMachine"]
@@ -64,6 +64,7 @@ class KernelMachine(OneClassClassifier):
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+            check_dimensions(self._name, X)
             # The empty block of the collection carries its names.
             _check_feature_names(self, X._meta, reset=True)
             self.n_features_in_ = X.shape[1]
