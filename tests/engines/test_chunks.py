@@ -148,6 +148,12 @@ def test_a_source_that_is_none_says_what_would_be_one(vaakelm):
         vaakelm().fit_chunks(3)
 
 
+def test_a_frame_that_is_not_read_yet_is_to_be_collected(vaakelm, rows):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="got LazyFrame; collect it first"):
+        vaakelm().fit_chunks(polars.DataFrame(rows).lazy())
+
+
 @pytest.mark.parametrize("more", [1, -1])
 def test_another_number_of_rows_on_the_next_pass_is_an_error(vaakelm, rows, more):
     passes = count()

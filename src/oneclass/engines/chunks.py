@@ -87,7 +87,9 @@ def _blocks(source: Any) -> Iterator[Any]:
             else:
                 yield part
     else:
-        raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {type(source).__name__}")
+        advice = "; collect it first" if hasattr(source, "collect") else ""
+        kind = type(source).__name__
+        raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {kind}{advice}")
 
 
 def _file(path: Path) -> Iterator[Any]:
