@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,6 +63,71 @@ def test_clusters_do_not_depend_on_the_order_of_rows_or_features(problem, k):
     rows, features = rng.permutation(n), rng.permutation(d)
     shuffled = clustered(problem.X[rows][:, features], problem.w[rows], k)
     np.testing.assert_array_equal(partition(clustered(problem.X, problem.w, k)[rows]), partition(shuffled))
+
+
+LINE = np.arange(9.0)
+MIRRORED = np.random.default_rng(0).normal(size=(30, 3))
+SYMMETRIC = {
+    "grid": np.array(list(product(LINE, repeat=2))),
+    "lattice": np.array(list(product(range(3), repeat=4)), dtype=float),
+    "corners": np.array(list(product([-1.0, 1.0], repeat=6))),
+    "cross": np.concatenate([np.eye(5), -np.eye(5)]),
+    "falling line": np.column_stack([LINE, -LINE]),
+    "mirrored": np.concatenate([MIRRORED, -MIRRORED]),
+}
+symmetric = pytest.mark.parametrize("X", SYMMETRIC.values(), ids=SYMMETRIC.keys())
+
+
+def z_scores(X):
+    """Rounded otherwise when the rows come in another order."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@symmetric
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_clusters_of_symmetric_rows_do_not_depend_on_their_order(xp, X, k, dtype):
+    for scaled in (np.asarray, z_scores):
+        expected = partition(
+            clustered(xp.asarray(scaled(X.astype(dtype))), xp.ones(len(X), dtype=getattr(xp, dtype.__name__)), k)
+        )
+        for seed in range(4):
+            order = np.random.default_rng(seed).permutation(len(X))
+            Z = xp.asarray(scaled(X.astype(dtype)[order]))
+            found = partition(clustered(Z, xp.ones(len(X), dtype=Z.dtype), k))
+            np.testing.assert_array_equal(found, expected[order][:, order])
+
+
+@symmetric
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_weights_cluster_symmetric_rows_as_repeats_do(xp, X, k):
+    w = np.random.default_rng(0).integers(1, 3, len(X))
+    w[: len(X) // 2] = w[len(X) // 2 : len(X) // 2 * 2][::-1]  # symmetric too
+    labels = to_numpy(clustered(xp.asarray(X), xp.asarray(w.astype(float)), k))
+    copies = xp.asarray(np.repeat(X, w, axis=0))
+    repeated = clustered(copies, xp.ones(copies.shape[0], dtype=xp.float64), k)
+    np.testing.assert_array_equal(partition(xp.asarray(np.repeat(labels, w))), partition(repeated))
+
+
+@pytest.mark.parametrize("far", [-1e6, 1e6])
+def test_one_far_row_among_many_is_a_cluster_of_its_own(xp, far):
+    X = xp.asarray(np.concatenate([np.full((1, 2), far), np.repeat(np.eye(2), 4000, axis=0)]), dtype=xp.float32)
+    labels = to_numpy(clustered(X, xp.ones(8001, dtype=xp.float32), 2))
+    assert np.all(labels[1:] != labels[0])
+
+
+def test_rows_far_from_the_origin_go_to_the_nearest_centre(xp):
+    rng = np.random.default_rng(0)
+    X, centres = 2.0**27 + rng.normal(size=(200, 3)), 2.0**27 + rng.normal(size=(7, 3))
+    expected = np.argmin(((X[:, None] - centres[None]) ** 2).sum(axis=2), axis=1)
+    np.testing.assert_array_equal(to_numpy(assign(xp.asarray(X), xp.asarray(centres))), expected)
+
+
+def test_a_row_between_two_centres_goes_to_the_first(xp):
+    centres = np.array([[3.0, 1.0], [0.1, 0.7], [0.7, 0.1]])
+    middle = np.array([[0.1 + 0.2, 0.3], [0.3, 0.1 + 0.2], [0.3, 0.3]])  # 0.1 + 0.2 is more than 0.3
+    np.testing.assert_array_equal(to_numpy(assign(xp.asarray(middle), xp.asarray(centres))), [1, 1, 1])
+    np.testing.assert_array_equal(to_numpy(assign(xp.asarray(middle), xp.asarray(centres[[2, 1, 0]]))), [0, 0, 0])
 
 
 def test_separated_groups_are_found():

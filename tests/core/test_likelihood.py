@@ -119,6 +119,18 @@ def test_sample_draws_a_row_of_weight_w_as_w_copies(xp):
     )
 
 
+@pytest.mark.parametrize("values", [3, 8])
+def test_sample_of_more_copies_than_its_size_is_that_of_the_weighted_rows(xp, values):
+    rng = np.random.default_rng(0)
+    X, w = np.unique(rng.integers(values, size=(400, 3)), axis=0, return_counts=True)
+    copies = rng.permutation(np.repeat(X, 5 * w, axis=0)).astype(float)
+    drawn, weights = sample(xp.asarray(copies), xp.ones(len(copies), dtype=xp.float64), size=300)
+    found = copies[to_numpy(drawn)]
+    order = np.lexsort(found.T[::-1])
+    np.testing.assert_array_equal(found[order], X)
+    np.testing.assert_array_equal(to_numpy(weights)[order], 5 * w)
+
+
 def test_few_rows_are_not_sampled(rows):
     assert sample(rows, np.ones(60)) is None
 

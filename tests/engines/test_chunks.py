@@ -48,6 +48,11 @@ def csv(X, path):
     return path.with_suffix(".csv")
 
 
+def bare_csv(X, path):
+    frame(X).to_csv(path.with_suffix(".csv"), index=False, header=False, float_format="%.17g")
+    return path.with_suffix(".csv")
+
+
 def parts(X):
     """Uneven chunks, out of order, one of them empty."""
     pieces = np.split(X, [1, 130, 130, 500, 999])
@@ -64,6 +69,7 @@ SOURCES = {
     "name of a file": lambda X, path: str(npy(X, path)),
     "Parquet": parquet,
     "CSV": csv,
+    "CSV without names": bare_csv,
     "table": lambda X, path: frame(X),
     "arrays": lambda X, path: parts(X),
     "tables": lambda X, path: [frame(part) for part in parts(X)],
@@ -142,6 +148,12 @@ def test_a_source_that_is_none_says_what_would_be_one(vaakelm):
         vaakelm().fit_chunks(3)
 
 
+def test_a_frame_that_is_not_read_yet_is_to_be_collected(vaakelm, rows):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="got LazyFrame; collect it first"):
+        vaakelm().fit_chunks(polars.DataFrame(rows).lazy())
+
+
 @pytest.mark.parametrize("more", [1, -1])
 def test_another_number_of_rows_on_the_next_pass_is_an_error(vaakelm, rows, more):
     passes = count()
@@ -171,6 +183,32 @@ def test_a_chunk_that_is_not_finite_is_refused(vaakelm, xp, rows, value):
 def test_a_file_of_an_unknown_kind_is_named(vaakelm, name, error):
     with pytest.raises(ValueError, match=error):
         vaakelm().fit_chunks(name)
+
+
+@pytest.mark.parametrize("first", ["1,2,3", "-0.5,1e3,7", '"1","2","3"', "0.0,1.0,2.0", "1,2,0"])
+def test_no_row_of_numbers_is_taken_for_names(tmp_path, first):
+    pytest.importorskip("pandas")
+    path = tmp_path / "rows.csv"
+    path.write_text(first + "\n4,5,6\n")
+    rows = Chunks(path, np.asarray).total(lambda X, w: X, "rows")
+    assert_agree(rows, [[float(cell.strip('"')) for cell in first.split(",")], [4, 5, 6]], 0)
+
+
+@pytest.mark.parametrize("first", ["a,b,c", "1,b,3", "x1,x2,x3", ",b,c"])
+def test_a_line_with_a_word_in_it_names_the_columns(tmp_path, first):
+    pytest.importorskip("pandas")
+    path = tmp_path / "rows.csv"
+    path.write_text(first + "\n1,2,3\n4,5,6\n")
+    assert_agree(Chunks(path, np.asarray).total(lambda X, w: X, "rows"), [[1, 2, 3], [4, 5, 6]], 0)
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_a_line_that_counts_the_columns_is_refused_since_it_may_be_a_row(vaakelm, rows, tmp_path, index):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "rows.csv"
+    pandas.DataFrame(rows).to_csv(path, index=index)
+    with pytest.raises(ValueError, match=r"the first line of rows.csv is 0, 1, .*header=0, .*header=None for a row"):
+        vaakelm().fit_chunks(path)
 
 
 @pytest.mark.parametrize(("threshold", "passes"), [("loo", 3), ("train", 4)])

@@ -126,6 +126,30 @@ def test_a_block_that_is_not_finite_is_refused(vaakelm, rows):
 
 @pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize(
+    ("collection", "shape"),
+    [
+        (lambda X: da.from_array(X[:, 0]), r"\(1000,\)"),
+        (lambda X: da.from_array(X[None]), r"\(1, 1000, 3\)"),
+        (lambda X: dd.from_pandas(frame(X))["mass"], ""),
+    ],
+    ids=["one dimension", "three dimensions", "a column"],
+)
+def test_a_collection_that_is_no_table_is_refused_by_its_shape(vaakelm, rows, collection, shape):
+    with pytest.raises(ValueError, match=rf"VAAKELM: X must have two dimensions \(rows, features\), got shape {shape}"):
+        vaakelm().fit(collection(rows))
+    with pytest.raises(ValueError, match=rf"VAAKELM: X must have two dimensions \(rows, features\), got shape {shape}"):
+        vaakelm().fit(rows).score_samples(collection(rows))
+
+
+@pytest.mark.usefixtures("in_this_thread")
+def test_a_column_of_dates_in_a_collection_is_named(vaakelm, rows):
+    dated = frame(rows).assign(when=pd.date_range("2020", periods=len(rows)))
+    with pytest.raises(ValueError, match="VAAKELM: X must hold a number in every cell, but column 'when' holds dates"):
+        vaakelm().fit(dd.from_pandas(dated, npartitions=2))
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize(
     "collection", [lambda X: da.from_array(X[:, :2]), lambda X: dd.from_pandas(frame(X)[NAMES[:2]])]
 )
 def test_a_collection_with_other_features_is_refused_before_it_is_read(vaakelm, rows, collection):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("resource")
-pytest.importorskip("datasketches")
 
 D, CHUNK, CHUNKS = 20, 50_000, 40
 BUDGET = 150 << 20
@@ -15,7 +14,6 @@ BUDGET = 150 << 20
 FIT = """
 import json, resource, sys
 import numpy as np
-from datasketches import req_floats_sketch
 from oneclass import VAAKELM, Nystrom
 
 machine = VAAKELM(C=2.0, sigma=4.0, loss="reconstruction", approximation=Nystrom(50, "uniform"))

@@ -1,4 +1,5 @@
 import logging
+from itertools import product
 
 import numpy as np
 import pytest
@@ -97,6 +98,16 @@ def test_weights_are_copies_for_approximations_too(machine, rows, fresh, approxi
     params = {"C": 8.0, "sigma": "mean", "delta": 0.1, "approximation": approximation}
     weighted = machine(**params).fit(rows, sample_weight=w)
     assert_same(weighted, machine(**params).fit(np.repeat(rows, w.astype(int), axis=0)), fresh, 1e-8)
+
+
+@pytest.mark.parametrize("values", [2, 3])
+def test_weights_are_copies_for_centres_of_small_integers_too(machine, values):
+    X = np.array(list(product(range(values), repeat=6 // values + 2)), dtype=float)
+    w = np.random.default_rng(0).integers(1, 4, len(X))
+    params = {"sigma": "mean", "approximation": Nystrom(20, "kmeans")}
+    weighted = machine(**params).fit(X, sample_weight=w)
+    repeated = machine(**params).fit(np.repeat(X, w, axis=0))
+    assert_agree(weighted.score_samples(X), repeated.score_samples(X), 1e-8)
 
 
 def test_features_without_whitening_give_the_same_machine(choice, rows, fresh, monkeypatch):

@@ -1,11 +1,13 @@
 import re
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from oneclass import AAKELM, RBF, VAAKELM, VOCKELM
+from oneclass import AAKELM, OCKELM, RBF, VAAKELM, VOCKELM, KNNDetector
 from oneclass.core.cholesky import SingularSystemError
+from oracle.comparison import assert_agree
 
 NOT_NUMBERS = [float("nan"), float("inf"), "1", True, None, [1.0], np.array([1.0, 2.0]), 1j]
 OPEN_INTERVAL = [0, -1, *NOT_NUMBERS]
@@ -147,6 +149,84 @@ def test_another_number_of_features_is_refused(machine, xp, rows, features):
 def test_rows_of_a_wrong_shape_are_refused(machine, xp, shape):
     with pytest.raises(ValueError, match=r"(?i)dim|row|sample|feature"):
         machine().fit(xp.ones(shape, dtype=xp.float64))
+
+
+def frames(column):
+    """The same table in two libraries: numbers, and a column named `odd`."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = {"fine": np.arange(30.0), "odd": column}
+    return [pd.DataFrame(table), pl.DataFrame(table)]
+
+
+DAYS = [date(2020, 1, 1) + timedelta(days=k) for k in range(30)]
+ODD = {
+    "dates": (np.array(DAYS, dtype="datetime64[ms]"), "dates or times; turn dates into numbers"),
+    "spans of time": (np.diff(np.array([*DAYS, date(2021, 1, 1)], dtype="datetime64[ms]")), "dates or times"),
+    "words": (["a", "b", "c"] * 10, "no numbers; encode what is no number, for example with sklearn.*OneHotEncoder"),
+    "gaps": ([1.0, None, 3.0] * 10, "missing values; fill or drop what is missing.*SimpleImputer"),
+    "not a number": ([1.0, np.nan, 3.0] * 10, "missing values; fill or drop what is missing"),
+}
+ALL = [OCKELM, VOCKELM, AAKELM, VAAKELM, KNNDetector]
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("classifier", ALL, ids=lambda c: c.__name__)
+def test_columns_that_are_no_numbers_are_named_with_a_remedy(classifier, kind):
+    column, flaw = ODD[kind]
+    for X in frames(column):
+        for table in (X, X[["odd"]]):
+            fits = [lambda table=table: classifier().fit(table)]
+            if hasattr(classifier, "fit_chunks"):
+                fits.append(lambda table=table: classifier().fit_chunks([table, table]))
+            for fit in fits:
+                rule = f"^{classifier.__name__}: X must hold a number in every cell, but column 'odd' holds {flaw}"
+                with pytest.raises(ValueError, match=rule):
+                    fit()
+
+
+@pytest.mark.parametrize("classifier", ALL, ids=lambda c: c.__name__)
+def test_columns_that_are_numbers_in_disguise_are_read(classifier):
+    pd = pytest.importorskip("pandas")
+    numbers = np.random.default_rng(0).integers(2, size=(30, 2))
+    expected = classifier(delta=0.1).fit(numbers.astype(float)).score_samples(numbers)
+    for X in (pd.DataFrame(numbers).astype(kind) for kind in ("bool", "boolean", "Int64", object, "category")):
+        assert_agree(classifier(delta=0.1).fit(X).score_samples(numbers), expected, 0)
+
+
+MANY = np.random.default_rng(0).normal(size=(30, 2))
+NO_ROWS = {
+    "dicts": ([{"a": 1.0}] * 30, TypeError, "got dicts: pass pandas.DataFrame"),
+    "a dict": ({"a": [1.0] * 30}, TypeError, "got dicts: pass pandas.DataFrame"),
+    "a masked array": (np.ma.masked_array(MANY, MANY > 1.5), ValueError, "3 cells of the array are masked; fill them"),
+    "dates": (np.array([DAYS, DAYS], dtype="datetime64[D]").T, ValueError, "column 0 holds dates or times, column 1"),
+    "a list of dates": ([[np.datetime64(day)] for day in DAYS], ValueError, "column 0 holds dates or times"),
+    "words": (np.array([["a", "1"]] * 30), ValueError, "column 0 holds no numbers; encode"),
+    "objects": (np.array([[1.0, {}]] * 30, dtype=object), TypeError, "column 1 holds no numbers; encode"),
+    "one dimension": (MANY[:, 0], ValueError, r"two dimensions \(rows, features\), got shape \(30,\)"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_ROWS)
+@pytest.mark.parametrize("classifier", ALL, ids=lambda c: c.__name__)
+def test_what_holds_no_rows_of_numbers_is_refused_with_a_remedy(classifier, kind):
+    X, error, rule = NO_ROWS[kind]
+    with pytest.raises(error, match=f"^{classifier.__name__}: X must .*{rule}"):
+        classifier(delta=0.1).fit(X)
+    with pytest.raises(error, match=f"^{classifier.__name__}: X must .*{rule}"):
+        classifier(delta=0.1).fit(MANY).predict(X)
+
+
+@pytest.mark.parametrize("classifier", ALL, ids=lambda c: c.__name__)
+def test_a_frame_that_is_not_read_yet_is_refused_with_advice(classifier):
+    lazy = pytest.importorskip("polars").DataFrame({"a": np.arange(30.0)}).lazy()
+    with pytest.raises(TypeError, match=f"{classifier.__name__}: X must hold rows, got a LazyFrame.*pass X.collect"):
+        classifier().fit(lazy)
+
+
+def test_only_some_of_many_odd_columns_are_named():
+    X = np.full((30, 9), "word")
+    with pytest.raises(ValueError, match="column 4 holds no numbers and 4 columns more are alike; encode"):
+        AAKELM().fit(X)
 
 
 def test_a_precomputed_kernel_must_be_square(machine, rows):

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
+from awkward import DATASETS
 from oneclass import AAKELM, OCKELM, RBF, VAAKELM, VOCKELM
 from oracle.comparison import assert_agree
 from oracle.equations import repeat, spread
@@ -92,6 +93,15 @@ def test_the_order_of_rows_and_features_changes_nothing(machine, rows, fresh, th
     assert_agree(judgement(model.fit(rows[order][:, features]), fresh[:, features]), expected, 1e-9)
 
 
+@pytest.mark.parametrize("name", ["9 x 9 grid", "corners of a cube", "axes of a cross", "mirrored", "small integers"])
+@pytest.mark.parametrize("machine", [VOCKELM, VAAKELM], ids=["VOCKELM", "VAAKELM"])
+def test_the_order_of_symmetric_rows_changes_nothing(machine, name):
+    X, _ = DATASETS[name](np.random.default_rng(0))
+    expected = machine().fit(X).score_samples(X)
+    for order in (np.lexsort(X.T), np.random.default_rng(1).permutation(len(X))):
+        assert_agree(machine().fit(X[order]).score_samples(X), expected, 1e-9)
+
+
 def test_units_of_the_features_change_nothing(machine, rows, fresh):
     unit, origin = np.array([3.0, 1e-4, 2e5, 1.0]), np.array([0.0, 7.0, -1e3, 50.0])
     expected = judgement(machine().fit(rows), fresh)
@@ -118,6 +128,15 @@ def test_sample_weights_are_repeated_rows_for_every_loss(loss, threshold, proble
     expected = judgement(model.fit(repeat(problem.X, problem.w)), problem.fresh)
     actual = judgement(model.fit(problem.X, sample_weight=problem.w), problem.fresh)
     assert_agree(actual, expected, 1e-7)
+
+
+@pytest.mark.parametrize("n", [300, 700])
+@pytest.mark.parametrize("params", [{}, {"C": "likelihood", "sigma": "likelihood"}], ids=["local", "likelihood"])
+def test_sample_weights_are_repeated_rows_beyond_those_that_likelihoods_look_at(machine, fresh, n, params):
+    rng = np.random.default_rng(2)
+    X, w = rng.normal(size=(n, 4)), rng.integers(1, 4, n)
+    weighted = machine(**params).fit(X, sample_weight=w)
+    assert_agree(judgement(weighted, fresh), judgement(machine(**params).fit(np.repeat(X, w, axis=0)), fresh), 1e-8)
 
 
 def test_a_row_split_into_fractions_is_the_row(variant, rows, fresh):

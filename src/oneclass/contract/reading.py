@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from .tables import blame, check_dimensions, is_time, unwrapped
 
 __all__ = ["Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
 
@@ -50,17 +51,14 @@ def _as_estimator(header: Header) -> Any:
 
 def _validated(header: Header, X: Any, *, min_rows: int) -> tuple[Array, Header]:
     """Two-dimensional, finite, floating rows; float32 stays float32, other libraries' arrays stay where they are."""
-    learning = header.n_features is None
+    name, learning = header.reader, header.n_features is None
+    X = unwrapped(name, X)
+    check_dimensions(name, X)
     if not is_foreign(X):
         estimator = _as_estimator(header)
-        rows = validate_data(
-            estimator, X, reset=learning, dtype=[np.float64, np.float32], ensure_min_samples=min_rows, order="C"
-        )
-        return rows, Header(header.reader, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
-    name = header.reader
+        rows = _by_scikit_learn(estimator, X, reset=learning, ensure_min_samples=min_rows)
+        return rows, Header(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
     xp = namespace(X)
-    if X.ndim != 2:
-        raise ValueError(f"{name}: X must have two dimensions (rows, features), got {X.ndim}")
     if not xp.isdtype(X.dtype, "real floating"):
         X = xp.astype(X, xp.float64)
     n, d = X.shape
@@ -71,6 +69,20 @@ def _validated(header: Header, X: Any, *, min_rows: int) -> tuple[Array, Header]
     if not learning and d != header.n_features:
         raise ValueError(f"{name}: X has {d} features, but was fitted on {header.n_features}")
     return X, Header(name, d) if learning else header
+
+
+def _by_scikit_learn(estimator: Any, X: Any, **options: Any) -> Array:
+    """Rows that scikit-learn accepts; what it refuses is said by column."""
+    name = type(estimator).__name__
+    if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
+        raise ValueError(blame(name, X))
+    try:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
+    except (TypeError, ValueError) as error:
+        if reason := blame(name, X):
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{reason} ({str(error).splitlines()[0]})") from None
+        raise
 
 
 def read_training_rows(estimator: Any, X: Any, *, min_rows: int = 2) -> tuple[Array, Header]:
@@ -96,12 +108,13 @@ class Reader:
         return cls(read_training_rows(estimator, block, min_rows=1)[1], device)
 
     @classmethod
-    def of_table(cls, estimator: Any, table: Any, n_features: int, device: Any = None) -> Reader:
-        """The reader of a table that is elsewhere, by an empty block of it."""
-        stand_in = _as_estimator(Header(type(estimator).__name__))
-        _check_feature_names(stand_in, table, reset=True)
-        names = getattr(stand_in, "feature_names_in_", None)
-        return cls(Header(type(estimator).__name__, n_features, names), device)
+    def of_collection(cls, estimator: Any, X: Any, device: Any = None) -> Reader:
+        """The reader of a Dask collection, whose empty block carries its names."""
+        name = type(estimator).__name__
+        check_dimensions(name, X)
+        stand_in = _as_estimator(Header(name))
+        _check_feature_names(stand_in, X._meta, reset=True)
+        return cls(Header(name, X.shape[1], getattr(stand_in, "feature_names_in_", None)), device)
 
     def __call__(self, block: Any) -> Array:
         """The rows of a block."""

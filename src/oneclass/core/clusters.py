@@ -1,7 +1,10 @@
 """Deterministic weighted k-means: the clusters of the `subclass` variance.
 
 Seeds come from splitting the widest cluster along its principal direction (Su and Dy, 2007), so the clusters depend on
-the set of rows alone: not on their order, not on a random seed, and a row of weight w acts as w rows.
+the set of rows alone: not on their order, not on a random seed, and a row of weight w acts as w rows. Sums in another
+order are rounded otherwise, and on symmetric rows much is equal but for rounding: distances to two centres, the widths
+of two clusters, the sides of a cut. So whatever is equal within a margin wider than rounding counts as equal, and the
+first of equals is taken.
 """
 
 from __future__ import annotations
@@ -12,10 +15,19 @@ __all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
 
 
 def assign(Z: Array, centres: Array) -> Array:
-    """Index of the nearest centre of each row."""
+    """Index of the nearest centre of each row, of the first one where several are as near."""
     xp = namespace(Z)
-    norms = xp.sum(centres * centres, axis=1) / 2
-    parts = [xp.argmin(norms - Z[a:b, :] @ centres.T, axis=1) for a, b in blocks(Z.shape[0], centres.shape[0], Z)]
+    origin = xp.mean(centres, axis=0)  # distances from afar would be differences of large numbers
+    centres = centres - origin
+    halves = xp.sum(centres * centres, axis=1) / 2
+    reach = xp.sqrt(2 * xp.max(halves))
+    parts = []
+    for a, b in blocks(Z.shape[0], max(centres.shape), Z):
+        rows = Z[a:b, :] - origin
+        far = halves - rows @ centres.T
+        margin = _margin(Z, 0.75) * reach * (reach + xp.sqrt(xp.sum(rows * rows, axis=1)))
+        nearest = far <= (xp.min(far, axis=1) + margin)[:, None]
+        parts.append(xp.argmax(xp.astype(nearest, xp.int8), axis=1))
     return xp.concat(parts)
 
 
@@ -63,11 +75,18 @@ class Splits:
         return self._seeds[min(k, len(self._seeds)) - 1]
 
     def _split(self) -> bool:
-        widest = max(range(len(self._parts)), key=lambda p: self._parts[p][3])
+        scatters = [scatter for *_, scatter in self._parts]
+        widest = next(p for p, s in enumerate(scatters) if s >= (1 - _margin(self._parts[0][0], 0.5)) * max(scatters))
         rows, weight, mean, scatter = self._parts[widest]
+        if scatter <= 0:
+            return False
         xp = namespace(rows)
-        side = (rows - mean) @ _principal_direction(rows - mean, weight) > 0
-        if scatter <= 0 or bool(xp.all(side)) or not bool(xp.any(side)):
+        along = (rows - mean) @ _principal_direction(rows - mean, weight)
+        margin = _margin(rows, 0.5) * xp.max(xp.abs(along))
+        side = along > margin
+        if not bool(xp.any(side)):  # one row lies far on the other side
+            side = along >= -margin
+        if bool(xp.all(side)) or not bool(xp.any(side)):
             return False
         self._parts[widest : widest + 1] = [_part(rows[s], weight[s]) for s in (side, ~side)]
         return True
@@ -75,19 +94,25 @@ class Splits:
 
 def _part(rows: Array, w: Array) -> tuple[Array, Array, Array, float]:
     xp = namespace(rows)
-    mean = (w @ rows) / xp.sum(w)
-    squares = xp.sum(w @ ((rows - mean) ** 2))
+    apart = rows - rows[:1, :]  # exactly zero for rows that coincide
+    shift = (w @ apart) / xp.sum(w)
+    squares = xp.sum(w @ ((apart - shift) ** 2))
     rounding = xp.finfo(rows.dtype).eps ** 2 * xp.sum(w @ (rows * rows)) * 100
-    return rows, w, mean, float(xp.where(squares > rounding, squares, xp.zeros_like(squares)))
+    return rows, w, rows[0, :] + shift, float(xp.where(squares > rounding, squares, xp.zeros_like(squares)))
 
 
 def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array:
     xp = namespace(centred)
     # The feature spreads are a start that no reordering of rows or features changes; the skewness breaks symmetry.
-    norms = xp.sum(centred * centred, axis=1)
-    v = xp.sqrt(w @ (centred * centred)) + (w * xp.sqrt(norms)) @ centred
-    if not bool(xp.any(centred @ v != 0)):  # symmetric rows can all be orthogonal to it
-        v = centred[int(xp.argmax(norms)), :]
+    spreads = xp.sqrt(w @ (centred * centred))
+    norms = w * xp.sqrt(xp.sum(centred * centred, axis=1))
+    skewness = norms @ centred
+    noise = _margin(w, 0.5) * (norms @ xp.abs(centred))
+    skewness = xp.where(xp.abs(skewness) > noise, skewness, xp.zeros_like(skewness))
+    # Both can be orthogonal to the direction sought: then a little of no direction in particular decides, not rounding.
+    generic = xp.cos(xp.arange(1, centred.shape[1] + 1, dtype=centred.dtype, device=device(centred)))
+    v = spreads + skewness + _margin(w, 0.25) * xp.max(spreads) * generic
+    v = v / xp.max(xp.abs(v))
     for _ in range(n_iter):
         v = (w * (centred @ v)) @ centred
         length = xp.sqrt(xp.sum(v * v))
@@ -95,3 +120,8 @@ def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array
             break
         v = v / length
     return v
+
+
+def _margin(like: Array, power: float) -> float:
+    """A relative difference that rounding does not reach."""
+    return float(namespace(like).finfo(like.dtype).eps) ** power

@@ -97,10 +97,11 @@ def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: floa
 
 
 def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:
-    """Indices and counts of `size` draws from the weighted rows, or None when there are no more rows than that.
+    """Indices and counts of `size` draws from the weighted rows; None when there are no more rows than that.
 
     The rows are ranked along one fixed direction and drawn at equal steps of their summed weight: the draw depends on
-    the set of rows alone, not on their order, and a row of weight w is drawn as w copies would be.
+    the set of rows alone, not on their order, and a row of weight w is drawn as w copies would be. When no more than
+    `size` rows are distinct none is drawn: these are one copy of each, and their weights.
     """
     if Z.shape[0] <= size:
         return None
@@ -108,9 +109,13 @@ def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | 
     # A direction that no feature dominates, along which different rows seldom tie.
     direction = xp.cos(xp.arange(1, Z.shape[1] + 1, dtype=Z.dtype, device=device(Z)))
     order = xp.argsort(Z @ direction)
-    reached = xp.cumulative_sum(xp.take(w, order))
+    rows = xp.take(Z, order, axis=0)
+    last = xp.concat([xp.any(rows[1:, :] != rows[:-1, :], axis=1), xp.ones(1, dtype=xp.bool, device=device(Z))])
+    order, reached = order[last], xp.cumulative_sum(xp.take(w, order))[last]
+    if order.shape[0] <= size:
+        return order, reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
     steps = (xp.arange(size, dtype=w.dtype, device=device(w)) + 0.5) * (reached[-1] / size)
     steps = steps * (1 - 8 * xp.finfo(w.dtype).eps)  # whole numbers are common, and rounding must not lift one
-    drawn = xp.clip(xp.searchsorted(reached, steps), max=Z.shape[0] - 1)
+    drawn = xp.clip(xp.searchsorted(reached, steps), max=order.shape[0] - 1)
     places, counts = xp.unique_counts(drawn)
     return xp.take(order, places), xp.astype(counts, w.dtype)

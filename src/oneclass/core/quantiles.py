@@ -1,19 +1,25 @@
-"""The distribution of the losses over all rows: exact while they fit, a mergeable sketch beyond."""
+"""The distribution of the losses over all rows: exact while they fit, losses that are alike made one beyond.
+
+What is kept depends on the losses alone, never on the order in which they came, on the chunks or on what was added to
+what first. The largest losses, where thresholds lie, stay one by one. The others are put together when their leading
+bits agree, as few bits as it takes to make room, and each such bin stands at its largest loss: thresholds and p-values
+err by less than the weight of one bin, always towards accepting a row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from .arrays import Array, device, namespace, ones, to_numpy
+from .arrays import Array, bits, device, namespace, ones
 
 __all__ = ["LossSummary"]
 
-#: Losses that a summary keeps one by one, unless told otherwise; beyond this many it is a sketch.
+#: Losses that a summary keeps one by one, unless told otherwise; beyond this many some are put together.
 EXACT = 1_000_000
+
+#: What is left of a summary that grew beyond its limit: this part of it as largest losses, and as much again in bins.
+_LEFT = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -23,58 +29,49 @@ class LossSummary:
     losses: Array
     w: Array
     limit: float = EXACT  # losses kept one by one
-    sketch: bytes | None = None  # a quantile sketch of further rows, all of weight one; bytes travel
+    level: int | None = None  # trailing bits in which losses of one bin may differ; None while all are kept
 
     @classmethod
     def of(cls, losses: Array, w: Array | None, *, limit: float = EXACT) -> LossSummary:
-        """The losses of one chunk; a summary of more than `limit` becomes a sketch."""
-        return cls(losses, ones(losses) if w is None else w, limit)
+        """The losses of one chunk."""
+        return cls(losses, ones(losses) if w is None else w, limit)._within_limit()
 
     def __add__(self, other: LossSummary) -> LossSummary:
         xp = namespace(self.losses)
-        sketches = [sketch for sketch in (self.sketch, other.sketch) if sketch is not None]
-        merged = LossSummary(
-            xp.concat([self.losses, other.losses]),
-            xp.concat([self.w, other.w]),
-            self.limit,
-            _merged(sketches).serialize() if len(sketches) == 2 else next(iter(sketches), None),
-        )
-        return merged if merged.losses.shape[0] <= self.limit else merged._sketched()
+        levels = [level for level in (self.level, other.level) if level is not None]
+        losses, w = xp.concat([self.losses, other.losses]), xp.concat([self.w, other.w])
+        return LossSummary(losses, w, self.limit, max(levels, default=None))._within_limit()
 
     def weighted(self) -> tuple[Array, Array]:
-        """Losses and their weights: those of the rows, or quantiles of the sketch that stand for as many rows each."""
-        if self.sketch is None:
-            return self.losses, self.w
-        sketch = _merged([self._sketched().sketch])
-        # Ranks over the whole range, finer towards the strange end, where thresholds lie.
-        tail = np.geomspace(1 / sketch.n, 1, 4096)
-        ranks = np.unique(np.concatenate([np.linspace(0, 1, 1025)[1:], 1 - tail[:-1]]))
-        values = np.asarray(sketch.get_quantiles(ranks.tolist()))
-        weights = np.diff(ranks, prepend=0.0) * sketch.n
-        like = {"dtype": self.losses.dtype, "device": device(self.losses)}
+        """Losses and their weights: those of the rows or, of a bin, its largest loss and the weight of all its rows."""
+        summary = self if self.level is None else self._binned()
+        return summary.losses, summary.w
+
+    def _within_limit(self) -> LossSummary:
+        return self if self.losses.shape[0] <= self.limit else self._binned()
+
+    def _binned(self) -> LossSummary:
         xp = namespace(self.losses)
-        return xp.asarray(values, **like), xp.asarray(weights, **like)
+        room = max(2, int(_LEFT * self.limit))
+        order = xp.argsort(self.losses)
+        words = bits(xp.take(self.losses, order))
+        steps = words[1:] ^ words[:-1]  # the bits in which neighbours differ
+        del words
+        rises = xp.nonzero(steps)[0]
+        # Whichever of the largest losses differ stay apart.
+        first = int(rises[-room]) if rises.shape[0] >= room else 0
+        largest = (steps != 0) & (xp.arange(steps.shape[0], device=device(steps)) >= first)
 
-    def _sketched(self) -> LossSummary:
-        if bool(namespace(self.w).any(self.w != 1)):
-            raise ValueError(
-                f"weighted rows beyond {self.limit:,} are not supported here: repeat them or leave out weights"
-            )
-        sketch = _merged([self.sketch] if self.sketch is not None else [])
-        sketch.update(to_numpy(self.losses).astype(np.float32))
-        return LossSummary(self.losses[:0], self.w[:0], self.limit, sketch.serialize())
+        def apart(level: int) -> Array:
+            return (steps >> level != 0) | largest
 
+        def fits(level: int) -> bool:
+            return int(xp.count_nonzero(apart(level))) < 2 * room
 
-def _merged(sketches: Sequence[bytes | None]) -> Any:
-    """One sketch of all the rows behind the given ones."""
-    try:
-        from datasketches import req_floats_sketch
-    except ImportError as error:
-        raise ImportError(
-            f"thresholds over more than {EXACT:,} rows need the package datasketches: pip install 'oneclass[chunks]'"
-        ) from error
-    # Relative error at the high end: the 99.99 % quantile is as good as the median.
-    merged = req_floats_sketch(64, True)
-    for sketch in sketches:
-        merged.merge(req_floats_sketch.deserialize(sketch))
-    return merged
+        level = bisect_left(range(64), True, lo=self.level or 0, key=fits)
+        last = xp.ones(1, dtype=xp.bool, device=device(steps))
+        ends = xp.nonzero(xp.concat([apart(level), last]))[0]
+        # In single precision a sum of ones would stop growing at 2^24.
+        reached = xp.take(xp.cumulative_sum(xp.take(self.w, order), dtype=xp.float64), ends)
+        w = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
+        return LossSummary(xp.take(self.losses, xp.take(order, ends)), w, self.limit, level)

@@ -30,7 +30,8 @@ class Chunks(Generic[R]):
     ----------
     source : array, path, callable or iterable
         An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of them; a callable that returns a
-        fresh iterator of blocks of rows; or an iterable that can be iterated over again.
+        fresh iterator of blocks of rows; or an iterable that can be iterated over again. The first line of a CSV file
+        is a row when it holds nothing but numbers, and names the columns otherwise.
     reader_of : callable
         Makes, of the first block, the `reader` that checks any block and returns it as a two-dimensional floating
         array.
@@ -48,7 +49,6 @@ class Chunks(Generic[R]):
                 f"a {type(source).__name__} can be read only once, but fitting reads the rows several times; pass a "
                 "function that returns a fresh iterator, for example lambda: read_blocks(path)"
             )
-
         opened = _nonempty(source)
         first = next(opened, None)
         if first is None:
@@ -98,7 +98,9 @@ def _blocks(source: Any) -> Iterator[Any]:
             else:
                 yield part
     else:
-        raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {type(source).__name__}")
+        advice = "; collect it first" if hasattr(source, "collect") else ""
+        kind = type(source).__name__
+        raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {kind}{advice}")
 
 
 def _file(path: Path) -> Iterator[Any]:
@@ -113,10 +115,25 @@ def _file(path: Path) -> Iterator[Any]:
     elif path.suffix == ".csv":
         import pandas as pd
 
-        with pd.read_csv(path, chunksize=_ROWS) as reader:
+        with pd.read_csv(path, chunksize=_ROWS, header=0 if _has_header(path) else None) as reader:
             yield from reader
     else:
         raise ValueError(f"chunks: a file must end in .npy, .parquet or .csv, got {path.name}")
+
+
+def _has_header(path: Path) -> bool:
+    """Whether the first line of a CSV file names the columns: it does unless all it holds is numbers."""
+    import pandas as pd
+
+    first = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    if pd.to_numeric(first, errors="coerce").isna().any():
+        return True
+    if list(first) == [str(j) for j in range(len(first))]:
+        raise ValueError(
+            f"chunks: the first line of {path.name} is 0, 1, ...: a row, or pandas' names for columns without names; "
+            "name them, or pass lambda: pandas.read_csv(path, header=0, chunksize=65536), with header=None for a row"
+        )
+    return False
 
 
 def _array_file(path: Path) -> Iterator[Any]:

@@ -93,6 +93,8 @@ def _made_up_rows(X: Any) -> Any:
         from dask.dataframe.utils import meta_nonempty
 
         return meta_nonempty(X._meta)
+    if X.ndim != 2:  # to be refused, by its shape
+        return np.broadcast_to(0.0, [0 if np.isnan(n) else n for n in X.shape])
     return np.zeros_like(X._meta, shape=(1, X.shape[1]))
 
 

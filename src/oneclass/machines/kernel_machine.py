@@ -74,8 +74,7 @@ class KernelMachine(OneClassClassifier):
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
-            # The empty block of the collection carries its names.
-            reader = Reader.of_table(self, X._meta, X.shape[1], self.device)
+            reader = Reader.of_collection(self, X, self.device)
             return self._fit_through(DaskRows(X, reader), reader.header)
         X, header = read_training_rows(self, X)
         X = self._on_device(X)
