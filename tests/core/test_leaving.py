@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from oneclass.core.embedding import NoVariance, Scatter, WithinVariance
+from oneclass.core.embedding import Scatter
 from oneclass.core.kernels import RBF
-from oneclass.core.leaving import Fixed, leave
+from oneclass.core.leaving import Embedded, leave, leave_one_by_one
 from oracle.comparison import assert_agree
 
 N = 14
@@ -44,28 +44,30 @@ def refit(w, M, C, lam):
 @pytest.mark.parametrize("C", [0.5, 30.0, 1e5])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("name", [None, *SCATTERS])
+@pytest.mark.parametrize("name", list(SCATTERS))
 def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without_them(xp, name, groups, weighted, C):
     lam, places = 1.3, np.array(GROUPS[groups])
     w = RNG.integers(1, 4, N).astype(float) if weighted else np.ones(N)
     left = w[places] if places.shape[1] > 1 else np.minimum(w[places], 1.0)
-    scatter = SCATTERS.get(name, Scatter())
+    scatter = SCATTERS[name]
     labels = np.zeros(N, dtype=int) if scatter.per_row else LABELS
     membership = np.eye(labels.max() + 1)[labels]
-    embedding = NoVariance() if name is None else WithinVariance(xp.asarray(membership), scatter)
-    shares = np.zeros(1) if name is None else scatter.shares(w @ membership)
-    options = {"labels": labels, "shares": shares, "own_mean": scatter.own_mean}
+    sizes = w @ membership
+    options = {"labels": labels, "shares": scatter.shares(sizes), "own_mean": scatter.own_mean}
     Q, F = refit(w, scatter_matrix(w, **options), C, lam)
-    V = np.asarray(embedding.basis(xp.asarray(w)))
-    columns = map(xp.asarray, (C * Q @ V, C * V.T @ Q @ V, V.T @ F))
-    fixed = Fixed(lambda places, left: embedding.change(xp.asarray(w), places, left) / C, *columns)
+    V = scatter.columns(sizes, w[:, None] * membership)
+    columns = (sizes, membership, C * Q @ V, C * V.T @ Q @ V, V.T @ F)
+    embedded = Embedded(scatter, C, *map(xp.asarray, columns))
     inside = np.stack([C * Q[np.ix_(g, g)] for g in places])
     E = np.eye(places.shape[1]) - inside * left[:, None, :]
-    given = map(xp.asarray, (places, left, E, inside, X[places], (X - F)[places]))
-    residuals, variances = leave(fixed, *given)
-    for g, group in enumerate(places):
-        without = w.copy()
-        without[group] -= left[g]
-        Q_without, F_without = refit(without, scatter_matrix(without, **options), C, lam)
-        assert_agree(residuals[g, ...], (X - F_without)[group], 1e-7)
-        assert_agree(variances[g, ...], C * np.diag(Q_without)[group], 1e-7)
+    found = [leave(embedded, *map(xp.asarray, (places, left, E, inside, X[places], (X - F)[places])))]
+    if groups == "single rows":
+        one_by_one = leave_one_by_one(embedded, *map(xp.asarray, (X, X - F, E[:, 0, 0], left[:, 0])))
+        found.append((one_by_one[0][:, None, :], one_by_one[1][:, None]))
+    for residuals, variances in found:
+        for g, group in enumerate(places):
+            without = w.copy()
+            without[group] -= left[g]
+            Q_without, F_without = refit(without, scatter_matrix(without, **options), C, lam)
+            assert_agree(residuals[g, ...], (X - F_without)[group], 1e-7)
+            assert_agree(variances[g, ...], C * np.diag(Q_without)[group], 1e-7)

@@ -190,7 +190,7 @@ def test_no_row_of_numbers_is_taken_for_names(tmp_path, first):
     pytest.importorskip("pandas")
     path = tmp_path / "rows.csv"
     path.write_text(first + "\n4,5,6\n")
-    rows = Chunks(path, np.asarray).total(lambda X, w: X, "rows")
+    rows = Chunks(path, lambda first: np.asarray).total(lambda X, w: X, "rows")
     assert_agree(rows, [[float(cell.strip('"')) for cell in first.split(",")], [4, 5, 6]], 0)
 
 
@@ -199,7 +199,7 @@ def test_a_line_with_a_word_in_it_names_the_columns(tmp_path, first):
     pytest.importorskip("pandas")
     path = tmp_path / "rows.csv"
     path.write_text(first + "\n1,2,3\n4,5,6\n")
-    assert_agree(Chunks(path, np.asarray).total(lambda X, w: X, "rows"), [[1, 2, 3], [4, 5, 6]], 0)
+    assert_agree(Chunks(path, lambda first: np.asarray).total(lambda X, w: X, "rows"), [[1, 2, 3], [4, 5, 6]], 0)
 
 
 @pytest.mark.parametrize("index", [False, True])

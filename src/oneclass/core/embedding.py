@@ -79,14 +79,6 @@ class Embedding(Protocol):
         """The positive definite S for one value of C."""
         ...
 
-    def basis(self, w: Array) -> Array:
-        """Columns V in whose span, with the rows themselves, M changes when rows leave it."""
-        ...
-
-    def change(self, w: Array, places: Array, left: Array) -> Array:
-        """That change for groups of rows (groups x size) of which weights `left` go: groups x (size + b) squared."""
-        ...
-
 
 @dataclass(frozen=True)
 class NoVariance:
@@ -99,14 +91,6 @@ class NoVariance:
     def shrink(self, w: Array, *, C: float) -> Structured:
         """``S = W^-1``."""
         return Structured.diagonal_only(1 / w)
-
-    def basis(self, w: Array) -> Array:
-        """No columns."""
-        return w[:, None][:, :0]
-
-    def change(self, w: Array, places: Array, left: Array) -> Array:
-        """None."""
-        return 0 * left[:, :, None] * left[:, None, :]
 
 
 @dataclass(frozen=True)
@@ -127,9 +111,9 @@ class Scatter:
         return self.weight * (ones(sizes) / n if self.per_row else sizes / n)
 
     def columns(self, sizes: Array, of_clusters: Array) -> Array:
-        """Sums over all rows, one column each, of what `of_clusters` sums over the rows of each cluster.
+        """From sums over the rows of each cluster, one column each, to the columns that M changes in when rows leave.
 
-        Cluster by cluster or, with global means, once by weight and once by pull.
+        Those of the clusters or, with global means, one by weight and one by pull.
         """
         xp = namespace(of_clusters)
         if self.own_mean:
@@ -139,8 +123,8 @@ class Scatter:
     def change(self, sizes: Array, members: Array, left: Array) -> Array:
         """What M changes by when rows leave that are `members` (groups x size x clusters), with weights `left`.
 
-        The scatter of the rows that stay less that of all; clusters keep their shares. In the basis of the rows and of
-        `columns`.
+        The scatter of the rows that stay less that of all, in the basis of the rows and of `columns`; clusters keep
+        their shares.
         """
         xp = namespace(sizes)
         shares = self.shares(sizes)
@@ -202,15 +186,9 @@ class WithinVariance:
         Q = _centring(w, g)
         return Structured(a_row / w, V, _like(-np.linalg.solve(np.eye(2) + Q @ UDU, Q), w))
 
-    def basis(self, w: Array) -> Array:
-        """The weights, cluster by cluster, or with global means the weights and the pulls."""
+    def columns(self, w: Array) -> Array:
+        """The columns V in whose span, with the rows themselves, M changes when rows leave: the scatter's."""
         return self.scatter.columns(w @ self.membership, w[:, None] * self.membership)
-
-    def change(self, w: Array, places: Array, left: Array) -> Array:
-        """The scatter of the rows that stay less that of all; clusters keep their shares."""
-        xp = namespace(w)
-        members = xp.take(self.membership, xp.reshape(places, (-1,)), axis=0)
-        return self.scatter.change(w @ self.membership, xp.reshape(members, (*places.shape, -1)), left)
 
 
 def _middle(n: Array, total: Array) -> Array:
@@ -264,14 +242,6 @@ class UserLaplacian:
             raise NotLaplacianError("variance must be symmetric positive semi-definite when it is a matrix") from None
         full = cho_solve(L, xp.eye(w.shape[0], dtype=w.dtype, device=device(w)))
         return replace(Structured.diagonal_only(w), full=full)
-
-    def basis(self, w: Array) -> Array:
-        """No columns: what is left of a matrix of the user's without a row is not ours to say."""
-        return w[:, None][:, :0]
-
-    def change(self, w: Array, places: Array, left: Array) -> Array:
-        """None."""
-        return 0 * left[:, :, None] * left[:, None, :]
 
 
 def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:

@@ -3,32 +3,71 @@ r"""What the machine would say of rows that it did not see: one row, or all rows
 The outputs minimise :math:`\sum_i w_i |t_i - f_i|^2 + f'Mf / C + \lambda f'K^{-1}f / C`, so :math:`f = Q W T` with
 :math:`Q = (W + M/C + \lambda K^{-1}/C)^{-1}`, C times the covariance of the outputs in the Gaussian-process view.
 Rows leave in two steps. Without their errors, the embedding held, residuals are :math:`E^{-1} e_g` with
-:math:`E = I - Q_{gg} U_g`, U_g the weights that leave. Then they leave the embedding too: M changes in the span of the
-rows themselves and of the few columns V of `Embedding.basis`, by a small matrix D (`Embedding.change`).
+:math:`E = I - Q_{gg} U_g`, U_g the weights that leave. Then they leave the scatter too: M / C changes in the span of
+the rows themselves and of the few columns V of the scatter, by a small matrix D.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from .arrays import Array, blocks, device, namespace
+from .embedding import Scatter
 
-__all__ = ["Fixed", "leave", "leave_one_by_one"]
+__all__ = ["Embedded", "leave", "leave_one_by_one"]
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """What of a fit does not depend on who leaves: the embedding's columns V, seen through Q and in the outputs."""
+class Embedded:
+    """The scatter that rows leave, and what of a fit does not depend on who leaves it."""
 
-    change: Callable[[Array, Array], Array]  # what M / C changes by when rows at these places leave with these weights
-    QV: Array  # n x b, for the rows at hand
+    scatter: Scatter
+    C: float
+    sizes: Array  # of the clusters, k
+    members: Array  # n x k, the clusters of the rows at hand
+    QV: Array  # n x b, of the rows at hand
     VQV: Array  # b x b
     VF: Array  # b x d, V' times the outputs
 
 
+def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
+    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare` is 1 - Q U."""
+    xp = namespace(T)
+    if embedded.scatter.own_mean:
+        return _leave_own_cluster(embedded, T, residuals, spare, left)
+    places = xp.arange(T.shape[0], device=device(T))[:, None]
+    Q = (1 - spare) / left
+    given = (left[:, None], spare[:, None, None], Q[:, None, None], T[:, None, :], residuals[:, None, :])
+    held, variance = leave(embedded, places, *given)
+    return held[:, 0, :], variance[:, 0]
+
+
+def _leave_own_cluster(
+    embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array
+) -> tuple[Array, Array]:
+    """The same where a row leaves the scatter of one cluster alone, so that all matrices are two by two."""
+    xp = namespace(T)
+    members, sizes = embedded.members, embedded.sizes
+    shares = members @ (embedded.scatter.shares(sizes) / embedded.C)
+    size, across = members @ sizes, xp.sum(embedded.QV * members, axis=1)
+    rest = size - left
+    some = rest > xp.finfo(T.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
+    each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
+    d11, d12, d22 = -left * (shares + left * each), left * each, shares / size - each
+    q, s = (1 - spare) / left / spare, across / spare
+    r = members @ xp.linalg.diagonal(embedded.VQV) + left * across * s
+    residuals = residuals / spare[:, None]
+    k1, k2 = T - residuals, members @ embedded.VF - (left * across)[:, None] * residuals
+    a11, a12, a21, a22 = 1 + d11 * q + d12 * s, d11 * s + d12 * r, d12 * q + d22 * s, 1 + d12 * s + d22 * r
+    # [q, s] (I + D P)^-1 D, the pull of what was known on the row.
+    det = a11 * a22 - a12 * a21
+    x1, x2 = (q * a22 - s * a21) / det, (s * a11 - q * a12) / det
+    p1, p2 = x1 * d11 + x2 * d12, x1 * d12 + x2 * d22
+    return residuals + p1[:, None] * k1 + p2[:, None] * k2, q - p1 * q - p2 * s
+
+
 def leave(
-    fixed: Fixed, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
+    embedded: Embedded, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
 ) -> tuple[Array, Array]:
     """Residuals and variances (Q) of rows under machines that did not see them: group by group, groups of one size.
 
@@ -38,42 +77,34 @@ def leave(
     """
     xp = namespace(E)
     parts = [
-        _leave(fixed, places[a:b, :], left[a:b, :], E[a:b, ...], Q[a:b, ...], T[a:b, ...], residuals[a:b, ...])
-        for a, b in blocks(places.shape[0], 4 * (places.shape[1] + fixed.QV.shape[1]) ** 2, E)
+        _leave(embedded, places[a:b, :], left[a:b, :], E[a:b, ...], Q[a:b, ...], T[a:b, ...], residuals[a:b, ...])
+        for a, b in blocks(places.shape[0], 4 * (places.shape[1] + embedded.QV.shape[1]) ** 2, E)
     ]
     return xp.concat([e for e, _ in parts]), xp.concat([v for _, v in parts])
 
 
 def _leave(
-    fixed: Fixed, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
+    embedded: Embedded, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
 ) -> tuple[Array, Array]:
     xp = namespace(E)
-    groups, size = places.shape
+    d, size, b = T.shape[2], places.shape[1], embedded.QV.shape[1]
     held = xp.linalg.solve(E, xp.concat([residuals, Q], axis=2))
-    residuals, Q = held[:, :, : residuals.shape[2]], held[:, :, residuals.shape[2] :]
-    b = fixed.QV.shape[1]
-    if b:
-        QV = xp.reshape(xp.take(fixed.QV, xp.reshape(places, (-1,)), axis=0), (groups, size, b))
-        heavy = xp.matrix_transpose(QV * left[:, :, None])
-        QV = xp.linalg.solve(E, QV)
-        VQV = fixed.VQV + heavy @ QV
-        # The outputs of all rows move when these leave: f - Q U e, with the residuals e of those that left.
-        known = xp.concat([T - residuals, fixed.VF - heavy @ residuals], axis=1)
-        top = xp.concat([Q, QV], axis=2)
-        P = xp.concat([top, xp.concat([xp.matrix_transpose(QV), VQV], axis=2)], axis=1)
-        D = fixed.change(places, left)
-        eye = xp.eye(size + b, dtype=E.dtype, device=device(E))
-        moved = xp.linalg.solve(eye + D @ P, D @ xp.concat([known, xp.matrix_transpose(top)], axis=2))
-        residuals = residuals + top @ moved[:, :, : T.shape[2]]
-        Q = Q - top @ moved[:, :, T.shape[2] :]
-    return residuals, xp.linalg.diagonal(Q)
+    residuals, Q = held[:, :, :d], held[:, :, d:]
+    QV, members = (_taken(of, places) for of in (embedded.QV, embedded.members))
+    heavy = xp.matrix_transpose(QV * left[:, :, None])
+    QV = xp.linalg.solve(E, QV)
+    VQV = embedded.VQV + heavy @ QV
+    # The outputs of all rows move when these leave: f - Q U e, with the residuals e of those that left.
+    known = xp.concat([T - residuals, embedded.VF - heavy @ residuals], axis=1)
+    top = xp.concat([Q, QV], axis=2)
+    P = xp.concat([top, xp.concat([xp.matrix_transpose(QV), VQV], axis=2)], axis=1)
+    D = embedded.scatter.change(embedded.sizes, members, left) / embedded.C
+    eye = xp.eye(size + b, dtype=E.dtype, device=device(E))
+    moved = xp.linalg.solve(eye + D @ P, D @ xp.concat([known, xp.matrix_transpose(top)], axis=2))
+    return residuals + top @ moved[:, :, :d], xp.linalg.diagonal(Q - top @ moved[:, :, d:])
 
 
-def leave_one_by_one(fixed: Fixed, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
-    """Residuals and variances of rows under machines that did not see a weight `left` of them; `spare` is 1 - Q U."""
-    xp = namespace(T)
-    places = xp.arange(T.shape[0], device=device(T))[:, None]
-    Q = (1 - spare) / left
-    given = (left[:, None], spare[:, None, None], Q[:, None, None], T[:, None, :], residuals[:, None, :])
-    held, variance = leave(fixed, places, *given)
-    return held[:, 0, :], variance[:, 0]
+def _taken(of: Array, places: Array) -> Array:
+    """The rows at these places (groups x size), as one more axis."""
+    xp = namespace(of)
+    return xp.reshape(xp.take(of, xp.reshape(places, (-1,)), axis=0), (*places.shape, of.shape[1]))

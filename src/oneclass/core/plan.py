@@ -9,6 +9,7 @@ from .arrays import Array, blocks, namespace, ones
 from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap
 from .kernels import Kernel
+from .leaving import leave_one_by_one
 from .moments import Moments
 from .recipe import Recipe
 from .sample import RowSample
@@ -110,9 +111,9 @@ class Plan:
             spare.append(xp.clip(1 - h, min=xp.finfo(h.dtype).eps))
             if self.recipe.needs_variance:
                 outside.append(model.outside(Z, features))
-            if model.embedded is not None:
-                given = (T[-1], residuals[-1], spare[-1], unit)
-                left.append(model.embedded.leave(features, self._members(Z), *given))
+            if model.columns is not None:
+                embedded = model.columns.seen_by(features, self._members(Z))
+                left.append(leave_one_by_one(embedded, T[-1], residuals[-1], spare[-1], unit))
         beyond = xp.concat(outside) if outside else 0.0
         held = (xp.concat([e for e, _ in left]), xp.concat([v for _, v in left])) if left else None
         return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond, held)

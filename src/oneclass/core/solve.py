@@ -3,7 +3,6 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from .cholesky import (
     inverse_of_factored,
     solve_lower,
 )
-from .embedding import Embedding, Scatter, Structured
+from .embedding import Embedding, Scatter, Structured, WithinVariance
 from .features import FeatureMap
 from .kernels import Kernel
-from .leaving import Fixed, leave_one_by_one
+from .leaving import Embedded, leave_one_by_one
 from .moments import Moments
 
 __all__ = [
@@ -107,25 +106,19 @@ class DualModel:
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """What rows that leave need to know of the scatter that they leave: `leaving.Fixed`, but for the rows at hand."""
+class Columns:
+    """What features say of the scatter's columns V: all of `Embedded` but the rows at hand."""
 
     scatter: Scatter
-    sizes: Array  # of the clusters
     C: float
+    sizes: Array
     PV: Array  # P^-1 F'V, m x b
     VQV: Array
     VF: Array
 
-    def leave(self, features: Array, members: Array, T: Array, residuals: Array, spare: Array, left: Array) -> Any:
-        """Residuals and leverages of rows, `members` of clusters, under machines that did not see them."""
-        xp = namespace(T)
-
-        def change(places: Array, left: Array) -> Array:
-            here = xp.take(members, places[:, 0], axis=0)[:, None, :]
-            return self.scatter.change(self.sizes, here, left) / self.C
-
-        return leave_one_by_one(Fixed(change, features @ self.PV, self.VQV, self.VF), T, residuals, spare, left)
+    def seen_by(self, features: Array, members: Array) -> Embedded:
+        """The scatter, as rows with these features and in these clusters leave it."""
+        return Embedded(self.scatter, self.C, self.sizes, members, features @ self.PV, self.VQV, self.VF)
 
 
 @dataclass(frozen=True)
@@ -137,7 +130,7 @@ class PrimalModel:
     ridge: float
     L: Array  # Cholesky factor of the normal equations
     effective: float  # effective number of parameters: the sum of all rows' leverages
-    embedded: Embedded | None = None
+    columns: Columns | None = None
 
     @property
     def width(self) -> int:
@@ -187,14 +180,12 @@ def solve_primal(
     effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF))))
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
-    embedded = None
+    columns = None
     if scatter is not None:
         V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
         PV = cho_solve(L, V)
-        known = (moments.weight, PV, V.T @ PV, V.T @ B)
-        sizes, *columns = (xp.astype(array, dtype) for array in known)
-        embedded = Embedded(scatter, sizes, C, *columns)
-    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, embedded), signal
+        columns = Columns(scatter, C, *(xp.astype(A, dtype) for A in (moments.weight, PV, V.T @ PV, V.T @ B)))
+    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
@@ -237,16 +228,17 @@ def solve_dual(
     spare = left = None
     if leave_one_out:
         unit = xp.clip(w, max=1.0)
-        V = w[:, None][:, :0] if embedding is None else embedding.basis(w)
-        QV = shrink @ V
-        QV = QV - ridge * (shrink @ cho_solve(L, QV)) if V.shape[1] else V
+        embedded = None
+        if isinstance(embedding, WithinVariance):
+            V = embedding.columns(w)
+            QV = shrink @ V
+            QV = QV - ridge * (shrink @ cho_solve(L, QV))
+            known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
+            embedded = Embedded(embedding.scatter, C, *known)
         spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
-        if embedding is not None and V.shape[1]:
-            fixed = Fixed(
-                lambda places, left: embedding.change(w, places, left) / C, QV, V.T @ QV, V.T @ (T - residuals)
-            )
-            left = leave_one_by_one(fixed, T, residuals, spare, unit)
+        if embedded is not None:
+            left = leave_one_by_one(embedded, T, residuals, spare, unit)
     return model, TrainingRows(T, residuals, spare, w, left=left)
 
 

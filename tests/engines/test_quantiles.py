@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from oneclass.core.arrays import to_numpy
+from oneclass.core.calibration import Calibration
 from oneclass.core.quantiles import LossSummary
-from oneclass.core.threshold import conformal, conformal_p_value
 from oneclass.engines import Chunks
 from oracle.comparison import assert_agree
 
@@ -71,16 +71,16 @@ def test_the_largest_losses_are_kept_one_by_one(binned):
 
 @pytest.mark.parametrize("delta", [0.2, 0.05, 0.001])
 def test_a_binned_threshold_rejects_the_share_that_it_should_or_a_little_less(binned, delta):
-    assert delta * 0.98 - 1 / N <= np.mean(conformal(*binned, delta=delta) < LOSSES) <= delta
+    assert delta * 0.98 - 1 / N <= np.mean(Calibration.of(*binned).threshold(delta) < LOSSES) <= delta
 
 
 def test_binned_p_values_are_at_most_two_percent_too_large(binned):
     asked = np.quantile(LOSSES, RANKS)
-    exact = conformal_p_value(asked, LOSSES, np.ones(N))
-    found = conformal_p_value(asked, *binned)
+    exact = Calibration.of(LOSSES, np.ones(N)).p_value(asked)
+    found = Calibration.of(*binned).p_value(asked)
     assert np.all(exact <= found)
     assert np.all(found <= 1.02 * exact)
-    assert conformal_p_value(np.array([100.0]), *binned)[0] == pytest.approx(1 / (N + 1))
+    assert Calibration.of(*binned).p_value(np.array([100.0]))[0] == pytest.approx(1 / (N + 1))
 
 
 SHAPES = {
