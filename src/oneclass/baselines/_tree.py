@@ -112,7 +112,7 @@ class Segments:
 
     def gaps(self, Z: Array) -> Array:
         """Difference of each row and the point of the segments that is nearest to it."""
-        nearest = self._nearest_by_products(Z) if self._classes is None else self._nearest_by_trees(Z)
+        nearest = self._nearest_by_products(Z) if self._classes is None else self._nearest_by_trees(Z, self._classes)
         return self._gaps(Z, nearest)
 
     def _gaps(self, Z: Array, e: Array) -> Array:
@@ -139,9 +139,9 @@ class Segments:
             members = np.flatnonzero(size == s)
             yield members, lengths[members].max() / 2 + slack, cKDTree((A[members] + B[members]) / 2)
 
-    def _nearest_by_trees(self, Z: Array) -> Array:
+    def _nearest_by_trees(self, Z: Array, classes: list[tuple[Array, float, cKDTree]]) -> Array:
         nearest, squared = np.zeros(len(Z), dtype=int), np.full(len(Z), np.inf)
-        for members, half, middles in self._classes:
+        for members, half, middles in classes:
             rows, k = np.arange(len(Z)), min(_FIRST, len(members))
             while len(rows):
                 farthest = np.empty(len(rows))
