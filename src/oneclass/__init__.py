@@ -1,5 +1,17 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
+from .baselines import (
+    OCRF,
+    OCSVM,
+    SVDD,
+    AutoencoderDetector,
+    KCentersDetector,
+    KMeansDetector,
+    KNNDetector,
+    MSTDetector,
+    NaiveParzen,
+    PCADetector,
+)
 from .core.approximation import Fourier, Nystrom
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM

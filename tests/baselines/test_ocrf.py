@@ -7,6 +7,8 @@ from oneclass.baselines._outliers import OutlierGenerator
 
 from oneclass import OCRF
 from oneclass.baselines.ocrf import _Seen
+from oneclass.core.outliers import OutlierGenerator
+from oracle.held_out import losses_held_out
 
 
 def test_the_marginal_histogram_is_the_complement_of_the_targets():
@@ -67,7 +69,7 @@ def test_trees_look_at_subspaces_and_bootstrap_samples():
 def test_a_row_is_judged_by_the_trees_that_did_not_see_it():
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = OCRF(n_estimators=30, scale=False, random_state=0).fit(X)
-    held_out, _ = model._calibration()
+    held_out = losses_held_out(model, X)
     for i, x in enumerate(X):
         votes = [t.model.predict_proba(x[None, t.features])[0, 1] for t in model.trees_ if i not in t.bag]
         assert held_out[i] == pytest.approx(np.mean(votes))

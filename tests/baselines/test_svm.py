@@ -119,7 +119,7 @@ def test_outliers_take_no_part_in_scaling_or_calibration(rows):
     X = np.concatenate([rows, rows + 100])
     model = SVDD().fit(X, np.repeat([1, -1], 60))
     np.testing.assert_allclose(model.scaler_.mean, rows.mean(axis=0))
-    assert len(model._calibration()[0]) == 60
+    assert model.calibration_.total == 60
 
 
 @pytest.mark.parametrize("kernel", [RBF(sigma=2.0), Polynomial(degree=2)], ids=["rbf", "polynomial"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
@@ -21,7 +21,7 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ._rounding import Rounding
 
-__all__ = ["Baseline", "Explained", "Model", "Training", "count_distinct"]
+__all__ = ["Baseline", "Explained", "ExplainedModel", "Model", "Outliers", "Training", "count_distinct"]
 
 _FOLDS = 5
 
@@ -34,12 +34,24 @@ class Model(Protocol):
         ...
 
 
-class ExplainedModel(Model, Protocol):
+class ExplainedModel(ABC):
     """A model whose loss is a sum over features."""
 
+    @abstractmethod
     def contributions(self, Z: Array) -> Array:
         """Every feature's part of the loss, for rows in z-scores."""
-        ...
+
+    def losses(self, Z: Array) -> Array:
+        """Loss of each row in z-scores."""
+        return self.contributions(Z).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """Rows labelled as outliers, and the user's numbers of all rows: those of the targets first, then of these."""
+
+    rows: Array
+    numbers: Array
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ class Training:
     rounding: Rounding
     pairwise: bool = False  # whether the rows are kernel values, a column for each of them
     kernel: Kernel | None = None  # to use, where that is known already
-    outliers: Array | None = None  # labelled ones, in z-scores
+    outliers: Outliers | None = None
 
     def part(self, rows: Array, seen: Array) -> Training:
         """Some of the rows, as a model sees them that knows the rows `seen`."""
@@ -92,19 +104,20 @@ class Baseline(OneClassClassifier):
         X, header = self._read_training(X)
         return self._fit_rows(X, header)
 
-    def _fit_rows(self, X: Array, header: Header, outliers: Array | None = None) -> Self:
+    def _fit_rows(self, X: Array, header: Header, outliers: Outliers | None = None) -> Self:
         self._check_decision()
         self._before(X)
         scaler = self._scaling(X, header)
         training = self._training(X, scaler)
         if outliers is not None:
-            training = replace(training, outliers=scaler(outliers))
+            training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
         w = ones(X)
         calibration = None
         if self._holds_out or self._held_out_for_free:
             calibration = Calibration.of(self._held_out_losses(model, training), w)
-        ranks = calibration if self._holds_out else Ranks.of(self._training_losses(model, training), w)
+        held_out = calibration if self._holds_out else None
+        ranks = held_out or Ranks.of(self._training_losses(model, training), w)
         self._after(model)
         return self._keep(
             header,
@@ -112,7 +125,7 @@ class Baseline(OneClassClassifier):
             calibration,
             model_=model,
             scaler_=scaler,
-            **self._attributes(model),
+            **self._attributes(model, training),
         )
 
     @abstractmethod
@@ -134,7 +147,7 @@ class Baseline(OneClassClassifier):
     def _after(self, model: Any) -> None:
         """Say what there is to say after it."""
 
-    def _attributes(self, model: Any) -> dict[str, Any]:
+    def _attributes(self, model: Any, training: Training) -> dict[str, Any]:
         return {f"{name}_": getattr(model, name) for name in self._published}
 
     # Losses of the training rows.

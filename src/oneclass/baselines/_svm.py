@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 
+from ..contract.checks import check_flag, check_number, check_square
+from ..contract.kernels import is_precomputed, read_kernel
+from ..contract.reading import Header
 from ..core.arrays import Array, blocks, ones
+from ..core.choosing import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, Radial
 from ..core.scaling import Scaler
-from ..estimators._input import check_number
-from ..estimators._kernel_choice import choose_kernel, is_precomputed
+from ..core.threshold import Ranks
+from ._base import Training
 from ._patience import SQUARED_FOLDS, Slow
 
-__all__ = ["KernelDescription", "nu_svm"]
+__all__ = ["Description", "KernelDescription", "nu_svm"]
+
+
+@dataclass(frozen=True)
+class Description(ABC):
+    """Multipliers (`dual_coef`) of some rows, the support vectors; `support` are their numbers among all rows."""
+
+    kernel: Kernel
+    support: Array
+    support_vectors: Array
+    dual_coef: Array
+    boundary: float  # loss on the boundary that the machine itself draws
+
+    @classmethod
+    def of(cls, kernel: Kernel, V: Array, multipliers: Array, **more: Any) -> Self:
+        """The description by the rows that have a multiplier."""
+        support = np.flatnonzero(multipliers)
+        return cls(kernel, support, V[support], multipliers[support], **more)
+
+    @abstractmethod
+    def losses(self, Z: Array) -> Array:
+        """Loss of each row in z-scores."""
+
+    def similarity(self, Z: Array) -> Array:
+        """``sum_i a_i k(x_i, z)``."""
+        if isinstance(self.kernel, Precomputed):
+            return Z[:, self.support] @ self.dual_coef
+        V = self.support_vectors
+        return np.concatenate([self.kernel(Z[a:b], V) @ self.dual_coef for a, b in blocks(len(Z), len(V), Z)])
 
 
 class KernelDescription(Slow):
-    """A description of the target class by the multipliers of some of its rows, the support vectors."""
+    """A baseline that describes the target class by support vectors."""
 
-    _rules: ClassVar = {**Slow._rules, "boundary": lambda losses, w, *, delta: np.nan}  # see `_threshold`
-
+    _rules: ClassVar = {**Slow._rules, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
+    _published: ClassVar[tuple[str, ...]] = ("support", "support_vectors", "dual_coef", "kernel")
     _instead: ClassVar = "VAAKELM(approximation='auto'), or fewer rows"
 
     kernel: Any
@@ -32,58 +64,42 @@ class KernelDescription(Slow):
     tol: float
 
     @abstractmethod
-    def _describe(self, Z: Array) -> None:
-        """Find the multipliers for rows in z-scores (kernel values, when those are precomputed) and `_keep` them."""
-
-    @abstractmethod
-    def _boundary(self) -> float:
-        """Loss on the boundary that the machine itself draws."""
+    def _describe(self, kernel: Kernel, training: Training) -> Description:
+        """Find the multipliers of the training rows."""
 
     def _seconds(self, n: int, d: int) -> float:
         solution = (4e-8 + 4e-9 * d) * self._share("nu", n) * n**2
         bandwidth = (5e-9 + 1e-10 * d) * n**2 if isinstance(self.sigma, str) else 0.0
-        return solution * (SQUARED_FOLDS if self._is_held_out else 1) + bandwidth
+        return solution * (SQUARED_FOLDS if self._holds_out else 1) + bandwidth
 
-    def _scaling(self, X: Array, w: Array) -> Scaler:
+    def _scaling(self, X: Array, header: Header) -> Scaler:
         if not is_precomputed(self):
-            return super()._scaling(X, w)
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"{self._name}: a precomputed kernel must be square at fit, got shape {X.shape}")
+            return super()._scaling(X, header)
+        check_flag(self, "scale")
+        check_square(self, X)
         return Scaler.identity(X)
 
-    def _learn(self, Z: Array) -> None:
-        self.kernel_ = choose_kernel(self, Z, ones(Z))
-        if isinstance(self.kernel_, Radial):
-            self.sigma_ = float(self.kernel_.sigma)
-        self._describe(Z)
+    def _training(self, X: Array, scaler: Scaler) -> Training:
+        return replace(super()._training(X, scaler), pairwise=is_precomputed(self))
+
+    def _learn(self, training: Training) -> Description:
+        kernel = training.kernel or choose_kernel(read_kernel(self), training.Z, ones(training.Z))
+        return self._describe(kernel, training)
+
+    def _knowing(self, model: Description, training: Training) -> Training:
+        return replace(training, kernel=model.kernel)
 
     def _share(self, parameter: str, n: int) -> float:
         """The bound ``1 / (n C)`` on the share of rows on the wrong side: `delta` unless given, at least one row's."""
         given = getattr(self, parameter) is not None
         return max(check_number(self, parameter, 0, 1, closed_high=True) if given else self.delta, 1 / n)
 
-    def _keep(self, Z: Array, multipliers: Array) -> None:
-        self.support_ = np.flatnonzero(multipliers)
-        self.dual_coef_ = multipliers[self.support_]
-        self.support_vectors_ = Z[self.support_]
+    def _threshold(self, model: Description, ranks: Ranks) -> float:
+        return model.boundary if self.threshold == "boundary" else super()._threshold(model, ranks)
 
-    def _similarity(self, Z: Array) -> Array:
-        """``sum_i a_i k(x_i, z)``."""
-        if isinstance(self.kernel_, Precomputed):
-            return Z[:, self.support_] @ self.dual_coef_
-        V = self.support_vectors_
-        return np.concatenate([self.kernel_(Z[a:b], V) @ self.dual_coef_ for a, b in blocks(len(Z), len(V), Z)])
-
-    def _threshold(self, losses: Array, w: Array) -> float:
-        return self._boundary() if self.threshold == "boundary" else super()._threshold(losses, w)
-
-    # Folds keep the kernel of all rows, its bandwidth included.
-
-    def _twin(self) -> Self:
-        return clone(self) if is_precomputed(self) else clone(self).set_params(kernel=self.kernel_)
-
-    def _part(self, Z: Array, rows: Array, seen: Array) -> Array:
-        return Z[np.ix_(rows, seen)] if is_precomputed(self) else Z[rows]
+    def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
+        bandwidth = {"sigma_": float(model.kernel.sigma)} if isinstance(model.kernel, Radial) else {}
+        return super()._attributes(model, training) | bandwidth
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
+from ..contract.checks import check_choice, check_integer, check_number
+from ..contract.notices import warn
+from ..contract.randomness import seeded
 from ..core.arrays import Array
-from ..estimators._input import check_choice, check_integer, check_number
-from ._base import Explained
+from ._base import Explained, ExplainedModel, Training
 
 __all__ = ["AutoencoderDetector"]
 
@@ -40,14 +43,17 @@ class AutoencoderDetector(Explained):
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
+        first has the held-out losses that p-values and other budgets need.
     random_state : int, RandomState instance or None, default=None
-        Seed of the first weights.
+        Seed of the first weights; None draws the same every time.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     network_ : sklearn.neural_network.MLPRegressor
         Fitted network on rows in z-scores.
     n_iter_ : int
@@ -64,6 +70,10 @@ class AutoencoderDetector(Explained):
     >>> AutoencoderDetector(hidden_layer_sizes=1, random_state=0).fit(X).predict([[1.0, 1.0], [1.0, -1.0]])
     array([ 1, -1])
     """
+
+    _published: ClassVar = ("network", "n_iter")
+
+    model_: _Network
 
     def __init__(
         self,
@@ -99,23 +109,22 @@ class AutoencoderDetector(Explained):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        return self.scaler_.inverse(self._outputs(self.scaler_(self._read(X))))
+        return self._of_rows(X, lambda rows: self.scaler_.inverse(self.model_.outputs(self.scaler_(rows))))
 
-    def _learn(self, Z: Array) -> None:
-        max_iter = check_integer(self, "max_iter", 1)
-        self.network_ = MLPRegressor(
+    def _learn(self, training: Training) -> _Network:
+        Z, max_iter = training.Z, check_integer(self, "max_iter", 1)
+        network = MLPRegressor(
             hidden_layer_sizes=self._layers(),
             activation=check_choice(self, "activation", ("tanh", "relu", "logistic", "identity")),
             solver="lbfgs",
             alpha=check_number(self, "alpha", 0, np.inf, closed_low=True),
             max_iter=max_iter,
             max_fun=20 * max_iter,  # line searches take a few each; the iterations are the limit
-            random_state=self.random_state,
+            random_state=seeded(self.random_state),
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.network_.fit(Z, Z if Z.shape[1] > 1 else Z[:, 0])
-        self.n_iter_ = self.network_.n_iter_
+            return _Network(network.fit(Z, Z if Z.shape[1] > 1 else Z[:, 0]))
 
     def _layers(self) -> tuple[int, ...]:
         sizes = np.atleast_1d(np.asarray(self.hidden_layer_sizes))
@@ -126,18 +135,25 @@ class AutoencoderDetector(Explained):
             )
         return tuple(int(size) for size in sizes)
 
-    def _fit(self, X: Array, w: Array) -> None:
-        super()._fit(X, w)
-        if self.n_iter_ >= self.max_iter:
-            warnings.warn(
+    def _after(self, model: _Network) -> None:
+        if model.n_iter >= self.max_iter:
+            warn(
                 f"{self._name}: the network did not converge in max_iter={self.max_iter} iterations; allow more, or "
                 "raise alpha",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
-    def _outputs(self, Z: Array) -> Array:
-        return self.network_.predict(Z).reshape(Z.shape)
 
-    def _contributions(self, Z: Array) -> Array:
-        return (Z - self._outputs(Z)) ** 2
+@dataclass(frozen=True)
+class _Network(ExplainedModel):
+    network: MLPRegressor
+
+    @property
+    def n_iter(self) -> int:
+        return int(self.network.n_iter_)
+
+    def outputs(self, Z: Array) -> Array:
+        return self.network.predict(Z).reshape(Z.shape)
+
+    def contributions(self, Z: Array) -> Array:
+        return (Z - self.outputs(Z)) ** 2

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 from sklearn.cluster import KMeans
 
+from ..contract.checks import check_choice, check_integer
+from ..contract.randomness import seeded
 from ..core.arrays import Array
-from ..estimators._input import check_choice, check_integer
-from ._base import Explained, count_distinct
+from ._base import Explained, ExplainedModel, Training, count_distinct
 from ._neighbours import nearest
-from ._rounding import Rounded
+from ._rounding import Rounding
 
 __all__ = ["KMeansDetector"]
 
 
 @final
-class KMeansDetector(Rounded, Explained):
+class KMeansDetector(Explained):
     """Reject rows that are far from every cluster's mean.
 
     The loss is the squared distance to the nearest of the k-means centres.
@@ -35,14 +37,17 @@ class KMeansDetector(Rounded, Explained):
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
+        first has the held-out losses that p-values and other budgets need.
     random_state : int, RandomState instance or None, default=None
-        Seed of the first centres.
+        Seed of the first centres; None draws the same every time.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres in z-scores.
     scaler_, n_features_in_, feature_names_in_
@@ -56,6 +61,8 @@ class KMeansDetector(Rounded, Explained):
     >>> KMeansDetector(random_state=0).fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
     array([ 1, -1])
     """
+
+    _published: ClassVar = ("cluster_centers",)
 
     def __init__(
         self,
@@ -76,17 +83,23 @@ class KMeansDetector(Rounded, Explained):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _learn(self, Z: Array) -> None:
+    def _learn(self, training: Training) -> _Clusters:
         clusters = KMeans(
-            min(check_integer(self, "n_clusters", 1), count_distinct(Z)),
+            min(check_integer(self, "n_clusters", 1), count_distinct(training.Z)),
             init=check_choice(self, "init", ("k-means++", "random")),
             n_init=check_integer(self, "n_init", 1),
-            random_state=self.random_state,
-        ).fit(Z)
-        self.cluster_centers_ = clusters.cluster_centers_
-        self._summands = len(Z)
+            random_state=seeded(self.random_state),
+        ).fit(training.Z)
+        return _Clusters(clusters.cluster_centers_, len(training.Z), training.rounding)
 
-    def _contributions(self, Z: Array) -> Array:
-        gaps = Z - self.cluster_centers_[nearest(Z, self.cluster_centers_)]
+
+@dataclass(frozen=True)
+class _Clusters(ExplainedModel):
+    cluster_centers: Array
+    n_rows: int
+    rounding: Rounding
+
+    def contributions(self, Z: Array) -> Array:
+        gaps = Z - self.cluster_centers[nearest(Z, self.cluster_centers)]
         # The mean of copies of a row is the row but for the roundings of the sum, one for each.
-        return self._beyond_rounding(gaps, Z, roundings=self._summands) ** 2
+        return self.rounding.beyond(gaps, Z, roundings=self.n_rows) ** 2

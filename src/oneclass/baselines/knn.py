@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contract.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
-from ._base import Explained, Training
+from ._base import Explained, ExplainedModel, Training
 from ._neighbours import Neighbours
 from ._rounding import Rounding
 
@@ -52,6 +52,8 @@ class KNNDetector(Explained):
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration
+        Held-out losses of the training rows, behind thresholds and p-values.
     n_neighbors_ : int
         k in use.
     rows_ : array of shape (n_samples, n_features)
@@ -115,7 +117,7 @@ class KNNDetector(Explained):
 
 
 @dataclass(frozen=True)
-class _Neighbourhood:
+class _Neighbourhood(ExplainedModel):
     """Training rows, and how to measure distances to the `n_neighbors` nearest of them."""
 
     rows: Array
@@ -124,9 +126,6 @@ class _Neighbourhood:
     index: Neighbours
     nearest: Array  # of each training row, the nearest others
     rounding: Rounding
-
-    def losses(self, Z: Array) -> Array:
-        return self.contributions(Z).sum(axis=1)
 
     def contributions(self, Z: Array) -> Array:
         return self.measure(Z, self.index.of(Z, self.n_neighbors)[1])

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 
+from ..contract.checks import check_integer
 from ..core.arrays import Array
-from ..estimators._input import check_integer
+from ..core.threshold import Ranks
+from ._base import Training
 from ._neighbours import LOW
 from ._patience import Slow
-from ._rounding import Rounded
+from ._rounding import Rounding
 from ._tree import Segments, on_longest_paths, spanning_tree
 
 __all__ = ["MSTDetector"]
 
 
 @final
-class MSTDetector(Slow, Rounded):
+class MSTDetector(Slow):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
     The target class lives around the rows and around the straight lines between neighbours [1]_: the loss is the
@@ -34,12 +37,15 @@ class MSTDetector(Slow, Rounded):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
-        authors' released code, on the lengths of the edges too, since no training row is away from its own tree.
+        authors' released code, on the lengths of the edges too, since no training row is away from its own tree. Only
+        the first has the held-out losses that p-values and other budgets need.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     vertices_ : array of shape (n_vertices, n_features)
         Distinct training rows in z-scores.
     edges_ : array of shape (n_edges, 2)
@@ -69,6 +75,7 @@ class MSTDetector(Slow, Rounded):
     """
 
     _instead: ClassVar = "KNNDetector, or fewer rows"
+    _published: ClassVar = ("vertices", "edges", "lengths")
 
     def __init__(self, *, n_paths: int = 0, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
         self.n_paths = n_paths
@@ -80,39 +87,49 @@ class MSTDetector(Slow, Rounded):
         by_products, by_trees = 3e-8 * n**2, 5e-5 * n * 1.5**d
         return by_products if d > LOW else min(by_products, by_trees)
 
-    def _learn(self, Z: Array) -> None:
-        n_paths = check_integer(self, "n_paths", 0)
-        self.vertices_, copies = np.unique(Z, axis=0, return_counts=True)
+    def _learn(self, training: Training) -> _Tree:
+        Z, n_paths = training.Z, check_integer(self, "n_paths", 0)
+        vertices, copies = np.unique(Z, axis=0, return_counts=True)
         if len(copies) == 1:  # an edge from the one row to itself
-            self.edges_, self.lengths_ = np.zeros((1, 2), dtype=int), np.zeros(len(Z) - 1)
+            edges, lengths = np.zeros((1, 2), dtype=int), np.zeros(len(Z) - 1)
         else:
-            self.edges_, lengths = spanning_tree(self.vertices_)
-            self.lengths_ = np.concatenate([np.zeros(len(Z) - len(copies)), np.sort(lengths)])
+            edges, own = spanning_tree(vertices)
+            lengths = np.concatenate([np.zeros(len(Z) - len(copies)), np.sort(own)])
             if n_paths:
-                self.edges_ = self.edges_[on_longest_paths(self.edges_, lengths, n_paths)]
+                edges = edges[on_longest_paths(edges, own, n_paths)]
             elif self.threshold == "loo":
-                self.edges_ = self._without_strays(lengths, copies)
-        self._segments = Segments(*self.vertices_[self.edges_.T])
+                edges = _without_strays(edges, own <= self._usual_length(lengths), copies)
+        return _Tree(vertices, edges, lengths, Segments(*vertices[edges.T]), training.rounding)
 
-    def _without_strays(self, lengths: Array, copies: Array) -> Array:
-        """The edges between rows that both have an edge of usual length; copies have one of length zero."""
-        near = copies > 1
-        near[self.edges_[lengths <= self._usual_length()]] = True
-        kept = self.edges_[near[self.edges_].all(axis=1)]
-        alone = np.setdiff1d(np.flatnonzero(near), kept)  # copies among strays: an edge to themselves
-        return np.concatenate([kept, np.stack([alone, alone], axis=1)])
-
-    def _judge(self, Z: Array) -> Array:
-        return np.linalg.norm(self._beyond_rounding(self._segments.gaps(Z), Z), axis=1)
-
-    def _threshold(self, losses: Array, w: Array) -> float:
+    def _threshold(self, model: _Tree, ranks: Ranks) -> float:
         if self.threshold == "train":
-            return self._usual_length()
+            return self._usual_length(model.lengths)
         if self.threshold == "authors":
-            return super()._threshold(self.lengths_, np.ones(len(self.lengths_)))
-        return super()._threshold(losses, w)
+            ranks = Ranks.of(model.lengths, np.ones(len(model.lengths)))
+        return super()._threshold(model, ranks)
 
-    def _usual_length(self) -> float:
+    def _usual_length(self, lengths: Array) -> float:
         """The (1 - delta) quantile of the lengths of the edges."""
-        entry = int(np.floor(len(self.lengths_) * (1 - self.delta) + 0.5))
-        return float(self.lengths_[max(entry, 1) - 1])
+        entry = int(np.floor(len(lengths) * (1 - self.delta) + 0.5))
+        return float(lengths[max(entry, 1) - 1])
+
+
+@dataclass(frozen=True)
+class _Tree:
+    vertices: Array
+    edges: Array
+    lengths: Array
+    segments: Segments
+    rounding: Rounding
+
+    def losses(self, Z: Array) -> Array:
+        return np.linalg.norm(self.rounding.beyond(self.segments.gaps(Z), Z), axis=1)
+
+
+def _without_strays(edges: Array, usual: Array, copies: Array) -> Array:
+    """The edges between rows that both have an edge of `usual` length; copies have one of length zero."""
+    near = copies > 1
+    near[edges[usual]] = True
+    kept = edges[near[edges].all(axis=1)]
+    alone = np.setdiff1d(np.flatnonzero(near), kept)  # copies among strays: an edge to themselves
+    return np.concatenate([kept, np.stack([alone, alone], axis=1)])

@@ -10,10 +10,12 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
+from ..contract.checks import check_integer, check_number
+from ..contract.randomness import seeded
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
-from ..estimators._input import check_integer, check_number
-from ._outliers import OutlierGenerator
+from ..core.outliers import OutlierGenerator
+from ._base import Training
 from ._patience import Slow
 
 __all__ = ["OCRF"]
@@ -97,12 +99,14 @@ class OCRF(Slow):
     n_jobs : int or None, default=None
         Threads that grow and ask trees. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of features, samples, outliers and splits.
+        Seed of features, samples, outliers and splits; None draws the same every time.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration
+        Held-out losses of the training rows, behind thresholds and p-values.
     generator_ : OutlierGenerator
         Histograms from which outliers are drawn.
     trees_ : list of n_estimators trees
@@ -133,8 +137,10 @@ class OCRF(Slow):
     array([ 1, -1])
     """
 
-    _rules: ClassVar = {**Slow._rules, "oob": rules.conformal, "half": lambda losses, w, *, delta: 0.5}
+    _rules: ClassVar = {**Slow._rules, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
     _held_out_rules: ClassVar = ("loo", "oob")
+    _held_out_for_free: ClassVar = True
+    _published: ClassVar = ("generator", "trees", "rows")
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
 
     def __init__(
@@ -169,28 +175,28 @@ class OCRF(Slow):
         features = min(check_integer(self, "max_features", 1), d)
         return check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows)
 
-    def _learn(self, Z: Array) -> None:
-        enlargement = check_number(self, "enlargement", 1, np.inf, closed_low=True)
+    def _learn(self, training: Training) -> _Forest:
+        Z, enlargement = training.Z, check_number(self, "enlargement", 1, np.inf, closed_low=True)
         check_number(self, "outlier_ratio", 0, np.inf)
         check_integer(self, "max_features", 1)
-        self.generator_ = OutlierGenerator.of(Z, enlargement=enlargement, n_bins=check_integer(self, "n_bins", 2))
-        random = check_random_state(self.random_state)
+        generator = OutlierGenerator.of(Z, enlargement=enlargement, n_bins=check_integer(self, "n_bins", 2))
+        random = check_random_state(seeded(self.random_state))
         seeds = random.randint(np.iinfo(np.int32).max, size=check_integer(self, "n_estimators", 1))
-        self.rows_ = Z
-        self.trees_ = self._threads()(delayed(self._grow)(Z, self._leaf(), seed) for seed in seeds)
-        self._seen = _Seen.of(Z, [tree.bag for tree in self.trees_])
+        grow = delayed(self._grow)
+        trees = _threads(self.n_jobs)(grow(Z, generator, self._leaf(), seed) for seed in seeds)
+        return _Forest(generator, trees, Z, _Seen.of(Z, [tree.bag for tree in trees]), self.n_jobs)
 
     def _leaf(self) -> int:
         if self.min_samples_leaf is not None:
             return check_integer(self, "min_samples_leaf", 1)
         return 1 if self.threshold == "half" else _GRADED_LEAF
 
-    def _grow(self, Z: Array, leaf: int, seed: int) -> _Tree:
+    def _grow(self, Z: Array, generator: OutlierGenerator, leaf: int, seed: int) -> _Tree:
         random = np.random.RandomState(seed)
         n, d = Z.shape
         features = random.choice(d, min(self.max_features, d), replace=False)
         bag = random.randint(n, size=n)
-        outliers = self.generator_.draw(max(1, round(self.outlier_ratio * n)), features, random)
+        outliers = generator.draw(max(1, round(self.outlier_ratio * n)), features, random)
         rows = np.concatenate([Z[np.ix_(bag, features)], outliers])
         is_outlier = np.repeat([False, True], [n, len(outliers)])
         model = DecisionTreeClassifier(
@@ -198,23 +204,34 @@ class OCRF(Slow):
         )
         return _Tree(model.fit(rows, is_outlier), features, bag)
 
-    def _judge(self, Z: Array) -> Array:
-        parts = blocks(len(Z), 4 * len(self.trees_), Z, for_products=True)
+    def _held_out_losses(self, model: _Forest, training: Training) -> Array:
+        """Votes of the trees that did not see the row, which are the only ones it ever gets."""
+        return model.losses(training.Z)
+
+
+@dataclass(frozen=True)
+class _Forest:
+    generator: OutlierGenerator
+    trees: list[_Tree]
+    rows: Array
+    seen: _Seen
+    n_jobs: int | None
+
+    def losses(self, Z: Array) -> Array:
+        parts = blocks(len(Z), 4 * len(self.trees), Z, for_products=True)
         return np.concatenate([self._vote(Z[a:b]) for a, b in parts])
 
     def _vote(self, Z: Array) -> Array:
         largest = np.finfo(np.float32).max  # trees are in single precision, and only compare
         rows = np.clip(Z, -largest, largest).astype(np.float32)
-        votes = self._threads()(delayed(_votes)(tree, rows) for tree in self.trees_)
-        allowed = ~self._seen(Z)
+        votes = _threads(self.n_jobs)(delayed(_votes)(tree, rows) for tree in self.trees)
+        allowed = ~self.seen(Z)
         allowed |= ~allowed.any(axis=0)  # seen by all trees: then all vote
         return (allowed * votes).sum(axis=0) / allowed.sum(axis=0)
 
-    def _held_out_losses(self, X: Array, w: Array) -> Array:
-        return self._losses(X)
 
-    def _threads(self) -> Parallel:
-        return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="list")
+def _threads(n_jobs: int | None) -> Parallel:
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="list")
 
 
 def _votes(tree: _Tree, Z: Array) -> Array:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
+from ..contract.checks import check_number
 from ..core.arrays import Array
-from ..estimators._input import check_number
-from ._svm import KernelDescription, nu_svm
+from ..core.kernels import Kernel
+from ._base import Training
+from ._svm import Description, KernelDescription, nu_svm
 
 __all__ = ["OCSVM"]
 
@@ -37,12 +40,15 @@ class OCSVM(KernelDescription):
     threshold : {"loo", "train", "authors", "boundary"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the machine's
-        own hyperplane, a decision value of zero.
+        own hyperplane, a decision value of zero. Only the first has the held-out losses that p-values and other
+        budgets need.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     support_ : array of shape (n_support,)
         Row numbers of the support vectors.
     support_vectors_ : array of shape (n_support, n_features)
@@ -70,6 +76,8 @@ class OCSVM(KernelDescription):
     array([ 1, -1])
     """
 
+    _published: ClassVar = (*KernelDescription._published, "rho")
+
     def __init__(
         self,
         *,
@@ -89,13 +97,15 @@ class OCSVM(KernelDescription):
         self.delta = delta
         self.threshold = threshold
 
-    def _describe(self, Z: Array) -> None:
-        tol = check_number(self, "tol", 0, float("inf"))
-        multipliers, self.rho_ = nu_svm(self.kernel_, Z, nu=self._share("nu", len(Z)), tol=tol)
-        self._keep(Z, multipliers)
+    def _describe(self, kernel: Kernel, training: Training) -> _Halfspace:
+        Z, tol = training.Z, check_number(self, "tol", 0, float("inf"))
+        multipliers, rho = nu_svm(kernel, Z, nu=self._share("nu", len(Z)), tol=tol)
+        return _Halfspace.of(kernel, Z, multipliers, boundary=0.0, rho=rho)
 
-    def _judge(self, Z: Array) -> Array:
-        return self.rho_ - self._similarity(Z)
 
-    def _boundary(self) -> float:
-        return 0.0
+@dataclass(frozen=True)
+class _Halfspace(Description):
+    rho: float
+
+    def losses(self, Z: Array) -> Array:
+        return self.rho - self.similarity(Z)

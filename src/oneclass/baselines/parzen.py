@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.optimize import brentq
 
 from ..core.arrays import Array, blocks
-from ._base import Explained
+from ._base import Explained, ExplainedModel, Training
 
 __all__ = ["NaiveParzen"]
 
@@ -45,6 +45,8 @@ class NaiveParzen(Explained):
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration
+        Held-out losses of the training rows, behind thresholds and p-values.
     widths_ : array of shape (n_features,)
         Width of every feature's kernel, in z-scores.
     densities_ : list of n_features densities
@@ -70,21 +72,34 @@ class NaiveParzen(Explained):
     array([ 1, -1])
     """
 
+    _published: ClassVar = ("widths", "densities")
+    _held_out_for_free: ClassVar = True
+
     def __init__(self, *, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
 
-    def _learn(self, Z: Array) -> None:
-        self.widths_ = np.array([_likeliest_width(x) for x in Z.T])
-        self.densities_ = [_Density.of(x, h) for x, h in zip(Z.T, self.widths_, strict=True)]
+    def _learn(self, training: Training) -> _Densities:
+        return _Densities([_Density.of(x, _likeliest_width(x)) for x in training.Z.T])
 
-    def _contributions(self, Z: Array) -> Array:
-        return -np.stack([density.log(z) for density, z in zip(self.densities_, Z.T, strict=True)], axis=1)
+    def _held_out_losses(self, model: _Densities, training: Training) -> Array:
+        columns = zip(model.densities, training.Z.T, strict=True)
+        return -np.sum([density.log_held_out(x) for density, x in columns], axis=0)
 
-    def _held_out_losses(self, X: Array, w: Array) -> Array:
-        columns = zip(self.densities_, self.scaler_(X).T, strict=True)
-        return -np.sum([density.log_held_out(z) for density, z in columns], axis=0)
+
+@dataclass(frozen=True)
+class _Densities(ExplainedModel):
+    """A density for each feature."""
+
+    densities: list[_Density]
+
+    @property
+    def widths(self) -> Array:
+        return np.array([density.width for density in self.densities])
+
+    def contributions(self, Z: Array) -> Array:
+        return -np.stack([density.log(z) for density, z in zip(self.densities, Z.T, strict=True)], axis=1)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from typing import final
+from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
 from sklearn.decomposition import PCA
 
+from ..contract.checks import check_integer, check_number
 from ..core.arrays import Array
-from ..estimators._input import check_integer, check_number
-from ._base import Explained
-from ._rounding import UNIT, Rounded
+from ._base import Explained, ExplainedModel, Training
+from ._rounding import UNIT, Rounding
 
 __all__ = ["PCADetector"]
 
@@ -23,7 +24,7 @@ _BLOCK = 1 << 22
 
 
 @final
-class PCADetector(Rounded, Explained):
+class PCADetector(Explained):
     """Reject rows that are far from the plane of the principal components.
 
     The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept.
@@ -45,6 +46,8 @@ class PCADetector(Rounded, Explained):
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration
+        Held-out losses of the training rows, behind thresholds and p-values.
     components_ : array of shape (n_components_, n_features)
         Principal directions kept.
     mean_ : array of shape (n_features,)
@@ -69,6 +72,9 @@ class PCADetector(Rounded, Explained):
     array([ 1, -1])
     """
 
+    _published: ClassVar = ("components", "mean", "n_components")
+    _held_out_for_free: ClassVar = True
+
     def __init__(
         self, *, n_components: float = 0.9, scale: bool = True, delta: float = 0.05, threshold: str = "loo"
     ) -> None:
@@ -77,18 +83,16 @@ class PCADetector(Rounded, Explained):
         self.delta = delta
         self.threshold = threshold
 
-    def _learn(self, Z: Array) -> None:
+    def _learn(self, training: Training) -> _Plane:
+        Z, rounding = training.Z, training.rounding
         origin = Z.mean(axis=0)  # the mean of what is left is free of the rounding of a long sum
         with np.errstate(invalid="ignore", divide="ignore"):  # identical rows have no variance to share out
-            model = PCA(self._wanted(Z), svd_solver="full").fit(Z - origin)
-        noise = np.finfo(float).eps * len(Z) * model.singular_values_.max(initial=0)
-        noise += np.sqrt(len(Z)) * np.abs(model.components_) @ self._rounding(np.zeros(Z.shape[1]))
-        kept = np.flatnonzero(model.singular_values_ > noise)[: Z.shape[1] - 1]
-        self.mean_ = origin + model.mean_
-        self.components_ = model.components_[kept]
-        self.n_components_ = len(self.components_)
-        self._spreads = model.singular_values_[kept] / np.sqrt(len(Z))
-        self._farthest = Z[_size(Z - self.mean_).argmax()]
+            found = PCA(self._wanted(Z), svd_solver="full").fit(Z - origin)
+        noise = np.finfo(float).eps * len(Z) * found.singular_values_.max(initial=0)
+        noise += np.sqrt(len(Z)) * np.abs(found.components_) @ rounding(np.zeros(Z.shape[1]))
+        kept = np.flatnonzero(found.singular_values_ > noise)[: Z.shape[1] - 1]
+        mean, spreads = origin + found.mean_, found.singular_values_[kept] / np.sqrt(len(Z))
+        return _Plane(found.components_[kept], mean, spreads, Z[_size(Z - mean).argmax()], rounding)
 
     def _wanted(self, Z: Array) -> float:
         n, d = Z.shape
@@ -99,26 +103,11 @@ class PCADetector(Rounded, Explained):
             raise ValueError(f"{self._name}: n_components must be below n_features = {d}, got {self.n_components!r}")
         return min(self.n_components, n)
 
-    def _contributions(self, Z: Array) -> Array:
-        centred = Z - self.mean_
-        coordinates = centred @ self.components_.T
-        residuals = centred - coordinates @ self.components_
-        # The directions were found to the rounding of the training rows, at one spread from the mean.
-        spreads = _size(coordinates / self._spreads)
-        rounding = self._rounding_off_the_plane(Z) + spreads * self._rounding_off_the_plane(self._farthest)
-        return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
-
-    def _rounding_off_the_plane(self, Z: Array) -> Array:
-        """What the rounding of rows and of their projection leaves of residuals."""
-        rounding, directions = self._rounding(Z), np.abs(self.components_)
-        return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean_)
-
-    def _held_out_losses(self, X: Array, w: Array) -> Array:
-        Z = self.scaler_(X)
-        n, d = Z.shape
+    def _held_out_losses(self, model: _Plane, training: Training) -> Array:
+        n, d = training.Z.shape
         if n < 3 or n * d**3 > _AFFORDABLE:
-            return self._losses_by_folds(Z)
-        centred = Z - self.mean_
+            return self._losses_by_folds(model, training)
+        centred = training.Z - model.mean
         scatter = centred.T @ centred
         losses = np.empty(n)
         for rows in np.array_split(np.arange(n), -(-n * d**2 // _BLOCK)):
@@ -139,6 +128,33 @@ class PCADetector(Rounded, Explained):
             total = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
             count = 1 + np.sum(np.cumsum(values, axis=1) / total <= self.n_components, axis=1, keepdims=True)
         return solid & (np.arange(d) < np.minimum(count, d - 1))
+
+
+@dataclass(frozen=True)
+class _Plane(ExplainedModel):
+    components: Array
+    mean: Array
+    spreads: Array  # of the training rows along the components
+    farthest: Array  # the training row farthest from the mean
+    rounding: Rounding
+
+    @property
+    def n_components(self) -> int:
+        return len(self.components)
+
+    def contributions(self, Z: Array) -> Array:
+        centred = Z - self.mean
+        coordinates = centred @ self.components.T
+        residuals = centred - coordinates @ self.components
+        # The directions were found to the rounding of the training rows, at one spread from the mean.
+        spreads = _size(coordinates / self.spreads)
+        rounding = self._rounding_off_the_plane(Z) + spreads * self._rounding_off_the_plane(self.farthest)
+        return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
+
+    def _rounding_off_the_plane(self, Z: Array) -> Array:
+        """What the rounding of rows and of their projection leaves of residuals."""
+        rounding, directions = self.rounding(Z), np.abs(self.components)
+        return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean)
 
 
 def _size(rows: Array) -> Array:

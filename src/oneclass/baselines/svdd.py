@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from ..contract.checks import check_number
+from ..contract.kernels import is_precomputed
 from ..core.arrays import Array, ones
-from ..core.kernels import Kernel, Precomputed, Radial
-from ..estimators._input import check_number
-from ..estimators._kernel_choice import is_precomputed
+from ..core.kernels import Kernel, Precomputed
+from ._base import Outliers, Training
 from ._qp import solve_box_qp
-from ._svm import KernelDescription, nu_svm
+from ._svm import Description, KernelDescription, nu_svm
 
 __all__ = ["SVDD"]
 
@@ -45,12 +47,14 @@ class SVDD(KernelDescription):
     threshold : {"loo", "train", "authors", "boundary"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the ball's own
-        radius.
+        radius. Only the first has the held-out losses that p-values and other budgets need.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     support_ : array of shape (n_support,)
         Row numbers of the support vectors.
     support_vectors_ : array of shape (n_support, n_features)
@@ -81,6 +85,8 @@ class SVDD(KernelDescription):
     >>> SVDD().fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
     array([ 1, -1])
     """
+
+    _published: ClassVar = (*KernelDescription._published, "radius")
 
     def __init__(
         self,
@@ -119,13 +125,12 @@ class SVDD(KernelDescription):
         self
             The fitted classifier.
         """
-        X = self._rows_of(X, reset=True, min_rows=2)
+        X, header = self._read_training(X)
         target = self._is_target(y, X)
-        self._outliers = X[~target]
-        self._fit_and_decide(X[target], ones(X)[target])
-        order = np.concatenate([np.flatnonzero(target), np.flatnonzero(~target)])
-        self.support_ = order[self.support_]
-        return self
+        if target.all():
+            return self._fit_rows(X, header)
+        numbers = np.concatenate([np.flatnonzero(target), np.flatnonzero(~target)])
+        return self._fit_rows(X[target], header, Outliers(X[~target], numbers))
 
     def center_distance(self, X: Any) -> Array:
         """Distance of each row from the centre of the ball, to be compared with `radius_`.
@@ -156,40 +161,30 @@ class SVDD(KernelDescription):
             raise ValueError(f"{self._name}: labelled outliers need a kernel of rows, got kernel='precomputed'")
         return target
 
-    def _describe(self, Z: Array) -> None:
-        outliers = self.scaler_(self._outliers)
-        V = np.concatenate([Z, outliers]) if len(outliers) else Z
-        signs = np.repeat([1.0, -1.0], [len(Z), len(outliers)])
-        upper = np.full(len(V), 1 / (self._share("nu", len(Z)) * len(Z)))
-        if len(outliers):
-            upper[len(Z) :] = 1 / (self._share("nu_outliers", len(outliers)) * len(outliers))
-        diagonal = self._training_diagonal(V)
-        a = self._multipliers(V, signs, upper, diagonal)
-        self._keep(V, signs * a)
-        self._k0 = float(diagonal[0])
-        self._center = float(self.dual_coef_ @ self._similarity(self.support_vectors_))
-        self._squared_radius = self._loss_on_the_ball(V, a, upper, signs)
-        self.radius_ = float(np.sqrt(max(self._squared_radius, 0)))
+    def _describe(self, kernel: Kernel, training: Training) -> _Ball:
+        Z, outliers = training.Z, training.outliers
+        V, signs = Z, np.ones(len(Z))
+        upper = np.full(len(Z), 1 / (self._share("nu", len(Z)) * len(Z)))
+        if outliers is not None:
+            m = len(outliers.rows)
+            V, signs = np.concatenate([Z, outliers.rows]), np.append(signs, -np.ones(m))
+            upper = np.append(upper, np.full(m, 1 / (self._share("nu_outliers", m) * m)))
+        diagonal = self._training_diagonal(kernel, V)
+        a = self._multipliers(kernel, V, signs, upper, diagonal)
+        ball = _Ball.of(kernel, V, signs * a, boundary=np.nan, center=0.0, k0=float(diagonal[0]))
+        ball = replace(ball, center=float(ball.dual_coef @ ball.similarity(ball.support_vectors)))
+        return replace(ball, boundary=_loss_on_the_ball(ball, V, a, upper, signs))
 
-    def _loss_on_the_ball(self, V: Array, a: Array, upper: Array, signs: Array) -> float:
-        """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
-        free = (a > 0) & (a < upper * (1 - 1e-9))
-        if free.any():
-            return float(self._judge(V[free]).mean())
-        losses, inner = self._judge(V), (a == 0) == (signs > 0)
-        limits = [losses[inner].max(initial=-np.inf), losses[~inner].min(initial=np.inf)]
-        return float(np.mean([limit for limit in limits if np.isfinite(limit)]))
-
-    def _multipliers(self, V: Array, signs: Array, upper: Array, diagonal: Array) -> Array:
+    def _multipliers(self, kernel: Kernel, V: Array, signs: Array, upper: Array, diagonal: Array) -> Array:
         tol = check_number(self, "tol", 0, float("inf"))
-        if len(self._outliers) == 0 and _is_constant(diagonal):
-            return nu_svm(self.kernel_, V, nu=self._share("nu", len(V)), tol=tol)[0]
-        Q = signs[:, None] * self.kernel_(V, V) * signs
+        if (signs > 0).all() and _is_constant(diagonal):
+            return nu_svm(kernel, V, nu=self._share("nu", len(V)), tol=tol)[0]
+        Q = signs[:, None] * kernel(V, V) * signs
         return solve_box_qp(Q, -signs * diagonal, signs, upper, caller=self._name)
 
-    def _training_diagonal(self, V: Array) -> Array:
-        if not isinstance(self.kernel_, Precomputed):
-            return _diagonal(self.kernel_, V)
+    def _training_diagonal(self, kernel: Kernel, V: Array) -> Array:
+        if not isinstance(kernel, Precomputed):
+            return kernel.diagonal(V)
         if not _is_constant(np.diagonal(V)):
             raise ValueError(
                 f"{self._name}: a precomputed kernel must have a constant diagonal, as it lacks k(z, z) of new rows;"
@@ -197,25 +192,36 @@ class SVDD(KernelDescription):
             )
         return np.diagonal(V)
 
-    def _judge(self, Z: Array) -> Array:
-        own = self._k0 if isinstance(self.kernel_, Precomputed) else _diagonal(self.kernel_, Z)
-        return own - 2 * self._similarity(Z) + self._center
+    def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
+        fitted = super()._attributes(model, training)
+        if training.outliers is not None:
+            fitted["support_"] = training.outliers.numbers[model.support]
+        return fitted
 
-    def _boundary(self) -> float:
-        return self._squared_radius
 
-    def _twin(self) -> Self:
-        twin = super()._twin()
-        twin.scaler_, twin._outliers = self.scaler_, self._outliers
-        return twin
+@dataclass(frozen=True)
+class _Ball(Description):
+    center: float  # its squared norm
+    k0: float  # k(x, x) of a training row; of every row, where the kernel is precomputed
+
+    @property
+    def radius(self) -> float:
+        return float(np.sqrt(max(self.boundary, 0)))
+
+    def losses(self, Z: Array) -> Array:
+        own = self.k0 if isinstance(self.kernel, Precomputed) else self.kernel.diagonal(Z)
+        return own - 2 * self.similarity(Z) + self.center
+
+
+def _loss_on_the_ball(ball: _Ball, V: Array, a: Array, upper: Array, signs: Array) -> float:
+    """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
+    free = (a > 0) & (a < upper * (1 - 1e-9))
+    if free.any():
+        return float(ball.losses(V[free]).mean())
+    losses, inner = ball.losses(V), (a == 0) == (signs > 0)
+    limits = [losses[inner].max(initial=-np.inf), losses[~inner].min(initial=np.inf)]
+    return float(np.mean([limit for limit in limits if np.isfinite(limit)]))
 
 
 def _is_constant(diagonal: Array) -> bool:
     return bool(np.ptp(diagonal) <= 1e-12 * np.abs(diagonal).max())
-
-
-def _diagonal(kernel: Kernel, Z: Array) -> Array:
-    """``k(z, z)`` of each row."""
-    if isinstance(kernel, Radial):
-        return ones(Z)
-    return np.concatenate([np.diagonal(kernel(Z[a : a + 64], Z[a : a + 64])) for a in range(0, len(Z), 64)])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace
-from ..core.calibration import Calibration
+from ..core.calibration import Calibration, benjamini_hochberg
 from ..engines.dask import is_dask, map_rows
 from .checks import check_choice, check_number, check_value
 from .notices import warn
@@ -62,7 +62,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        vars(self).update(header.attributes(), offset_=-threshold, calibration_=calibration, **fitted)
+        self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, **fitted)
         if calibration is not None and self._holds_out:
             self._warn_below_smallest("delta", self.delta, "the lowest held-out score is the threshold")
         return self
@@ -125,7 +125,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Rows to label.
         alpha : float in [0, 1), optional
             False-alarm rate to use instead of `delta`, without fitting again. The threshold is the (1 - alpha) quantile
-            of held-out scores, whatever `threshold` says.
+            of held-out scores, whatever `threshold` says; a fit without any (`calibration_` is None) has no other.
 
         Returns
         -------
@@ -162,8 +162,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_value(self, "q", q, 0, 1)
         self._warn_below_smallest("q", q, "no row can be named an outlier")
-        scores = np.asarray(self.score_samples(X)) if is_dask(X) else self.score_samples(X)
-        return _labels(~self._calibrated().false_discovery(-scores, q))
+        p = np.asarray(self.p_value(X)) if is_dask(X) else self.p_value(X)
+        return _labels(p > benjamini_hochberg(p, q=q))
 
     def p_value(self, X: Any) -> Array:
         """Conformal p-value of "this row is normal": at most alpha for a share alpha of fresh normal rows.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .arrays import Array, device, namespace
 from .threshold import Ranks, conformal
 
-__all__ = ["Calibration"]
+__all__ = ["Calibration", "benjamini_hochberg"]
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ class Calibration(Ranks):
             True for outliers: the procedure of Benjamini and Hochberg.
         """
         p = self.p_value(losses)
-        return p <= _benjamini_hochberg(p, q=q)
+        return p <= benjamini_hochberg(p, q=q)
 
 
-def _benjamini_hochberg(p: Array, *, q: float) -> float:
+def benjamini_hochberg(p: Array, *, q: float) -> float:
     """The largest p-value that is at most ``q k / m``, k its rank among the m of the batch; 0 when there is none."""
     xp = namespace(p)
     ranked = xp.sort(p)

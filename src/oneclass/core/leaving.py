@@ -31,7 +31,7 @@ class Embedded:
 
 
 def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
-    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare` is 1 - Q U."""
+    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare`: 1 - Q U."""
     xp = namespace(T)
     if embedded.scatter.own_mean:
         return _leave_own_cluster(embedded, T, residuals, spare, left)

@@ -45,13 +45,13 @@ class KernelMachine(OneClassClassifier):
 
     #: Whether the target is the row itself, and not a constant `r`.
     rebuilds: ClassVar[bool] = False
-    #: Every machine has a loss and a variance; these are the ones of machines that have no variance to choose.
+    #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
     variance: Any = "none"
     variance_weight: float = 1.0
-    loss: Any
 
     machine_: Machine
-    kept_rows_: Array | None
+    device_: Any
+    kept_columns_: Array | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the target class from its rows.
@@ -83,7 +83,8 @@ class KernelMachine(OneClassClassifier):
         w = read_weights(self, sample_weight, X)
         kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
-            X, w = self._kept_columns(X[kept], kept), w[kept]
+            X, w = X[kept], w[kept]
+            X = _columns(X, kept) if is_precomputed(self) else X
         approximation = choose_approximation(self, X)
         if approximation is not None:
             engine = InMemory(X, None if sample_weight is None else w)
@@ -192,7 +193,8 @@ class KernelMachine(OneClassClassifier):
             C_=plan.C,
             signal_=machine.signal,
             approximation_=approximation,
-            kept_rows_=kept,
+            device_=self.device,
+            kept_columns_=kept if is_precomputed(self) else None,
             **fitted,
         )
 
@@ -202,17 +204,15 @@ class KernelMachine(OneClassClassifier):
         return losses_of(self.machine_, X)
 
     def _read(self, X: Any) -> Array:
-        return self._on_device(self._kept_columns(super()._read(X), self.kept_rows_))
-
-    def _kept_columns(self, X: Array, kept: Array | None) -> Array:
-        """Without the kernel columns of training rows of weight zero."""
-        return X.T[kept].T if is_precomputed(self) and kept is not None else X
+        rows = super()._read(X)
+        rows = rows if self.device_ is None else to_device(rows, self.device_)
+        return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
 
     def _on_device(self, X: Array) -> Array:
         return X if self.device is None else to_device(X, self.device)
 
     def _give(self, result: Array) -> Array:
-        return result if self.device is None else to_numpy(result)
+        return result if self.device_ is None else to_numpy(result)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,3 +264,8 @@ class AutoAssociative(KernelMachine):
                 "use loss='predictive' or 'reconstruction'"
             )
         return self._of_rows(X, lambda rows: -in_blocks(self.machine_, rows, self.machine_.blame))
+
+
+def _columns(K: Array, kept: Array) -> Array:
+    """The kernel values with the training rows `kept`: those of weight zero are none."""
+    return K.T[kept].T
