@@ -3,7 +3,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from oneclass.baselines._outliers import OutlierGenerator
 
 from oneclass import OCRF
 from oneclass.baselines.ocrf import _Seen
