@@ -28,6 +28,7 @@ __all__ = [
     "Solved",
     "choose_approximation",
     "chunk_approximation",
+    "decide",
     "fit_through",
     "plan_through",
     "solve_moments",
@@ -85,7 +86,7 @@ def fit_through(machine: KernelMachine, engine: Any, approximation: Approximatio
     plan, survey = plan_through(machine, engine, approximation)
     solved = solve_moments(machine, plan, engine.total(plan.moments, "moments"))
     solved.put_into(machine)
-    _decide(machine, engine, plan, survey, solved.model, _choosing_rows(approximation))
+    decide(machine, engine, plan, survey, solved.model, approximation, {})
 
 
 def _choosing_rows(approximation: Approximation) -> int:
@@ -147,28 +148,44 @@ def solve_moments(machine: KernelMachine, plan: Plan, moments: Moments) -> Solve
     return Solved(model, signal, whole.t[0, :] - features @ model.weights)
 
 
-def _decide(machine: KernelMachine, engine: Any, plan: Plan, survey: Survey, model: PrimalModel, choosing: int) -> None:
-    """Threshold and calibration from the losses of all rows, or of a sample where leverages would cost too much."""
+def decide(
+    machine: KernelMachine,
+    engine: Any,
+    plan: Plan,
+    survey: Survey,
+    model: PrimalModel,
+    approximation: Approximation,
+    known: dict[tuple[bool, bool], tuple[Array, Array]],
+) -> None:
+    """Threshold and calibration from the losses of all rows, or of a sample where leverages would cost too much.
+
+    Losses (held out or not, of a sample or not) that are `known` by then are taken from there, others put there: they
+    serve any other threshold and delta of the same model and score.
+    """
     n, sample = survey.n_rows, survey.sample
     matters = model.effective / n > _NEGLIGIBLE * machine.delta
     costly = (matters or machine._wants_variance) and n * model.width**2 > _AFFORDABLE
-    if costly and n > 2 * sample.size:
+    sampled = costly and n > 2 * sample.size
+    if sampled:
         # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. A sample that is not
         # full holds every distinct row, with as much weight as it has copies.
-        first = choosing if sample.rows.shape[0] == sample.size else 0
+        first = _choosing_rows(approximation) if sample.rows.shape[0] == sample.size else 0
         engine = InMemory(sample.rows[first:, :], sample.weights[first:])
-    step = partial(_held_out_losses, machine, plan, model if matters else None, engine.loss_limit)
-    machine._decide(*engine.total(step, "held-out losses").weighted(), held_out=True)
+
+    def losses(held_out: bool, label: str) -> tuple[Array, Array]:
+        if (held_out, sampled) not in known:
+            step = partial(_held_out_losses, machine, plan, model) if held_out else partial(_training_losses, machine)
+            known[held_out, sampled] = engine.total(partial(step, engine.loss_limit), label).weighted()
+        return known[held_out, sampled]
+
+    machine._decide(*losses(matters, "held-out losses"), held_out=True)
     if machine.threshold not in machine._held_out_rules:
-        losses, w = engine.total(partial(_training_losses, machine, engine.loss_limit), "losses").weighted()
-        machine._decide(losses, w, held_out=False)
+        machine._decide(*losses(False, "losses"), held_out=False)
 
 
 def _held_out_losses(
-    machine: KernelMachine, plan: Plan, model: PrimalModel | None, limit: float, X: Array, w: Array | None
+    machine: KernelMachine, plan: Plan, model: PrimalModel, limit: float, X: Array, w: Array | None
 ) -> LossSummary:
-    if model is None:
-        return _training_losses(machine, limit, X, w)
     rows = plan.training_rows(model, X, w, uncertainty=machine._wants_variance)
     return LossSummary.of(machine._held_out_loss(rows), w, limit=limit)
 

@@ -1,6 +1,6 @@
 """Judge every candidate on every fold: kernel machines by one decomposition for many candidates, others by refits.
 
-A job is one call that returns rows of results, of whichever candidates and folds it can do together.
+A job is one call that returns rows of results, of whichever candidates it can do together on a fold.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +17,18 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from ..estimators._kernel_machine import KernelMachine
-from ._moments import MomentPath, approximates, partition_targets
+from ._moments import MomentPath
 from ._spectral import EMBEDDING, FREE, SpectralPath, serves
 from .scorers import Scorer
 
-__all__ = ["Fold", "Params", "Row", "jobs", "shared_groups"]
+__all__ = ["Fold", "Params", "Row", "complete", "jobs", "shared_groups"]
 
+Float = NDArray[np.float64]
 Params = dict[str, Any]
 Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
+
+#: A difference between scores that is not worth a fit.
+_INDIFFERENT = 1e-6
 
 
 class Fold(NamedTuple):
@@ -62,13 +67,9 @@ def jobs(
     """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
     shared = by_decisions and isinstance(estimator, KernelMachine)
-    if shared and approximates(estimator, folds[0].train) and partition_targets(folds):
-        for group in shared_groups(_points(estimator, candidates)):
-            yield _by_moments, (estimator, {i: candidates[i] for i in group}, folds, dict(scorers), error_score)
-        return
     groups = [[i] for i in range(len(candidates))]
     if shared:
-        groups = shared_groups(_points(estimator, candidates), FREE + EMBEDDING)
+        groups = shared_groups(complete(estimator, candidates), FREE + EMBEDDING)
     for k, fold in enumerate(folds):
         for group in groups:
             members = {i: candidates[i] for i in group}
@@ -76,7 +77,7 @@ def jobs(
             yield (_by_path, (*arguments, sizes)) if shared else (_by_refits, (*arguments, complexity))
 
 
-def _points(estimator: Any, candidates: Iterable[Params]) -> list[Params]:
+def complete(estimator: Any, candidates: Iterable[Params]) -> list[Params]:
     """Candidates with the estimator's own values of what paths vary: in a list, grids may leave out what others set."""
     own = {name: value for name, value in estimator.get_params(deep=False).items() if name in FREE + EMBEDDING}
     return [{**own, **params} for params in candidates]
@@ -110,27 +111,38 @@ def _by_path(
     sizes: bool,
 ) -> list[Row]:
     start = time.perf_counter()
-    points = dict(zip(members, _points(estimator, members.values()), strict=True))
+    points = dict(zip(members, complete(estimator, members.values()), strict=True))
     machine = clone(estimator).set_params(**next(iter(points.values())))
-    if not serves(machine, fold.train) or isinstance(machine.C, str):
-        return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     try:
-        rows = list(_walk(machine, points, k, fold, scorers, sizes))
+        with _quiet():
+            walked = list(_walk(machine, points, k, fold, scorers, sizes))
     except (ValueError, TypeError, ArithmeticError, MemoryError):
         # A candidate that cannot be fitted must not take the others of its group with it.
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     seconds = (time.perf_counter() - start) / len(members)
-    return [row._replace(seconds=seconds) for row in rows]
+    rows = {row.candidate: row._replace(seconds=seconds) for row, _ in walked}
+    doubtful = {row.candidate: members[row.candidate] for row, sure in walked if not sure}
+    if doubtful:
+        for row in _by_refits(estimator, doubtful, k, fold, scorers, error_score, None):
+            rows[row.candidate] = row._replace(complexity=rows[row.candidate].complexity)
+    return list(rows.values())
 
 
 def _walk(
     machine: KernelMachine, points: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
-) -> Iterator[Row]:
-    """Every point along paths that share rows and kernel, one decomposition for each variance."""
+) -> Iterator[tuple[Row, bool]]:
+    """Every point along paths that share rows and kernel, one decomposition (or set of moments) for each variance.
+
+    With every row whether its scores are those of a fit, whatever rounding did.
+    """
     known = next(iter(points.values()))
     free, embedding = ([name for name in names if name in known] for names in (FREE, EMBEDDING))
-    costs = sorted({params["C"] for params in points.values()})
-    path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
+    path: SpectralPath | MomentPath
+    if serves(machine, fold.train):
+        costs = sorted({params["C"] for params in points.values()})
+        path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
+    else:
+        path = MomentPath(machine, fold.train, fold.rows)
     targets = fold.y == 1
     numbers = list(points)
     for g, group in enumerate(shared_groups(list(points.values()))):
@@ -138,38 +150,15 @@ def _walk(
         if g > 0:
             path = path.again({name: points[indices[0]][name] for name in embedding})
         for i in indices:
-            decisions = path.decisions({name: points[i][name] for name in free})
-            scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
-            yield Row(i, k, scores, path.complexity(points[i]["C"]) if sizes else np.nan, 0.0)
-
-
-def _by_moments(
-    estimator: Any, members: dict[int, Params], folds: Sequence[Fold], scorers: dict[str, Scorer], error_score: Any
-) -> list[Row]:
-    """Every member on every fold of an approximated machine, folds by subtraction of moments."""
-    start = time.perf_counter()
-    points = _points(estimator, members.values())
-    machine = clone(estimator).set_params(**points[0])
-    if isinstance(machine.C, str):
-        return _refits_of_all(estimator, members, folds, scorers, error_score)
-    free = [{name: point[name] for name in FREE if name in point} for point in points]
-    numbers = list(members)
-    try:
-        rows = [
-            Row(numbers[i], k, {name: s.metric(folds[k].y == 1, found) for name, s in scorers.items()}, size, 0.0)
-            for k, i, found, size in MomentPath(machine, folds).decisions(free)
-        ]
-    except (ValueError, TypeError, ArithmeticError, MemoryError):
-        return _refits_of_all(estimator, members, folds, scorers, error_score)
-    seconds = (time.perf_counter() - start) / len(rows)
-    return [row._replace(seconds=seconds) for row in rows]
-
-
-def _refits_of_all(
-    estimator: Any, members: dict[int, Params], folds: Sequence[Fold], scorers: dict[str, Scorer], error_score: Any
-) -> list[Row]:
-    done = (_by_refits(estimator, members, k, fold, scorers, error_score, None) for k, fold in enumerate(folds))
-    return [row for rows in done for row in rows]
+            decisions, slack = path.decisions({name: points[i][name] for name in free})
+            favour = np.where(targets, slack, -slack)
+            high, low = (
+                {name: scorer.metric(targets, moved) for name, scorer in scorers.items()}
+                for moved in (decisions + favour, decisions - favour)
+            )
+            scores = {name: (high[name] + low[name]) / 2 for name in scorers}
+            size = path.complexity(points[i]["C"]) if sizes else np.nan
+            yield Row(i, k, scores, size, 0.0), not any(abs(high[name] - low[name]) > _INDIFFERENT for name in scorers)
 
 
 def _by_refits(
@@ -186,10 +175,8 @@ def _by_refits(
         start = time.perf_counter()
         measure, failed = np.nan, None
         try:
-            with warnings.catch_warnings():
-                # The folds are smaller than the data; whether the budget can be kept is the last fit's question.
-                warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
-                model = clone(estimator).set_params(**params).fit(fold.train)
+            with _quiet():
+                model = clone(estimator).set_params(**clone(params, safe=False)).fit(fold.train)
             scores = {name: float(scorer(model, fold.rows, fold.y)) for name, scorer in scorers.items()}
             measure = np.nan if complexity is None else float(complexity(model))
         except Exception as error:
@@ -200,3 +187,11 @@ def _by_refits(
             scores, failed = dict.fromkeys(scorers, float(error_score)), error
         rows.append(Row(i, k, scores, measure, time.perf_counter() - start, failed))
     return rows
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The folds are smaller than the data; whether the budget can be kept is the last fit's question."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
+        yield
