@@ -123,7 +123,7 @@ def grid(path: SpectralPath, key: tuple) -> Iterator[tuple[tuple, np.ndarray]]:
     """Scores at every C, by every score."""
     for C in GRID_COSTS:
         for score in SCORES:
-            yield (*key, score, C), path.decisions({"C": C, "score": score})
+            yield (*key, score, C), path.decisions({"C": C, "score": score})[0]
 
 
 def held_out_density(path: SpectralPath, C: float) -> float:

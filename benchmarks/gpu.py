@@ -13,6 +13,7 @@ import torch
 
 from _table import markdown
 from oneclass import AAKELM, VAAKELM, Nystrom
+from oneclass.contract.base import decision_of
 from oneclass.engines import InMemory
 from oneclass.machines.approximate import fit_through
 from oneclass.machines.choices import recipe_of
@@ -69,7 +70,7 @@ def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[s
     machine.fit(X[:200_000])
     engine = Timed(X)
     name = f"{type(machine).__name__}, {machine.loss}"
-    options = {"delta": machine.delta, "seed": 0, "on_training": False, "check": lambda columns, n_rows: None}
+    options = {"decision": decision_of(machine), "seed": 0, "check": lambda columns, n_rows: None}
     fits = []
     t = seconds(lambda: fits.append(fit_through(recipe_of(machine, None), engine, machine.approximation, **options)))
     losses = losses_of(fits[0].machine, torch.randn(100_000, 32, dtype=torch.float64, device="cuda"))

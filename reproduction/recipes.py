@@ -146,9 +146,7 @@ def _fitted(method: Method, params: dict[str, Any], train: Float, seed: int) -> 
 
 def _offsets(fit: Any) -> list[float]:
     """Thresholds on the scores of one fitted baseline for every delta."""
-    _, X, w = fit._rows
-    losses = fit._training_losses(X)
-    return [-fit.set_params(delta=delta)._threshold(losses, w) for delta in DELTAS]
+    return [fit.offset_at(delta) for delta in DELTAS]
 
 
 def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> dict[str, Any]:

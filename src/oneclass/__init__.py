@@ -15,6 +15,7 @@ from .baselines import (
 from .core.approximation import Fourier, Nystrom
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
+from .selection import OneClassKFold, OneClassSearchCV
 
 __version__ = "0.1.0"
 

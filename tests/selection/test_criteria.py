@@ -3,7 +3,7 @@ import pytest
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
-from oneclass import AAKELM, OCKELM, VAAKELM
+from oneclass import AAKELM, OCKELM, VAAKELM, Nystrom
 from oneclass.core.likelihood import log_marginal_likelihood
 from oneclass.selection import OneClassKFold, OneClassSearchCV, consistency_scores, generate_outliers
 from oneclass.selection.outliers import OUTLIERS
@@ -97,6 +97,27 @@ def test_likelihood_is_that_of_the_rows_rebuilt_from_themselves(targets, machine
     expected = log_marginal_likelihood(K, Z, np.ones(60), C=model.C_, lam=2.0) / Z.size
     assert search.best_score_ == pytest.approx(expected)
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+@pytest.mark.parametrize("machine", [AAKELM(), AAKELM(C="likelihood")], ids=str)
+def test_a_C_that_likelihood_chooses_is_judged_by_likelihood_too(targets, machine):
+    chosen = AAKELM(C="likelihood").fit(targets).C_
+    grid = [{"C": [1.0, "likelihood", chosen]}, {"delta": [0.1]}]
+    search = OneClassSearchCV(machine, grid, criterion="likelihood").fit(targets)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[1] == pytest.approx(scores[2])
+    assert scores[0] < scores[1]
+    assert scores[3] == pytest.approx(scores[1] if machine.C == "likelihood" else scores.max())
+    assert search.cv_results_["params"][1] == {"C": "likelihood"}
+
+
+def test_every_point_must_have_a_likelihood(targets):
+    grid = {"approximation": [None, Nystrom(10)], "C": COSTS}
+    with pytest.raises(ValueError, match=r"criterion='likelihood' needs a kernel machine that fits exactly"):
+        OneClassSearchCV(AAKELM(), grid, criterion="likelihood").fit(targets)
+    assert OneClassSearchCV(AAKELM(), grid, cv=2).fit(targets).criterion_ == "histogram"
+    exact = OneClassSearchCV(AAKELM(approximation=Nystrom(10)), {"approximation": [None], "C": COSTS}).fit(targets)
+    assert exact.criterion_ == "likelihood"
 
 
 def test_likelihood_is_for_kernel_machines(targets):

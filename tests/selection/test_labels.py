@@ -41,3 +41,8 @@ def test_labels_without_the_target_class_are_refused(y, target):
 def test_labels_have_one_dimension():
     with pytest.raises(ValueError, match="one dimension, got 2"):
         is_target([[1, -1]])
+
+
+def test_complex_labels_are_refused():
+    with pytest.raises(ValueError, match="is_target: y must hold numbers, booleans or strings"):
+        is_target([1 + 1j, 1])

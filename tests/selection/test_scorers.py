@@ -38,6 +38,30 @@ def test_recall_at_a_rate_is_the_best_recall_of_thresholds_within_it(rate):
     assert recall_at(rate).metric(TARGETS, DECISIONS) == pytest.approx(expected)
 
 
+RANKING = ["auroc", "average_precision", "outlier_average_precision", "recall_at_false_alarms"]
+
+
+@pytest.mark.parametrize("name", RANKING)
+@pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
+def test_rows_that_differ_by_rounding_tie(name, scale):
+    noise = 1 + 1e-14 * RNG.normal(size=80)
+    far = np.where(np.arange(80) % 10, DECISIONS, 1e9 * DECISIONS)  # a few rows far off make no others tie
+    for decisions in (DECISIONS, DECISIONS - 5, far):
+        exact = SCORERS[name].metric(TARGETS, decisions)
+        assert SCORERS[name].metric(TARGETS, scale * decisions * noise) == exact
+
+
+@pytest.mark.parametrize("name", RANKING)
+def test_rows_that_differ_by_more_than_rounding_do_not_tie(name):
+    decisions = 1 + 1e-6 * RNG.permutation(80)
+    assert SCORERS[name].metric(TARGETS, decisions) == SCORERS[name].metric(TARGETS, np.round(1e6 * (decisions - 1)))
+
+
+@pytest.mark.parametrize("name", RANKING[:3])
+def test_a_decision_that_is_no_number_has_no_rank(name):
+    assert math.isnan(SCORERS[name].metric(TARGETS, np.where(np.arange(80) == 3, np.nan, DECISIONS)))
+
+
 @pytest.mark.parametrize("name", SCORERS)
 def test_scorer_reads_labels_of_any_kind(name):
     X = RNG.normal(size=(40, 2)) * np.repeat([1, 4], 20)[:, None]
@@ -59,7 +83,8 @@ def test_what_needs_outliers_is_no_number_without_them(name):
 
 def test_names_of_scikit_learn_are_its_scorers():
     assert repr(get_scorer("accuracy")) == repr(metrics.get_scorer("accuracy"))
-    with pytest.raises(ValueError, match="scoring must be one of 'f1'"):
-        get_scorer(3)
+    for unknown in (3, "f2"):
+        with pytest.raises(ValueError, match=rf"scoring must be one of 'f1', .*'auroc'.* got {unknown!r}"):
+            get_scorer(unknown)
     with pytest.raises(ValueError, match=r"rate must be a number in \[0, 1\), got 1"):
         recall_at(1)

@@ -18,7 +18,7 @@ COSTS, BUDGETS = [0.125, 1, 32.0], [0.05, 0.2]
 GRIDS = {
     "OCKELM": (OCKELM(), {"C": COSTS, "delta": BUDGETS, "r": [1.0, -2.0], "sigma": ["mean", "median"]}),
     "VOCKELM": (VOCKELM(lam=2.0), {"C": COSTS, "delta": BUDGETS, "threshold": ["loo", "train", "authors", "mean"]}),
-    "AAKELM": (AAKELM(), {"C": COSTS, "delta": BUDGETS, "score": ["reconstruction", "uncertainty", "predictive"]}),
+    "AAKELM": (AAKELM(), {"C": COSTS, "delta": BUDGETS, "loss": ["reconstruction", "uncertainty", "predictive"]}),
     "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 2, 4], "threshold": ["loo", "train"]}),
     "class": (VAAKELM(variance="class", variance_weight=30.0), {"C": COSTS, "delta": BUDGETS}),
     "global": (VAAKELM(), {"C": COSTS, "centring": ["own", "global"], "variance_weight": [1.0, 10.0]}),
@@ -62,12 +62,22 @@ def test_best_estimator_is_the_best_point_fitted_on_all_targets(data):
     X, y = data
     search = OneClassSearchCV(VAAKELM(), {"C": COSTS, "delta": BUDGETS}).fit(X, y)
     model = VAAKELM(**search.best_params_).fit(X[y == 1])
-    for verb in ("predict", "decision_function", "score_samples", "p_value", "false_discovery", "explain"):
+    for verb in (
+        "predict",
+        "decision_function",
+        "score_samples",
+        "p_value",
+        "false_discovery",
+        "explain",
+        "reconstruct",
+    ):
         np.testing.assert_array_equal(getattr(search, verb)(X), getattr(model, verb)(X))
     np.testing.assert_array_equal(search.predict(X, alpha=0.3), model.predict(X, alpha=0.3))
     assert search.offset_ == model.offset_
     assert search.n_features_in_ == 3
     assert search.score(X, y) == SCORERS["f1"](model, X, y)
+    np.testing.assert_array_equal(clone(search).fit_predict(X, y), model.predict(X))
+    assert not hasattr(OneClassSearchCV(KNNDetector(), {}), "reconstruct")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +138,7 @@ def test_rows_in_single_precision_are_searched_as_they_are_fitted(data):
 def test_values_of_C_far_apart_are_searched_as_they_are_fitted(data, dtype, kernel):
     X, y = data
     X = X.astype(dtype)
-    machine = AAKELM(kernel=kernel, score="reconstruction", threshold="train", sigma="mean")
+    machine = AAKELM(kernel=kernel, loss="reconstruction", threshold="train", sigma="mean")
     grid, folds = {"C": [1e-6, 1.0, 1e3]}, list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(machine, grid, X.astype(np.float64), y, ["auroc"], folds).cv_results_
     found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds).fit(X, y).cv_results_
@@ -153,7 +163,7 @@ def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
     X, y = data
     folds = list(OneClassKFold(3).split(X, y))  # of 40 targets to train on
     chain = 2 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
-    machine = VAAKELM(variance=chain, threshold=threshold, score="reconstruction")
+    machine = VAAKELM(variance=chain, threshold=threshold, loss="reconstruction")
     expected = by_brute_force(machine, {"C": COSTS}, X, y, ["auroc"], folds).cv_results_
     search = OneClassSearchCV(machine, {"C": COSTS}, scoring="auroc", cv=folds, error_score="raise", refit=False)
     np.testing.assert_allclose(search.fit(X, y).cv_results_["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
@@ -166,7 +176,7 @@ def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
 @pytest.mark.parametrize("threshold", ["train", "loo"])
 def test_values_of_C_far_apart_are_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
     X, y = data
-    machine = VAAKELM(sigma=0.5, score="reconstruction", threshold=threshold)
+    machine = VAAKELM(sigma=0.5, loss="reconstruction", threshold=threshold)
     grid, folds = {"C": [1e-6, 1.0, 1e4], "n_clusters": [1, 3]}, list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(machine, grid, X, y, ["auroc"], folds).cv_results_
     monkeypatch.setattr("oneclass.selection._evaluate._by_refits", None)
@@ -212,6 +222,142 @@ def test_refit_may_be_a_function_of_the_results_or_off(data):
         off.predict(X)
 
 
+@pytest.mark.parametrize("chosen", [{"refit": lambda results: 2}, {"criterion": "likelihood"}])
+def test_where_none_of_several_scorers_decides_there_is_none_to_score_by(data, chosen):
+    X, y = data
+    search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], **chosen).fit(X, y)
+    model = AAKELM(**search.best_params_).fit(X[y == 1])
+    np.testing.assert_array_equal(search.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match=r"score needs a scorer that decides, .* none of the several, \('f1', "):
+        search.score(X, y)
+    assert search.scorer_["auroc"](search, X, y) == SCORERS["auroc"](model, X, y)
+
+
+@pytest.mark.parametrize("index", [3, -1, 1.0, None])
+def test_a_function_that_chooses_no_point_is_refused(data, index):
+    with pytest.raises(ValueError, match=rf"refit must return the number of a point, from 0 to 2; got {index}"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}, refit=lambda results: index).fit(*data)
+
+
+def test_among_several_scorers_without_refit_none_decides(data):
+    search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit=False).fit(*data)
+    assert not [name for name in vars(search) if name.startswith("best_")]
+
+
+def test_a_fit_leaves_nothing_of_the_last_one_behind(data):
+    X, y = data
+    search = OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(X, y)
+    search.set_params(refit=lambda results: 1, criterion="consistency").fit(X)
+    fresh = clone(search).fit(X)
+    assert set(vars(search)) == set(vars(fresh))
+    search.set_params(refit=False).fit(X, y)
+    assert not hasattr(search, "best_estimator_")
+    assert not hasattr(search, "refit_time_")
+    assert not hasattr(search, "n_features_in_")
+
+
+@pytest.mark.parametrize("broken", [{"scoring": "auroc", "refit": "f1"}, {"cv": 1000}, {"estimator": AAKELM(sigma=-1)}])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_fit_that_fails_leaves_the_last_one_whole(data, broken):
+    X, y = data
+    search = OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(X, y)
+    before = {name: value for name, value in vars(search).items() if name.endswith("_")}
+    with pytest.raises(ValueError):
+        search.set_params(criterion="ball", **broken).fit(X[:, :2], y)
+    assert {name: value for name, value in vars(search).items() if name.endswith("_")} == before
+    assert search.predict(X).shape == (85,)
+
+
+def test_estimators_in_a_grid_stay_as_they_were_given(data):
+    X, y = data
+    scaler = StandardScaler()
+    grid = {"standardscaler": [scaler, "passthrough"]}
+    search = OneClassSearchCV(make_pipeline(StandardScaler(), AAKELM()), grid).fit(X, y)
+    assert not hasattr(scaler, "mean_")
+    assert search.predict(X).shape == (85,)
+
+
+@pytest.mark.parametrize(("cv", "same"), [(np.int64(3), 3), (np.uint8(2), 2), (None, 5)])
+def test_any_whole_number_is_a_number_of_folds(data, cv, same):
+    found = OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=cv).fit(*data).cv_results_["mean_test_score"]
+    expected = OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=OneClassKFold(same)).fit(*data).cv_results_
+    np.testing.assert_array_equal(found, expected["mean_test_score"])
+
+
+@pytest.mark.parametrize("cv", [True, np.True_, "5", 2.5])
+def test_what_is_no_number_of_folds_is_refused(data, cv):
+    with pytest.raises(ValueError, match="cv must be a whole number, a splitter or pairs of row numbers; got"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=cv).fit(*data)
+
+
+@pytest.mark.parametrize("approximation", ["auto", Nystrom(20)])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_rows_may_be_lists(data, approximation, labelled):
+    X, y = data if labelled else (data[0], None)
+    search = OneClassSearchCV(AAKELM(approximation=approximation), {"C": COSTS}, scoring="auroc", cv=3)
+    expected = search.fit(X, y).cv_results_["mean_test_score"]
+    found = search.fit(X.tolist(), None if y is None else y.tolist())
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected)
+
+
+def with_three_outliers(X, y):
+    """All targets and the three outliers nearest to them."""
+    outside = np.flatnonzero(y == -1)
+    nearest = outside[np.argsort(-AAKELM().fit(X[y == 1]).score_samples(X[outside]))[:3]]
+    rows = np.concatenate([np.flatnonzero(y == 1), nearest])
+    return X[rows], y[rows]
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_a_score_that_needs_outliers_is_the_mean_over_the_folds_that_have_some(data):
+    X, y = with_three_outliers(*data)
+    folds = list(OneClassKFold(5).split(X, y))
+    expected = by_brute_force(AAKELM(), {"C": COSTS}, X, y, ["f1", "auroc"], folds).cv_results_
+    search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit="auroc")
+    with pytest.warns(UserWarning, match=r"2 of 5 folds hold none of the 3 outliers.*no auroc.*fewer folds \(cv=\)"):
+        search.fit(X, y)
+    by_fold = np.array([expected[f"split{k}_test_auroc"] for k in range(5)])
+    assert np.isnan(by_fold).any(axis=1).sum() == 2
+    np.testing.assert_allclose(search.cv_results_["mean_test_auroc"], np.nanmean(by_fold, axis=0), atol=1e-12)
+    np.testing.assert_allclose(search.cv_results_["std_test_auroc"], np.nanstd(by_fold, axis=0), atol=1e-12)
+    np.testing.assert_allclose(search.cv_results_["mean_test_f1"], expected["mean_test_f1"], atol=1e-12)
+    assert search.best_score_ == np.max(search.cv_results_["mean_test_auroc"]) < 1
+
+
+def test_where_folds_lack_outliers_a_point_that_fails_still_does_not_win(data):
+    search = OneClassSearchCV(AAKELM(), {"C": [-1.0, 1.0]}, scoring="auroc", error_score=0.25)
+    with pytest.warns(UserWarning, match="2 of 5 folds hold none"), pytest.warns(FitFailedWarning):
+        search.fit(*with_three_outliers(*data))
+    assert search.cv_results_["mean_test_score"][0] == 0.25
+    assert search.best_params_ == {"C": 1.0}
+
+
+@QUIET
+@pytest.mark.parametrize("scoring", ["auroc", lambda estimator, X, y: np.nan])
+def test_without_any_score_no_point_is_chosen(data, scoring):
+    X, y = data
+    inside = np.flatnonzero(y == 1)
+    folds = [(inside[:40], inside[40:]), (inside[20:], inside[:20])]
+    with pytest.raises(ValueError, match=r"no point of the grid has a score to choose by.*NaN for all 3"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=scoring, cv=folds).fit(X, y)
+
+
+def test_folds_must_have_targets_on_both_sides(data):
+    X, y = data
+    inside, outside = np.flatnonzero(y == 1), np.flatnonzero(y == -1)
+    for folds in ([(inside, outside)], [(outside, inside)]):
+        with pytest.raises(ValueError, match="every fold of cv must have targets on both sides, but fold 0 trains on"):
+            OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=folds).fit(X, y)
+
+
+def test_targets_that_are_the_fewer_are_pointed_out_unless_they_are_named(data):
+    X, y = data
+    grid = {"C": COSTS}
+    with pytest.warns(UserWarning, match=r"25 of 85 rows are taken for targets.*target= names the label"):
+        OneClassSearchCV(AAKELM(), grid).fit(X, -y)
+    OneClassSearchCV(AAKELM(), grid, target=1).fit(X, -y)
+
+
 def test_a_point_that_cannot_be_fitted_does_not_win_and_spares_the_others(data):
     X, y = data
     grid = {"C": [1.0, -1.0], "delta": BUDGETS}
@@ -241,11 +387,21 @@ def test_search_is_cloned_whole(data):
         ({"criterion": "guess"}, "criterion must be one of 'auto', 'labels'.*got 'guess'"),
         ({"scoring": ["f1", "auroc"]}, "refit must name the scorer that decides"),
         ({"scoring": 3}, "scoring must be one of 'f1'"),
+        ({"scoring": "aucroc"}, "scoring must be one of 'f1'.*'auroc'.*got 'aucroc'"),
+        ({"scoring": []}, r"scoring must hold at least one scorer, got \[\]"),
+        ({"param_grid": []}, r"param_grid must hold at least one point, got \[\]"),
+        ({"cv": iter([])}, "cv must give at least one fold, got none"),
     ],
 )
 def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message):
     with pytest.raises(ValueError, match=message):
-        OneClassSearchCV(AAKELM(), {"C": COSTS}, **params).fit(*data)
+        OneClassSearchCV(**{"estimator": AAKELM(), "param_grid": {"C": COSTS}} | params).fit(*data)
+
+
+def test_a_refit_that_names_no_scorer_is_refused_before_anything_is_fitted(data, monkeypatch):
+    monkeypatch.setattr("oneclass.selection._evaluate._by_path", None)
+    with pytest.raises(ValueError, match="refit must name the scorer that decides"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit="gmean").fit(*data)
 
 
 def test_when_no_point_can_be_fitted_the_error_is_raised(data):
@@ -256,8 +412,5 @@ def test_when_no_point_can_be_fitted_the_error_is_raised(data):
 
 @pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_every_check_of_scikit_learn_passes_but_one():
-    search = OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, cv=2, target=1)
-    # That check gives complex labels too, and labels are read first.
-    checks = check_estimator(search, on_fail=None, on_skip=None)
-    assert [c["check_name"] for c in checks if c["status"] == "failed"] == ["check_complex_data"]
+def test_every_check_of_scikit_learn_passes():
+    check_estimator(OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, cv=2, target=1), on_skip=None)

@@ -54,7 +54,7 @@ def test_labels_of_any_kind_are_understood():
     assert [test.tolist() for _, test in OneClassKFold(target="cat").split(X, words)] == expected
 
 
-@pytest.mark.parametrize("n_splits", [1, 41])
+@pytest.mark.parametrize("n_splits", [1, 41, 2.5, True])
 def test_a_number_of_folds_that_the_targets_cannot_fill_is_refused(n_splits):
     with pytest.raises(
         ValueError,

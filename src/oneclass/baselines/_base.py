@@ -9,16 +9,17 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.model_selection import KFold
+from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.checks import check_flag, check_magnitudes
+from ..contract.base import OneClassClassifier, decision_of
+from ..contract.checks import check_flag, check_magnitudes, check_value
 from ..contract.reading import Header, read_training_rows
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import Calibration
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
-from ..core.threshold import Ranks
+from ..core.threshold import Decision, Ranks
 from ._rounding import Rounding
 
 __all__ = ["Baseline", "Explained", "ExplainedModel", "Model", "Outliers", "Training", "count_distinct"]
@@ -76,7 +77,7 @@ class Baseline(OneClassClassifier):
     is that of all rows. Everything is computed in double precision.
     """
 
-    _rules: ClassVar = {**OneClassClassifier._rules, "train": rules.dd_tools}
+    thresholds: ClassVar = {**OneClassClassifier.thresholds, "train": rules.dd_tools}
     #: Fields of the model that are attributes of the fitted classifier, with an underscore after them.
     _published: ClassVar[tuple[str, ...]] = ()
     #: Whether held-out losses cost so little that every fit has them; else only one whose threshold needs them does.
@@ -85,6 +86,8 @@ class Baseline(OneClassClassifier):
     scale: bool
     scaler_: Scaler
     model_: Any
+    decision_: Decision
+    ranks_: Ranks
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the target class from its rows.
@@ -105,7 +108,7 @@ class Baseline(OneClassClassifier):
         return self._fit_rows(X, header)
 
     def _fit_rows(self, X: Array, header: Header, outliers: Outliers | None = None) -> Self:
-        self._check_decision()
+        decision = decision_of(self)
         self._before(X)
         scaler = self._scaling(X, header)
         training = self._training(X, scaler)
@@ -114,15 +117,17 @@ class Baseline(OneClassClassifier):
         model = self._learn(training)
         w = ones(X)
         calibration = None
-        if self._holds_out or self._held_out_for_free:
+        if decision.held_out or self._held_out_for_free:
             calibration = Calibration.of(self._held_out_losses(model, training), w)
-        held_out = calibration if self._holds_out else None
+        held_out = calibration if decision.held_out else None
         ranks = held_out or Ranks.of(self._training_losses(model, training), w)
         self._after(model)
         return self._keep(
             header,
-            self._threshold(model, ranks),
+            self._threshold(model, ranks, decision),
             calibration,
+            decision_=decision,
+            ranks_=ranks,
             model_=model,
             scaler_=scaler,
             **self._attributes(model, training),
@@ -176,11 +181,28 @@ class Baseline(OneClassClassifier):
         """How large the model's losses of its rows are beside those of a twin, which learnt from some of them."""
         return 1.0
 
-    def _threshold(self, model: Any, ranks: Ranks) -> float:
+    def _threshold(self, model: Any, ranks: Ranks, decision: Decision) -> float:
         """Put the threshold on these losses, held-out or training ones as the rule asks."""
-        return self._rules[self.threshold](ranks, delta=self.delta)
+        return float(self.thresholds[decision.rule](ranks, delta=decision.delta))
 
     # Answers.
+
+    def offset_at(self, delta: float) -> float:
+        """The threshold on `score_samples` that the rule of the fit puts for another `delta`, without fitting again.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+            False-alarm rate asked for.
+
+        Returns
+        -------
+        float
+            What `offset_` would be, where `delta` has no other part in the fit.
+        """
+        check_is_fitted(self)
+        delta = check_value(self, "delta", delta, 0, 1, closed_low=True)
+        return -self._threshold(self.model_, self.ranks_, replace(self.decision_, delta=delta))
 
     def _losses(self, X: Array) -> Array:
         return self.model_.losses(self.scaler_(X))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.svm import OneClassSVM
 
+from ..contract.base import decision_of
 from ..contract.checks import check_flag, check_number, check_square
 from ..contract.kernels import is_precomputed, read_kernel
 from ..contract.reading import Header
@@ -16,7 +17,7 @@ from ..core.arrays import Array, blocks, ones
 from ..core.choosing import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, Radial
 from ..core.scaling import Scaler
-from ..core.threshold import Ranks
+from ..core.threshold import Decision, Ranks
 from ._base import Training
 from ._patience import SQUARED_FOLDS, Slow
 
@@ -54,7 +55,7 @@ class Description(ABC):
 class KernelDescription(Slow):
     """A baseline that describes the target class by support vectors."""
 
-    _rules: ClassVar = {**Slow._rules, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
+    thresholds: ClassVar = {**Slow.thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
     _published: ClassVar[tuple[str, ...]] = ("support", "support_vectors", "dual_coef", "kernel")
     _instead: ClassVar = "VAAKELM(approximation='auto'), or fewer rows"
 
@@ -70,7 +71,7 @@ class KernelDescription(Slow):
     def _seconds(self, n: int, d: int) -> float:
         solution = (4e-8 + 4e-9 * d) * self._share("nu", n) * n**2
         bandwidth = (5e-9 + 1e-10 * d) * n**2 if isinstance(self.sigma, str) else 0.0
-        return solution * (SQUARED_FOLDS if self._holds_out else 1) + bandwidth
+        return solution * (SQUARED_FOLDS if decision_of(self).held_out else 1) + bandwidth
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
         if not is_precomputed(self):
@@ -94,8 +95,8 @@ class KernelDescription(Slow):
         given = getattr(self, parameter) is not None
         return max(check_number(self, parameter, 0, 1, closed_high=True) if given else self.delta, 1 / n)
 
-    def _threshold(self, model: Description, ranks: Ranks) -> float:
-        return model.boundary if self.threshold == "boundary" else super()._threshold(model, ranks)
+    def _threshold(self, model: Description, ranks: Ranks, decision: Decision) -> float:
+        return model.boundary if decision.rule == "boundary" else super()._threshold(model, ranks, decision)
 
     def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
         bandwidth = {"sigma_": float(model.kernel.sigma)} if isinstance(model.kernel, Radial) else {}

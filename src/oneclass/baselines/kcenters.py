@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
+from ..contract.base import decision_of
 from ..contract.checks import check_integer
 from ..contract.randomness import seeded
 from ..core.arrays import Array
@@ -92,7 +93,7 @@ class KCentersDetector(Slow, Explained):
 
     def _seconds(self, n: int, d: int) -> float:
         n_init, n_centers = check_integer(self, "n_init", 1), check_integer(self, "n_centers", 1)
-        return n * n_init * (2.5e-6 + 2e-8 * d * n_centers) * (FOLDS if self._holds_out else 1)
+        return n * n_init * (2.5e-6 + 2e-8 * d * n_centers) * (FOLDS if decision_of(self).held_out else 1)
 
     def _learn(self, training: Training) -> _Balls:
         rows = np.unique(training.Z, axis=0)  # copies change no radius

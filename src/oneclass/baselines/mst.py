@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contract.checks import check_integer
 from ..core.arrays import Array
-from ..core.threshold import Ranks
+from ..core.threshold import Decision, Ranks
 from ._base import Training
 from ._neighbours import LOW
 from ._patience import Slow
@@ -98,20 +98,21 @@ class MSTDetector(Slow):
             if n_paths:
                 edges = edges[on_longest_paths(edges, own, n_paths)]
             elif self.threshold == "loo":
-                edges = _without_strays(edges, own <= self._usual_length(lengths), copies)
+                edges = _without_strays(edges, own <= _usual_length(lengths, self.delta), copies)
         return _Tree(vertices, edges, lengths, Segments(*vertices[edges.T]), training.rounding)
 
-    def _threshold(self, model: _Tree, ranks: Ranks) -> float:
-        if self.threshold == "train":
-            return self._usual_length(model.lengths)
-        if self.threshold == "authors":
+    def _threshold(self, model: _Tree, ranks: Ranks, decision: Decision) -> float:
+        if decision.rule == "train":
+            return _usual_length(model.lengths, decision.delta)
+        if decision.rule == "authors":
             ranks = Ranks.of(model.lengths, np.ones(len(model.lengths)))
-        return super()._threshold(model, ranks)
+        return super()._threshold(model, ranks, decision)
 
-    def _usual_length(self, lengths: Array) -> float:
-        """The (1 - delta) quantile of the lengths of the edges."""
-        entry = int(np.floor(len(lengths) * (1 - self.delta) + 0.5))
-        return float(lengths[max(entry, 1) - 1])
+
+def _usual_length(lengths: Array, delta: float) -> float:
+    """The (1 - delta) quantile of the lengths of the edges."""
+    entry = int(np.floor(len(lengths) * (1 - delta) + 0.5))
+    return float(lengths[max(entry, 1) - 1])
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ class OCRF(Slow):
     array([ 1, -1])
     """
 
-    _rules: ClassVar = {**Slow._rules, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
-    _held_out_rules: ClassVar = ("loo", "oob")
+    thresholds: ClassVar = {**Slow.thresholds, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
+    held_out_thresholds: ClassVar = ("loo", "oob")
     _held_out_for_free: ClassVar = True
     _published: ClassVar = ("generator", "trees", "rows")
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"

@@ -19,7 +19,7 @@ from .checks import check_choice, check_number, check_value
 from .notices import warn
 from .reading import Header, read_rows
 
-__all__ = ["OneClassClassifier"]
+__all__ = ["OneClassClassifier", "decision_of"]
 
 
 class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -30,8 +30,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
-    _rules: ClassVar[dict[str, rules.Rule]] = rules.RULES
-    _held_out_rules: ClassVar[tuple[str, ...]] = rules.HELD_OUT
+    thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
+    held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
 
     delta: float
     threshold: str
@@ -49,21 +49,12 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # What a fit does first and last.
 
-    @property
-    def _holds_out(self) -> bool:
-        """Whether the threshold looks at held-out losses."""
-        return self.threshold in self._held_out_rules
-
-    def _check_decision(self) -> None:
-        check_number(self, "delta", 0, 1, closed_low=True)
-        check_choice(self, "threshold", tuple(self._rules))
-
     def _keep(self, header: Header, threshold: float, calibration: Calibration | None, **fitted: Any) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, **fitted)
-        if calibration is not None and self._holds_out:
+        if calibration is not None and self.threshold in self.held_out_thresholds:
             self._warn_below_smallest("delta", self.delta, "the lowest held-out score is the threshold")
         return self
 
@@ -200,6 +191,13 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _read(self, X: Any) -> Array:
         return read_rows(Header.of(self), X)
+
+
+def decision_of(classifier: OneClassClassifier) -> rules.Decision:
+    """How a classifier is to put its threshold, checked."""
+    delta = check_number(classifier, "delta", 0, 1, closed_low=True)
+    rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))
+    return rules.Decision(rule, delta, rule in classifier.held_out_thresholds)
 
 
 def _finite(losses: Callable[[Array], Array], rows: Array) -> Array:

@@ -11,7 +11,7 @@ from .moments import Moments
 from .plan import Plan
 from .recipe import Recipe
 from .solve import DualModel, PrimalModel, TrainingRows, solve_dual, solve_primal
-from .threshold import RULES, Ranks
+from .threshold import RULES, Decision, Ranks
 
 __all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
 
@@ -91,9 +91,9 @@ def fit_moments(plan: Plan, moments: Moments) -> Machine:
     return Machine(plan, model, signal, whole.t[0, :] - features @ model.weights)
 
 
-def put_threshold(rule: str, ranks: Ranks, *, delta: float, recipe: Recipe, mean_residual: Array) -> float:
-    """The threshold of a rule by name on ranked losses, or for ``mean`` on the mean output (VOCKELM_thresh)."""
-    if rule == "mean":
+def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_residual: Array) -> float:
+    """The threshold on ranked losses or, for the rule ``mean``, on the mean output (VOCKELM_thresh)."""
+    if decision.rule == "mean":
         # The sign of r has no part in the rule: outputs near a negative r are as good.
-        return delta * abs((recipe.constant or 0.0) - float(mean_residual[0]))
-    return RULES[rule](ranks, delta=delta)
+        return decision.delta * abs((recipe.constant or 0.0) - float(mean_residual[0]))
+    return RULES[decision.rule](ranks, delta=decision.delta)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Array
+from .arrays import Array
 
 __all__ = ["OutlierGenerator"]
 

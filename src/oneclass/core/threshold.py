@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, namespace
 
-__all__ = ["HELD_OUT", "RULES", "Ranks", "Rule", "authors", "conformal", "dd_tools", "paper"]
+__all__ = ["HELD_OUT", "RULES", "Decision", "Ranks", "Rule", "authors", "conformal", "dd_tools", "paper"]
 
 #: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
 _SLACK = 1e-9
@@ -94,6 +94,15 @@ def authors(ranks: Ranks, *, delta: float) -> float:
     s = ranks.losses[ranks.place(ranks.total - math.floor(delta * ranks.total + _SLACK))]
     # "Strictly below s" is "at most the float before s".
     return _before(float(s), ranks.losses)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which rule puts the threshold, for which budget, and whether it looks at held-out losses or at training ones."""
+
+    rule: str
+    delta: float
+    held_out: bool
 
 
 #: Rules of the machines by name, and those among them that look at held-out losses.

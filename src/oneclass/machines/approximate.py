@@ -19,13 +19,24 @@ from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
 from ..core.solve import PrimalModel
-from ..core.threshold import Ranks
+from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from .exact import Check, Fit, losses_of
 
-__all__ = ["Approximation", "choose_approximation", "chunk_approximation", "fit_through", "plan_through"]
+__all__ = [
+    "Approximation",
+    "Ranked",
+    "choose_approximation",
+    "chunk_approximation",
+    "fit_through",
+    "judge_training",
+    "plan_through",
+]
 
 Approximation = Nystrom | Fourier
+
+#: Losses and their weights.
+Ranked = tuple[Array, Array]
 
 _log = logging.getLogger("oneclass")
 
@@ -72,32 +83,41 @@ def _fits_exactly(machine: Any, X: Array) -> bool:
 
 
 def fit_through(
-    recipe: Recipe,
-    engine: Engine,
-    approximation: Approximation,
-    *,
-    delta: float,
-    seed: int,
-    on_training: bool,
-    check: Check,
+    recipe: Recipe, engine: Engine, approximation: Approximation, *, decision: Decision, seed: int, check: Check
 ) -> Fit:
-    """The machine with explicit features of the rows of an engine; thresholds may look at losses `on_training` rows.
-
-    `check` may refuse the columns once their moments are known.
-    """
+    """The machine with explicit features of the rows of an engine; `check` may refuse their columns."""
     plan, survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
     machine = fit_moments(plan, engine.total(plan.moments, "moments"))
-    model: Any = machine.model
-    matters = model.effective / survey.n_rows > _NEGLIGIBLE * delta
-    costly = matters or recipe.needs_variance
-    engine = _judging(engine, survey, model, costly=costly, choosing=_choosing_rows(approximation))
-    step = partial(_held_out, machine) if matters else partial(_training, machine)
-    held_out = engine.total(partial(step, engine.loss_limit), "held-out losses")
-    training = held_out
-    if on_training and matters:
-        training = engine.total(partial(_training, machine, engine.loss_limit), "losses")
-    ranks = Ranks.of(*training.weighted()) if on_training else None
-    return Fit(machine, Calibration.of(*held_out.weighted()), ranks)
+    return judge_training(machine, engine, survey, approximation, decision, {})
+
+
+def judge_training(
+    machine: Machine,
+    engine: Engine,
+    survey: Survey,
+    approximation: Approximation,
+    decision: Decision,
+    known: dict[tuple[bool, bool], Ranked],
+) -> Fit:
+    """The machine with the losses of its training rows, or of a sample where leverages of all would cost too much.
+
+    Losses (held out or not, of a sample or not) that are `known` are taken from there, others put there: they serve
+    other decisions about the same machine.
+    """
+    model, n = _primal(machine), survey.n_rows
+    matters = model.effective / n > _NEGLIGIBLE * decision.delta
+    costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
+    sampled = costly and n > 2 * survey.sample.size
+    judged = _sample_of(survey, approximation) if sampled else engine
+
+    def losses(held_out: bool, label: str) -> Ranked:
+        if (held_out, sampled) not in known:
+            step = partial(_held_out if held_out else _training, machine, judged.loss_limit)
+            known[held_out, sampled] = judged.total(step, label).weighted()
+        return known[held_out, sampled]
+
+    held_out = Calibration.of(*losses(matters, "held-out losses"))
+    return Fit(machine, held_out, None if decision.held_out else Ranks.of(*losses(False, "losses")))
 
 
 def _choosing_rows(approximation: Approximation) -> int:
@@ -132,20 +152,23 @@ def plan_through(
     return replace(plan, map=feature_map, centres=centres), survey
 
 
-def _judging(engine: Engine, survey: Survey, model: PrimalModel, *, costly: bool, choosing: int) -> Engine:
-    """The rows whose losses make the threshold: all, or a sample where leverages of all would cost too much."""
-    n, sample = survey.n_rows, survey.sample
-    if not costly or n * model.width**2 <= _AFFORDABLE or n <= 2 * sample.size:
-        return engine
+def _sample_of(survey: Survey, approximation: Approximation) -> Engine:
+    """Rows of the sample that are fresh to the plan."""
+    sample = survey.sample
     # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. A sample that is not
     # full holds every distinct row, with as much weight as it has copies.
-    first = choosing if sample.rows.shape[0] == sample.size else 0
+    first = _choosing_rows(approximation) if sample.rows.shape[0] == sample.size else 0
     return InMemory(sample.rows[first:, :], sample.weights[first:])
 
 
+def _primal(machine: Machine) -> PrimalModel:
+    if not isinstance(machine.model, PrimalModel):
+        raise TypeError("an exact fit has no explicit features")
+    return machine.model
+
+
 def _held_out(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:
-    model: Any = machine.model
-    return LossSummary.of(machine.held_out_losses(machine.plan.training_rows(model, X, w)), w, limit=limit)
+    return LossSummary.of(machine.held_out_losses(machine.plan.training_rows(_primal(machine), X, w)), w, limit=limit)
 
 
 def _training(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:

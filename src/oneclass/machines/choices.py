@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils import check_random_state
+
 from ..contract.checks import check_choice, check_flag, check_integer, check_number
 from ..contract.kernels import is_precomputed, read_cost, read_kernel
 from ..core.arrays import Array, device, namespace
@@ -11,7 +13,7 @@ from ..core.embedding import Scatter, UserLaplacian
 from ..core.loss import REBUILDING
 from ..core.recipe import Recipe, Variance
 
-__all__ = ["is_matrix", "recipe_of"]
+__all__ = ["is_matrix", "recipe_of", "seed_of"]
 
 _INFINITE = float("inf")
 
@@ -39,6 +41,11 @@ def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Re
     if precomputed and recipe.needs_variance:
         raise ValueError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")
     return recipe
+
+
+def seed_of(machine: Any) -> int:
+    """The seed of a machine's landmarks and random features."""
+    return 0 if machine.random_state is None else int(check_random_state(machine.random_state).randint(2**31 - 1))
 
 
 def is_matrix(variance: object) -> bool:

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self
 
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
+from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.kernels import is_precomputed
 from ..contract.memory import check_matrix_fits
@@ -22,10 +21,11 @@ from ..core.kernels import Radial
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
+from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
-from .choices import recipe_of
+from .choices import recipe_of, seed_of
 from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
 
 __all__ = ["AutoAssociative", "KernelMachine"]
@@ -70,12 +70,12 @@ class KernelMachine(OneClassClassifier):
         self
             The fitted machine.
         """
-        self._check_decision()
+        decision = decision_of(self)
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
             reader = Reader.of_collection(self, X, self.device)
-            return self._fit_through(DaskRows(X, reader), reader.header)
+            return self._fit_through(DaskRows(X, reader), reader.header, decision)
         X, header = read_training_rows(self, X)
         X = self._on_device(X)
         if is_precomputed(self):
@@ -88,13 +88,13 @@ class KernelMachine(OneClassClassifier):
         approximation = choose_approximation(self, X)
         if approximation is not None:
             engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, approximation)
+            return self._fit_through(engine, header, decision, approximation)
         recipe = recipe_of(self, X, kept)
         # The matrix is factored in place; the host keeps a second one for uncertainty.
         check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
         with self._naming(recipe):
-            fit = fit_exactly(recipe, X, w, on_training=not self._holds_out, check=self._checking(header, recipe))
-        return self._keep_fit(fit, header, approximation=None, kept=kept)
+            fit = fit_exactly(recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe))
+        return self._keep_fit(fit, header, decision, approximation=None, kept=kept)
 
     def fit_chunks(self, chunks: Any, *, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
@@ -128,11 +128,13 @@ class KernelMachine(OneClassClassifier):
         >>> VAAKELM(approximation=Nystrom(50)).fit_chunks(blocks).predict([[0.0, 0.0], [6.0, 6.0]])
         array([ 1, -1])
         """
-        self._check_decision()
+        decision = decision_of(self)
         engine = Chunks(chunks, partial(Reader.of_first, self, device=self.device), verbose=verbose)
-        return self._fit_through(engine, engine.reader.header)
+        return self._fit_through(engine, engine.reader.header, decision)
 
-    def _fit_through(self, engine: Engine, header: Header, approximation: Approximation | None = None) -> Self:
+    def _fit_through(
+        self, engine: Engine, header: Header, decision: Decision, approximation: Approximation | None = None
+    ) -> Self:
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
         with self._naming(recipe):
@@ -140,15 +142,11 @@ class KernelMachine(OneClassClassifier):
                 recipe,
                 engine,
                 approximation,
-                delta=self.delta,
-                seed=self._seed(),
-                on_training=not self._holds_out,
+                decision=decision,
+                seed=seed_of(self),
                 check=self._checking(header, recipe),
             )
-        return self._keep_fit(fit, header, approximation=approximation)
-
-    def _seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        return self._keep_fit(fit, header, decision, approximation=approximation)
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
@@ -169,16 +167,17 @@ class KernelMachine(OneClassClassifier):
             raise ValueError(f"{self._name}: {error}") from None
 
     def _keep_fit(
-        self, fit: Fit, header: Header, *, approximation: Approximation | None, kept: Array | None = None
+        self,
+        fit: Fit,
+        header: Header,
+        decision: Decision,
+        *,
+        approximation: Approximation | None,
+        kept: Array | None = None,
     ) -> Self:
         machine, plan = fit.machine, fit.machine.plan
-        threshold = put_threshold(
-            self.threshold,
-            fit.training or fit.calibration,
-            delta=self.delta,
-            recipe=plan.recipe,
-            mean_residual=machine.mean_residual,
-        )
+        ranks = fit.training or fit.calibration
+        threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
         fitted = {"sigma_": float(plan.kernel.sigma)} if isinstance(plan.kernel, Radial) else {}
         if machine.labels is not None:
             fitted["labels_"] = machine.labels

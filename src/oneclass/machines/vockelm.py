@@ -96,7 +96,7 @@ class VOCKELM(KernelMachine):
     """
 
     loss: ClassVar[str] = "squared"
-    _rules: ClassVar = {**KernelMachine._rules, "mean": rules.paper}  # which looks at the mean output instead
+    thresholds: ClassVar = {**KernelMachine.thresholds, "mean": rules.paper}  # which looks at the mean output instead
 
     def __init__(
         self,

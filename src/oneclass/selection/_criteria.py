@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,26 +13,24 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
-from ..estimators._base import OneClassClassifier
-from ..estimators._input import check_number
-from ._evaluate import Fold, Job, Params, Row, jobs, shared_groups
+from ..contract.base import OneClassClassifier
+from ._evaluate import Fold, Job, Row, jobs, opened
+from ._points import Family, Params, Refusal, families, fits_exactly
 from ._results import score_columns, table
-from ._spectral import SpectralPath, serves
 from .consistency import consistency_scores, promised
 from .outliers import OUTLIERS, generate_outliers
 from .scorers import Scorer
 
-__all__ = ["CRITERIA", "Decided", "Problem"]
+__all__ = ["CRITERIA", "WITHOUT_SCORERS", "Decided", "Problem"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 
 class Decided(NamedTuple):
-    """Columns for `cv_results_`, the names of the scores among them, and the number of folds."""
+    """Columns for `cv_results_` and the number of folds."""
 
     columns: dict[str, Any]
-    names: tuple[str, ...]
     n_folds: int
 
 
@@ -65,6 +64,14 @@ class Problem:
         """Targets to train on and rows to judge; outliers never get into training."""
         y = np.where(self.targets, 1, -1)
         kept = [(train[self.targets[train]], test) for train, test in self.splits()]
+        if not kept:
+            raise ValueError("OneClassSearchCV: cv must give at least one fold, got none; an iterator gives them once")
+        for k, (train, test) in enumerate(kept):
+            if not len(train) or not self.targets[test].any():
+                raise ValueError(
+                    f"OneClassSearchCV: every fold of cv must have targets on both sides, but fold {k} trains on "
+                    f"{len(train)} and validates on {self.targets[test].sum()}"
+                )
         return [Fold(self.take(train, train), self.take(test, train), y[test]) for train, test in kept]
 
     def judge(
@@ -80,15 +87,32 @@ class Problem:
         shape = len(self.candidates), len(folds)
         seconds = table([row._replace(scores={"": row.seconds}) for row in rows], *shape, "")
         columns: dict[str, Any] = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}
+        ways = [sorted({row.numerics for row in rows if row.candidate == i}) for i in range(len(self.candidates))]
+        columns["numerics"] = np.array([" and ".join(way) for way in ways], dtype=object)
         for name in scorers:
-            columns |= score_columns(name, table(rows, *shape, name))
+            columns |= score_columns(name, table(rows, *shape, name), self._defined(rows, folds, name))
         return rows, columns
+
+    def _defined(self, rows: Sequence[Row], folds: Sequence[Fold], name: str) -> Index:
+        """Folds that have the score: a fold without outliers may not, whatever the candidate."""
+        scored = {row.fold for row in rows if row.error is None and not np.isnan(row.scores[name])}
+        without = [k for k, fold in enumerate(folds) if np.all(fold.y == 1) and k not in scored]
+        if 0 < len(without) < len(folds):
+            outliers = len(self.targets) - int(self.targets.sum())
+            warnings.warn(
+                f"OneClassSearchCV: {len(without)} of {len(folds)} folds hold none of the {outliers} outliers, and so "
+                f"have no {name}: it is the mean over the others; fewer folds (cv=) leave fewer without",
+                UserWarning,
+                stacklevel=5,
+            )
+            return np.setdiff1d(np.arange(len(folds)), without)
+        return np.arange(len(folds))
 
 
 def by_labels(problem: Problem) -> Decided:
     """Scores of held-out targets and of the outliers that the user has."""
     folds = problem.folds()
-    return Decided(problem.judge(folds, problem.scorers)[1], tuple(problem.scorers), len(folds))
+    return Decided(problem.judge(folds, problem.scorers)[1], len(folds))
 
 
 def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
@@ -104,7 +128,7 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
         made = generate_outliers(known, n, kind=kind, random_state=random)
         y = np.repeat([1, -1], [len(inside), n])
         folds.append(Fold(known, np.concatenate([inside, made]), y))
-    return Decided(problem.judge(folds, problem.scorers)[1], tuple(problem.scorers), len(folds))
+    return Decided(problem.judge(folds, problem.scorers)[1], len(folds))
 
 
 def by_consistency(problem: Problem) -> Decided:
@@ -122,30 +146,38 @@ def by_consistency(problem: Problem) -> Decided:
     complexity = _complexities(rows, len(problem.candidates))
     score = consistency_scores(rejected, delta, complexity, int(sizes.sum()))
     columns |= {"complexity": complexity, **score_columns("score", np.repeat(score[:, None], len(folds), axis=1))}
-    return Decided(columns, ("score",), len(folds))
+    return Decided(columns, len(folds))
 
 
 def by_likelihood(problem: Problem) -> Decided:
     """Marginal likelihood of all targets, without folds."""
     rows = np.flatnonzero(problem.targets)
     train = problem.take(rows, rows)
-    if not serves(problem.estimator, train):
+    if not fits_exactly(problem.estimator, problem.candidates, train):
         name = type(problem.estimator).__name__
         raise ValueError(
             f"OneClassSearchCV: criterion='likelihood' needs a kernel machine that fits exactly, got {name}"
         )
-    groups = shared_groups(problem.candidates)
-    members = [{i: problem.candidates[i] for i in group} for group in groups]
-    done = problem.run((_likelihoods, (problem.estimator, group, train)) for group in members)
+    shared, others = families(problem.estimator, problem.candidates, train, whole=True)
+    for i in others:  # which a fit refuses
+        clone(problem.estimator).set_params(**problem.candidates[i]).fit(train)
+    done = problem.run((_likelihoods, (problem.estimator, family, train)) for family in shared)
     score = table(done, len(problem.candidates), 1, "score")
-    return Decided(score_columns("score", score), ("score",), 1)
+    return Decided(score_columns("score", score), 1)
 
 
-def _likelihoods(estimator: Any, members: dict[int, Params], train: Any) -> list[Row]:
-    machines = {i: clone(estimator).set_params(**params) for i, params in members.items()}
-    costs = {i: check_number(machine, "C", 0, float("inf")) for i, machine in machines.items()}
-    path = SpectralPath(next(iter(machines.values())), train, train, costs=sorted(set(costs.values())))
-    return [Row(i, 0, {"score": path.log_likelihood(C)}, np.nan, 0.0) for i, C in costs.items()]
+def _likelihoods(estimator: Any, family: Family, train: Any) -> list[Row]:
+    try:
+        path: Any = opened(estimator, family, train, train)
+    except Refusal as refusal:  # there is no other way to a likelihood
+        raise (refusal.__cause__ or ValueError(f"{type(estimator).__name__}: {refusal}")) from None
+    rows = []
+    for g, group in enumerate(family.by_variance()):
+        path = path if g == 0 else path.again(family.points[group[0]].recipe)
+        for i in group:
+            likelihood = path.log_likelihood(family.points[i].recipe.C)
+            rows.append(Row(i, 0, {"score": likelihood}, np.nan, 0.0, numerics=path.numerics))
+    return rows
 
 
 def _targets_only(fold: Fold) -> Fold:
@@ -169,3 +201,6 @@ CRITERIA: dict[str, Callable[[Problem], Decided]] = {
     **{kind: partial(by_made_up_outliers, kind=kind) for kind in OUTLIERS},
     "likelihood": by_likelihood,
 }
+
+#: Criteria that bring a score of their own.
+WITHOUT_SCORERS = ("consistency", "likelihood")

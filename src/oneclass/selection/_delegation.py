@@ -83,3 +83,8 @@ class BestEstimator:
     def explain(self, X: Any) -> Any:
         """Contributions of the features by the best estimator."""
         return self._ask("explain", X)
+
+    @_if_it_has("reconstruct")
+    def reconstruct(self, X: Any) -> Any:
+        """The rows as the best estimator rebuilds them."""
+        return self._ask("reconstruct", X)

@@ -1,13 +1,14 @@
-"""Judge every candidate on every fold: kernel machines by one decomposition for many candidates, others by refits.
+"""Judge every candidate on every fold: families of kernel machines by paths, all else by refits.
 
-A job is one call that returns rows of results, of whichever candidates and folds it can do together.
+A job is one call that returns rows of results, of whichever candidates it can do together on a fold.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,15 +16,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
-from ..estimators._kernel_machine import KernelMachine
-from ._moments import MomentPath, approximates, partition_targets
-from ._spectral import EMBEDDING, FREE, SpectralPath, serves
+from ..contract.reading import read_rows, read_training_rows
+from ._moments import MomentPath
+from ._points import Family, Params, Path, Refusal, families
+from ._spectral import SpectralPath
 from .scorers import Scorer
 
-__all__ = ["Fold", "Params", "Row", "jobs", "shared_groups"]
+__all__ = ["Fold", "Job", "Row", "jobs", "opened"]
 
-Params = dict[str, Any]
 Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
+
+#: A difference between scores that is not worth a fit.
+_INDIFFERENT = 1e-6
 
 
 class Fold(NamedTuple):
@@ -35,14 +39,15 @@ class Fold(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Scores of one candidate on one fold."""
+    """Scores of one candidate on one fold, and how they were worked out."""
 
     candidate: int
     fold: int
-    scores: dict[str, float]
+    scores: Mapping[str, float]
     complexity: float
     seconds: float
     error: Exception | None = None
+    numerics: str = "fits"
 
 
 def jobs(
@@ -61,47 +66,18 @@ def jobs(
     `sizes` are asked for.
     """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
-    shared = by_decisions and isinstance(estimator, KernelMachine)
-    if shared and approximates(estimator, folds[0].train) and partition_targets(folds):
-        for group in shared_groups(_points(estimator, candidates)):
-            yield _by_moments, (estimator, {i: candidates[i] for i in group}, folds, dict(scorers), error_score)
-        return
-    groups = [[i] for i in range(len(candidates))]
-    if shared:
-        groups = shared_groups(_points(estimator, candidates), FREE + EMBEDDING)
+    shared, others = families(estimator, candidates, folds[0].train) if by_decisions else ([], range(len(candidates)))
     for k, fold in enumerate(folds):
-        for group in groups:
-            members = {i: candidates[i] for i in group}
-            arguments = (estimator, members, k, fold, dict(scorers), error_score)
-            yield (_by_path, (*arguments, sizes)) if shared else (_by_refits, (*arguments, complexity))
-
-
-def _points(estimator: Any, candidates: Iterable[Params]) -> list[Params]:
-    """Candidates with the estimator's own values of what paths vary: in a list, grids may leave out what others set."""
-    own = {name: value for name, value in estimator.get_params(deep=False).items() if name in FREE + EMBEDDING}
-    return [{**own, **params} for params in candidates]
-
-
-def shared_groups(candidates: Sequence[Params], free: Sequence[str] = FREE) -> list[list[int]]:
-    """Candidates that differ in the `free` parameters only; a C that has to be chosen first is not free."""
-    groups: dict[Any, list[int]] = {}
-    for i, params in enumerate(candidates):
-        bound = ((name, _identity(value)) for name, value in params.items() if not _is_free(name, value, free))
-        groups.setdefault(frozenset(bound), []).append(i)
-    return list(groups.values())
-
-
-def _identity(value: Any) -> Any:
-    """What tells a value from others: itself when it is plain, else which object it is."""
-    return value if value is None or isinstance(value, bool | int | float | str) else id(value)
-
-
-def _is_free(name: str, value: Any, free: Sequence[str]) -> bool:
-    return name in free and not (name == "C" and isinstance(value, str))
+        for family in shared:
+            members = {i: candidates[i] for i in family.points}
+            yield _by_path, (estimator, family, members, k, fold, dict(scorers), error_score, sizes)
+        for i in others:
+            yield _by_refits, (estimator, {i: candidates[i]}, k, fold, dict(scorers), error_score, complexity)
 
 
 def _by_path(
     estimator: Any,
+    family: Family,
     members: dict[int, Params],
     k: int,
     fold: Fold,
@@ -110,66 +86,53 @@ def _by_path(
     sizes: bool,
 ) -> list[Row]:
     start = time.perf_counter()
-    points = dict(zip(members, _points(estimator, members.values()), strict=True))
-    machine = clone(estimator).set_params(**next(iter(points.values())))
-    if not serves(machine, fold.train) or isinstance(machine.C, str):
-        return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     try:
-        rows = list(_walk(machine, points, k, fold, scorers, sizes))
-    except (ValueError, TypeError, ArithmeticError, MemoryError):
-        # A candidate that cannot be fitted must not take the others of its group with it.
+        with _quiet():
+            walked = list(_walk(estimator, family, k, fold, scorers, sizes))
+    except Refusal:
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
     seconds = (time.perf_counter() - start) / len(members)
-    return [row._replace(seconds=seconds) for row in rows]
+    rows = {row.candidate: row._replace(seconds=seconds) for row, _ in walked}
+    doubtful = {row.candidate: members[row.candidate] for row, sure in walked if not sure}
+    if doubtful:
+        for row in _by_refits(estimator, doubtful, k, fold, scorers, error_score, None):
+            rows[row.candidate] = row._replace(complexity=rows[row.candidate].complexity)
+    return list(rows.values())
+
+
+def opened(estimator: Any, family: Family, train: Any, rows: Any) -> Path:
+    """The path of a family on training rows, to judge other rows."""
+    try:
+        X, header = read_training_rows(estimator, train)
+        judged = read_rows(header, rows)
+    except (ValueError, TypeError) as error:
+        raise Refusal(str(error)) from error
+    return SpectralPath.of(family, X, judged) if family.approximation is None else MomentPath.of(family, X, judged)
 
 
 def _walk(
-    machine: KernelMachine, points: dict[int, Params], k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
-) -> Iterator[Row]:
-    """Every point along paths that share rows and kernel, one decomposition for each variance."""
-    known = next(iter(points.values()))
-    free, embedding = ([name for name in names if name in known] for names in (FREE, EMBEDDING))
-    costs = sorted({params["C"] for params in points.values()})
-    path = SpectralPath(machine, fold.train, fold.rows, costs=costs)
+    estimator: Any, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
+) -> Iterator[tuple[Row, bool]]:
+    """Every point, one decomposition (or set of moments) for each variance.
+
+    With every row whether its scores are those of a fit, whatever rounding did.
+    """
+    path = opened(estimator, family, fold.train, fold.rows)
     targets = fold.y == 1
-    numbers = list(points)
-    for g, group in enumerate(shared_groups(list(points.values()))):
-        indices = [numbers[i] for i in group]
+    for g, group in enumerate(family.by_variance()):
         if g > 0:
-            path = path.again({name: points[indices[0]][name] for name in embedding})
-        for i in indices:
-            decisions = path.decisions({name: points[i][name] for name in free})
-            scores = {name: scorer.metric(targets, decisions) for name, scorer in scorers.items()}
-            yield Row(i, k, scores, path.complexity(points[i]["C"]) if sizes else np.nan, 0.0)
-
-
-def _by_moments(
-    estimator: Any, members: dict[int, Params], folds: Sequence[Fold], scorers: dict[str, Scorer], error_score: Any
-) -> list[Row]:
-    """Every member on every fold of an approximated machine, folds by subtraction of moments."""
-    start = time.perf_counter()
-    points = _points(estimator, members.values())
-    machine = clone(estimator).set_params(**points[0])
-    if isinstance(machine.C, str):
-        return _refits_of_all(estimator, members, folds, scorers, error_score)
-    free = [{name: point[name] for name in FREE if name in point} for point in points]
-    numbers = list(members)
-    try:
-        rows = [
-            Row(numbers[i], k, {name: s.metric(folds[k].y == 1, found) for name, s in scorers.items()}, size, 0.0)
-            for k, i, found, size in MomentPath(machine, folds).decisions(free)
-        ]
-    except (ValueError, TypeError, ArithmeticError, MemoryError):
-        return _refits_of_all(estimator, members, folds, scorers, error_score)
-    seconds = (time.perf_counter() - start) / len(rows)
-    return [row._replace(seconds=seconds) for row in rows]
-
-
-def _refits_of_all(
-    estimator: Any, members: dict[int, Params], folds: Sequence[Fold], scorers: dict[str, Scorer], error_score: Any
-) -> list[Row]:
-    done = (_by_refits(estimator, members, k, fold, scorers, error_score, None) for k, fold in enumerate(folds))
-    return [row for rows in done for row in rows]
+            path = path.again(family.points[group[0]].recipe)
+        for i in group:
+            point = family.points[i]
+            decisions, slack = path.decisions(point)
+            favour = np.where(targets, slack, -slack)
+            high, low = (
+                {name: scorer.metric(targets, moved) for name, scorer in scorers.items()}
+                for moved in (decisions + favour, decisions - favour)
+            )
+            scores = {name: (high[name] + low[name]) / 2 for name in scorers}
+            row = Row(i, k, scores, path.complexity(point) if sizes else np.nan, 0.0, numerics=path.numerics)
+            yield row, not any(abs(high[name] - low[name]) > _INDIFFERENT for name in scorers)
 
 
 def _by_refits(
@@ -186,10 +149,8 @@ def _by_refits(
         start = time.perf_counter()
         measure, failed = np.nan, None
         try:
-            with warnings.catch_warnings():
-                # The folds are smaller than the data; whether the budget can be kept is the last fit's question.
-                warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
-                model = clone(estimator).set_params(**params).fit(fold.train)
+            with _quiet():
+                model = clone(estimator).set_params(**clone(params, safe=False)).fit(fold.train)
             scores = {name: float(scorer(model, fold.rows, fold.y)) for name, scorer in scorers.items()}
             measure = np.nan if complexity is None else float(complexity(model))
         except Exception as error:
@@ -200,3 +161,11 @@ def _by_refits(
             scores, failed = dict.fromkeys(scorers, float(error_score)), error
         rows.append(Row(i, k, scores, measure, time.perf_counter() - start, failed))
     return rows
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The folds are smaller than the data; whether the budget can be kept is the last fit's question."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
+        yield

@@ -1,91 +1,86 @@
-"""Folds by subtraction: an approximated machine at every C, score, threshold and delta from one pass over the targets.
-
-The moments of each fold's held-out targets are gathered once. A fold's training moments are those of all targets less
-its own, so fitting it is one solve of the size of the features. Scaling, bandwidth, clusters and landmarks are chosen
-once, on all targets, and thresholds are those of a sample of the fold's training targets.
-"""
+"""An approximated machine at every C, loss, rule and delta from one gathering of its training rows' moments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from operator import add
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
-from ..core.arrays import Array, namespace, ones, to_numpy
-from ..core.solve import PrimalModel
-from ..engines import Chunks
-from ..estimators._approximate import Solved, choose_approximation, chunk_approximation, plan_through, solve_moments
-from ..estimators._input import read_rows
-from ..estimators._kernel_machine import KernelMachine
+from ..core.arrays import Array, to_device, to_numpy
+from ..core.machine import Machine, fit_moments, put_threshold
+from ..core.recipe import Recipe
+from ..core.scaling import ColumnMoments
+from ..engines import InMemory
+from ..machines.approximate import Approximation, Ranked, judge_training, plan_through
+from ..machines.exact import losses_of
+from ._points import Family, Point, Refusal
 
-if TYPE_CHECKING:
-    from ._evaluate import Fold
-
-__all__ = ["MomentPath", "approximates", "partition_targets"]
+__all__ = ["MomentPath"]
 
 Float = NDArray[np.float64]
 
-#: Training targets of a fold that its threshold is put on.
-_THRESHOLD_ROWS = 4096
-
-
-def approximates(estimator: Any, X: Any) -> bool:
-    """Whether the estimator would fit rows `X` with explicit features."""
-    return isinstance(estimator, KernelMachine) and choose_approximation(estimator, X) is not None
-
-
-def partition_targets(folds: Sequence[Fold]) -> bool:
-    """Whether every fold trains on all targets but those that it holds out, the same ones in each."""
-    sizes = {len(fold.train) + int(np.sum(fold.y == 1)) for fold in folds}
-    held_out = sum(int(np.sum(fold.y == 1)) for fold in folds)
-    return len(sizes) == 1 and held_out == next(iter(sizes))
-
 
 class MomentPath:
-    """A machine on the folds of a partition of the targets."""
+    """A machine on training rows `X`, to judge other `rows`: step by step what `fit` does, each step once.
 
-    def __init__(self, machine: KernelMachine, folds: Sequence[Fold]) -> None:
-        self.machine, self.folds = machine, folds
-        seen: list[int] = []
-        held_out = (_safe_indexing(fold.rows, np.flatnonzero(fold.y == 1)) for fold in folds)
-        self._targets = [machine._checked_chunk(seen, part) for part in held_out]
-        engine = Chunks(self._targets, lambda X: X)
-        self.plan, _ = plan_through(machine, engine, chunk_approximation(machine))
-        self._parts = [self.plan.moments(X, None) for X in self._targets]
-        self._total = reduce(add, self._parts)
+    Scaling, bandwidth, clusters and landmarks are chosen and moments gathered here; a solution serves its C, losses of
+    the training rows their C and loss.
+    """
 
-    def decisions(self, points: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int, Float, float]]:
-        """Fold, point, decision values of the fold's rows and effective number of parameters, for every pair."""
-        for k, fold in enumerate(self.folds):
-            moments = self._total - self._parts[k]
-            rows = self.machine._on_device(read_rows(self.machine, fold.rows, reset=False))
-            known = self._threshold_rows(k)
-            solved: dict[float, Solved] = {}
-            for i, point in enumerate(points):
-                self.machine.__dict__.update(point)
-                self.machine._check_decision()
-                C = self.machine.C_ = float(point["C"])
-                if C not in solved:
-                    solved[C] = solve_moments(self.machine, self.plan, moments)
-                solved[C].put_into(self.machine)
-                losses = self._known_losses(solved[C].model, known)
-                threshold = self.machine._threshold(losses, ones(losses))
-                yield k, i, to_numpy(threshold - self.machine._losses(rows)), solved[C].model.effective
+    numerics = "one set of moments"
 
-    def _known_losses(self, model: PrimalModel, known: Array) -> Array:
-        if self.machine.threshold in self.machine._held_out_rules:
-            return self.machine._held_out_loss(
-                self.plan.training_rows(model, known, None, uncertainty=self.machine._wants_variance)
-            )
-        return self.machine._losses(known)
+    def __init__(self, recipe: Recipe, approximation: Approximation, seed: int, X: Array, rows: Array) -> None:
+        self._approximation, self._seed, self._engine, self._rows = approximation, seed, InMemory(X, None), rows
+        self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=_check)
+        self._moments = self._engine.total(self._plan.moments, "moments")
+        self._solved: dict[Any, Machine] = {}
+        self._losses: dict[tuple[Any, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
 
-    def _threshold_rows(self, k: int) -> Array:
-        """An even spread of the targets that fold `k` trains on."""
-        xp = namespace(self._targets[0])
-        others = xp.concat([part for j, part in enumerate(self._targets) if j != k])
-        return others[:: max(1, others.shape[0] // _THRESHOLD_ROWS), :]
+    @classmethod
+    def of(cls, family: Family, X: Array, rows: Array) -> MomentPath:
+        """The path of a family."""
+        if family.approximation is None:
+            raise Refusal("an exact fit has no moments")
+        if family.device is not None:
+            X, rows = to_device(X, family.device), to_device(rows, family.device)
+        return cls(family.first, family.approximation, family.seed, X, rows)
+
+    def again(self, recipe: Recipe) -> MomentPath:
+        """The same rows with the variance of another recipe: other clusters, and so other moments."""
+        return MomentPath(recipe, self._approximation, self._seed, self._engine.X, self._rows)
+
+    def decisions(self, point: Point) -> tuple[Float, float]:
+        """Decision values of the rows to judge; those of a fit, so none is off."""
+        recipe, decision = point.recipe, point.decision
+        machine = self._machine(recipe)
+        key = recipe.C, recipe.loss
+        if key not in self._losses:
+            self._losses[key] = {}, losses_of(machine, self._rows)
+        known, losses = self._losses[key]
+        fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
+        ranks = fit.training or fit.calibration
+        threshold = put_threshold(decision, ranks, recipe=recipe, mean_residual=machine.mean_residual)
+        return to_numpy(threshold - losses), 0.0
+
+    def complexity(self, point: Point) -> float:
+        """Effective number of parameters: the sum of the training rows' leverages."""
+        model: Any = self._machine(point.recipe).model
+        return float(model.effective)
+
+    def _machine(self, recipe: Recipe) -> Machine:
+        """The solution at the recipe's C, with its loss."""
+        if recipe.C not in self._solved:
+            C = self._plan.C if isinstance(recipe.C, str) else recipe.C
+            try:
+                self._solved[recipe.C] = fit_moments(replace(self._plan, C=C), self._moments)
+            except np.linalg.LinAlgError as error:
+                raise Refusal(str(error)) from error
+        solved = self._solved[recipe.C]
+        return replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
+
+
+def _check(columns: ColumnMoments, n_rows: int) -> None:
+    if n_rows < 2 or columns.out_of_range(scaled=True) is not None:
+        raise Refusal("rows that a fit refuses")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ._evaluate import Params, Row
+from ._evaluate import Row
+from ._points import Params
 
 __all__ = ["parameters", "score_columns", "table"]
 
@@ -36,13 +37,13 @@ def parameters(candidates: Sequence[Params]) -> dict[str, Any]:
     return columns
 
 
-def score_columns(name: str, scores: Float, mean: Float | None = None) -> dict[str, Any]:
-    """Columns of each fold, mean, deviation and rank (1 is best; scores that are not a number come last)."""
-    mean = scores.mean(axis=1) if mean is None else mean
+def score_columns(name: str, scores: Float, folds: Any = slice(None)) -> dict[str, Any]:
+    """Columns of each fold, mean and deviation over the `folds`, and rank (1 is best; what is no number comes last)."""
+    mean = scores[:, folds].mean(axis=1)
     columns: dict[str, Any] = {f"split{k}_test_{name}": column for k, column in enumerate(scores.T)}
     ranks = rankdata(-np.nan_to_num(mean, nan=-np.inf), method="min").astype(np.int32)
     return columns | {
         f"mean_test_{name}": mean,
-        f"std_test_{name}": scores.std(axis=1),
+        f"std_test_{name}": scores[:, folds].std(axis=1),
         f"rank_test_{name}": ranks,
     }

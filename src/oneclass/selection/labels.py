@@ -42,6 +42,8 @@ def is_target(y: Any, target: Any = None, *, caller: str = "is_target") -> NDArr
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"{caller}: y must have one dimension, got {labels.ndim}")
+    if np.iscomplexobj(labels):
+        raise ValueError(f"{caller}: y must hold numbers, booleans or strings. Complex data not supported")
     known = np.unique(labels)
     found = labels == (_target_of(known, caller) if target is None else target)
     if not np.any(found):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..baselines._outliers import OutlierGenerator
+from ..core.outliers import OutlierGenerator
 
 __all__ = ["OUTLIERS", "generate_outliers"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import get_scorer as sklearn_scorer
+from sklearn.metrics import get_scorer_names
 
 from .labels import is_target
 
@@ -20,6 +20,9 @@ __all__ = ["SCORERS", "Scorer", "get_scorer", "recall_at"]
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Metric = Callable[[Bool, Float], float]
+
+#: Half of the binary digits of a float.
+_HALF = 2.0**26
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,13 @@ def get_scorer(scoring: Any) -> Any:
     if isinstance(scoring, str):
         if scoring in SCORERS:
             return SCORERS[scoring]
-        from sklearn.metrics import get_scorer as sklearn_scorer
-
-        return sklearn_scorer(scoring)
+        if scoring in get_scorer_names():
+            return sklearn_scorer(scoring)
     if not callable(scoring):
         listed = ", ".join(repr(name) for name in SCORERS)
-        raise ValueError(f"get_scorer: scoring must be one of {listed}, or a callable; got {scoring!r}")
+        raise ValueError(
+            f"get_scorer: scoring must be one of {listed}, a name of scikit-learn's, or a callable; got {scoring!r}"
+        )
     return scoring
 
 
@@ -147,26 +151,56 @@ def _gmean(targets: Bool, decisions: Float) -> float:
     return math.sqrt(sensitivity * specificity)
 
 
+def _ranked(decisions: Float) -> Float:
+    """Decisions to half of their digits: rows that differ by rounding alone, as copies of a row may, tie.
+
+    The digits are those of the losses. A loss is not told, but the largest decision is about the threshold, and so the
+    loss of a row no more than twice that less its decision; a power of two keeps the digits where they are.
+    """
+    finite = decisions[np.isfinite(decisions)]
+    top = float(finite.max()) if len(finite) else 0.0
+    threshold = math.ldexp(1.0, math.frexp(top)[1]) if top else 0.0
+    mantissa, exponent = np.frexp(2 * threshold - decisions)
+    return np.asarray(-np.ldexp(np.round(mantissa * _HALF) / _HALF, exponent))
+
+
+def _counts(targets: Bool, decisions: Float) -> tuple[Float, Float]:
+    """Numbers of targets and of outliers at each distinct decision, the most normal first; NaN if a decision is."""
+    values, place = np.unique(-_ranked(decisions), return_inverse=True)
+    one = math.nan if np.isnan(decisions).any() else 1.0
+    inside, outside = (one * np.bincount(place[rows], minlength=len(values)) for rows in (targets, ~targets))
+    return np.asarray(inside, dtype=float), np.asarray(outside, dtype=float)
+
+
 def _auroc(targets: Bool, decisions: Float) -> float:
-    n = int(targets.sum())
-    m = len(targets) - n
-    if m == 0:
-        return math.nan
-    ranks = rankdata(decisions)
-    return float((ranks[targets].sum() - n * (n + 1) / 2) / (n * m))
+    inside, outside = _counts(targets, decisions)
+    pairs = inside.sum() * outside.sum()
+    behind = outside.sum() - np.cumsum(outside) + outside / 2
+    return float(inside @ behind / pairs) if pairs else math.nan
 
 
 def _average_precision(targets: Bool, decisions: Float) -> float:
-    return float(average_precision_score(targets, decisions))
+    return _area(*_counts(targets, decisions))
 
 
 def _outlier_average_precision(targets: Bool, decisions: Float) -> float:
-    return float(average_precision_score(~targets, -decisions)) if not targets.all() else math.nan
+    inside, outside = _counts(targets, decisions)
+    return _area(outside[::-1], inside[::-1])
+
+
+def _area(wanted: Float, others: Float) -> float:
+    """Mean precision at the places of the wanted rows, from their numbers and those of the others, first places first.
+
+    NaN when nothing is wanted.
+    """
+    found = np.cumsum(wanted)
+    return float(wanted @ (found / np.cumsum(wanted + others)) / found[-1]) if found[-1] else math.nan
 
 
 def _recall_at(targets: Bool, decisions: Float, *, rate: float) -> float:
     if targets.all():
         return math.nan
+    decisions = _ranked(decisions)
     inside = np.sort(decisions[targets])
     # Rows strictly below the k-th smallest target are rejected: at most k - 1 targets.
     level = inside[math.floor(rate * len(inside) + 1e-9)]

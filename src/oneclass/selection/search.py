@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +16,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ._criteria import CRITERIA, Problem
+from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
+from ._points import Params, fits_exactly
 from ._results import parameters
-from ._spectral import serves
 from .labels import is_target
 from .scorers import get_scorer
 from .splits import OneClassKFold
@@ -31,8 +33,9 @@ _NAME = "OneClassSearchCV"
 class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     """Search a grid of parameters by folds that train on targets only, with or without outliers to judge by.
 
-    Candidates of a kernel machine that differ in C, delta, threshold and score share one decomposition of each fold;
-    other estimators are fitted again at every point. Either way the scores are those of fitting every point.
+    Candidates of a kernel machine that differ in C, delta, threshold and loss share one decomposition of each fold (the
+    moments of each fold, where the machine is approximated); other estimators are fitted again at every point. Either
+    way the scores are those of fitting every point, and ``cv_results_["numerics"]`` says which it was.
 
     Parameters
     ----------
@@ -53,12 +56,15 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         several, `refit` names the one that decides.
     cv : int, splitter, iterable or None, default=None
         Folds: a number for `OneClassKFold` (None is 5), a splitter, or pairs of row numbers. Outliers are never
-        trained on, whatever the splitter says.
+        trained on, whatever the splitter says. Where there are fewer outliers than folds, a score that needs some is
+        the mean over the folds that have one, with a warning.
     refit : bool, str or callable, default=True
-        Whether to fit the best point on all targets; the name of the deciding scorer when there are several; or a
-        function of `cv_results_` that returns the index of the best point.
+        Whether to fit the best point on all targets; the name of the deciding scorer when there are several (False:
+        none decides, and there is no best point); or a function of `cv_results_` that returns the index of the best
+        point, which leaves no `best_score_` and, among several scorers, none for `score`.
     target : label, optional
-        The label of the target class in `y`, as in `is_target`.
+        The label of the target class in `y`, as in `is_target`. Without it a warning says so when the rows taken for
+        targets are the fewer.
     complexity : callable, optional
         ``complexity(fitted_estimator)``, a number that orders models for ``consistency``. By default kernel machines
         are ordered by their effective number of parameters, others by their place in the grid, simplest first.
@@ -146,36 +152,69 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         """
         X, y, groups = indexable(X, y, groups)
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
-        self.criterion_ = self._criterion(X, targets)
+        if self.target is None and 2 * targets.sum() < len(targets):
+            warnings.warn(
+                f"{_NAME}: {targets.sum()} of {len(targets)} rows are taken for targets and the others for outliers; "
+                "if it is the other way round, target= names the label of the target class",
+                UserWarning,
+                stacklevel=2,
+            )
+        candidates, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
+        if not candidates:
+            raise ValueError(f"{_NAME}: param_grid must hold at least one point, got {self.param_grid!r}")
+        criterion = self._criterion(X, targets, candidates)
+        names = ("score",) if criterion in WITHOUT_SCORERS else tuple(scorers)
+        self._check_refit(names)
         problem = Problem(
             estimator=clone(self.estimator),
-            candidates=list(ParameterGrid(self.param_grid)),
+            candidates=candidates,
             X=X,
             targets=targets,
             splits=lambda: self._splits(X, targets, groups),
-            scorers=self._scorers(),
+            scorers=scorers,
             run=self._run,
             complexity=self.complexity,
             n_outliers=self.n_outliers,
             random_state=self.random_state,
             error_score=self.error_score,
         )
-        decided = CRITERIA[self.criterion_](problem)
-        self.n_splits_ = decided.n_folds
-        self.scorer_ = problem.scorers if len(problem.scorers) > 1 else next(iter(problem.scorers.values()))
-        self.cv_results_ = decided.columns | parameters(problem.candidates)
-        self._choose(decided.names)
+        decided = CRITERIA[criterion](problem)
+        results = decided.columns | parameters(candidates)
+        fitted: dict[str, Any] = {"criterion_": criterion, "n_splits_": decided.n_folds, "cv_results_": results}
+        fitted["scorer_"] = scorers if len(scorers) > 1 else next(iter(scorers.values()))
+        fitted |= self._chosen(results, names)
         if self.refit:
             rows = np.flatnonzero(targets)
             start = time.perf_counter()
-            self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(problem.take(rows, rows))
-            self.refit_time_ = time.perf_counter() - start
+            best = clone(self.estimator).set_params(**clone(fitted["best_params_"], safe=False))
+            fitted["best_estimator_"] = best.fit(problem.take(rows, rows))
+            fitted["refit_time_"] = time.perf_counter() - start
+        # All at once, and nothing stays of an earlier fit: not even what this one has no answer to.
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        for name, value in fitted.items():
+            setattr(self, name, value)
         return self
 
-    def _criterion(self, X: Any, targets: NDArray[np.bool_]) -> str:
+    def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        """`fit`, then labels of the same rows by the best estimator: +1 for the target class, -1 for an outlier.
+
+        Parameters
+        ----------
+        X, y, groups
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self.fit(X, y, groups).predict(X)
+
+    def _criterion(self, X: Any, targets: NDArray[np.bool_], candidates: list[Params]) -> str:
         if self.criterion == "auto":
-            without = "likelihood" if serves(self.estimator, X) else "histogram"
-            return without if targets.all() else "labels"
+            if not targets.all():
+                return "labels"
+            return "likelihood" if fits_exactly(self.estimator, candidates, X) else "histogram"
         if self.criterion not in CRITERIA:
             listed = ", ".join(repr(name) for name in ("auto", *CRITERIA))
             raise ValueError(f"{_NAME}: criterion must be one of {listed}; got {self.criterion!r}")
@@ -184,16 +223,20 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         return self.criterion
 
     def _scorers(self) -> dict[str, Any]:
+        if not isinstance(self.scoring, Mapping | list | tuple | set):
+            return {"score": get_scorer(self.scoring)}
+        if not self.scoring:
+            raise ValueError(f"{_NAME}: scoring must hold at least one scorer, got {self.scoring!r}")
         if isinstance(self.scoring, Mapping):
             return {name: get_scorer(scoring) for name, scoring in self.scoring.items()}
-        if isinstance(self.scoring, list | tuple | set):
-            return {str(name): get_scorer(name) for name in self.scoring}
-        return {"score": get_scorer(self.scoring)}
+        return {str(name): get_scorer(name) for name in self.scoring}
 
     def _splits(self, X: Any, targets: NDArray[np.bool_], groups: Any) -> list[tuple[Any, Any]]:
         cv: Any = 5 if self.cv is None else self.cv
-        if isinstance(cv, int):
-            cv = OneClassKFold(cv)
+        if isinstance(cv, bool | np.bool_ | str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
+            raise ValueError(f"{_NAME}: cv must be a whole number, a splitter or pairs of row numbers; got {cv!r}")
+        if isinstance(cv, Integral):
+            cv = OneClassKFold(int(cv))
         if not hasattr(cv, "split"):
             return [(np.asarray(train), np.asarray(test)) for train, test in cv]
         if getattr(cv, "target", None) is not None:  # the labels are read already
@@ -204,19 +247,30 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
         return [row for rows in done for row in rows]
 
-    def _choose(self, names: tuple[str, ...]) -> None:
-        """Set the best point: the first of those with the best rank."""
+    def _check_refit(self, names: tuple[str, ...]) -> None:
+        named = self.refit in names if isinstance(self.refit, str) else not self.refit or len(names) == 1
+        if not (named or callable(self.refit)):
+            raise ValueError(f"{_NAME}: refit must name the scorer that decides, one of {names}; got {self.refit!r}")
+
+    def _chosen(self, results: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """The best point, the first of those with the best rank; nothing when no scorer decides."""
         if callable(self.refit):
-            self.best_index_ = int(self.refit(self.cv_results_))
-        else:
-            name = self.refit if isinstance(self.refit, str) else names[0]
-            if name not in names or (len(names) > 1 and self.refit is True):
-                raise ValueError(
-                    f"{_NAME}: refit must name the scorer that decides, one of {names}; got {self.refit!r}"
-                )
-            self.best_index_ = int(self.cv_results_[f"rank_test_{name}"].argmin())
-            self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
+            index = self.refit(results)
+            if not isinstance(index, Integral) or int(index) not in range(len(results["params"])):
+                rule = f"must return the number of a point, from 0 to {len(results['params']) - 1}"
+                raise ValueError(f"{_NAME}: refit {rule}; got {index!r}")
+            return {"best_index_": int(index), "best_params_": results["params"][int(index)]}
+        if len(names) > 1 and not self.refit:
+            return {}
+        name = self.refit if isinstance(self.refit, str) else names[0]
+        means = results[f"mean_test_{name}"]
+        if np.isnan(means).all():
+            raise ValueError(
+                f"{_NAME}: no point of the grid has a score to choose by: the mean {name} over the folds is NaN for "
+                f"all {len(means)} of them; use another scoring, or other folds"
+            )
+        index = int(results[f"rank_test_{name}"].argmin())
+        return {"best_index_": index, "best_params_": results["params"][index], "best_score_": float(means[index])}
 
     def score(self, X: Any, y: Any) -> float:
         """The deciding scorer's value for rows `X` with labels `y`.
@@ -233,7 +287,14 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         float
         """
         check_is_fitted(self, "best_estimator_")
-        scorer = self.scorer_[self.refit] if isinstance(self.scorer_, Mapping) else self.scorer_
+        scorer = self.scorer_
+        if isinstance(scorer, Mapping):
+            if self.refit not in scorer:
+                raise ValueError(
+                    f"{_NAME}: score needs a scorer that decides, but refit={self.refit!r} names none of the several, "
+                    f"{tuple(scorer)}; use scorer_[name](search, X, y)"
+                )
+            scorer = scorer[self.refit]
         return float(scorer(self.best_estimator_, X, np.where(is_target(y, self.target, caller=_NAME), 1, -1)))
 
     def __sklearn_tags__(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ class _OneClassSplitter(BaseEstimator):
     def _targets(self, X: Any, y: Any) -> NDArray[np.bool_]:
         name = type(self).__name__
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=name)
-        if self.n_splits < 2 or targets.sum() < self.n_splits:
+        whole = isinstance(self.n_splits, Integral) and not isinstance(self.n_splits, bool)
+        if not whole or self.n_splits < 2 or targets.sum() < self.n_splits:
             raise ValueError(
                 f"{name}: n_splits must be a whole number from 2 to the number of targets, {targets.sum()} of "
                 f"n_samples={len(targets)}; got {self.n_splits!r}"

@@ -1,0 +1,135 @@
+"""The points of a grid as values, and the ways to answer for several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract.base import decision_of
+from ..core.arrays import is_foreign
+from ..core.embedding import UserLaplacian
+from ..core.recipe import Recipe
+from ..core.threshold import Decision
+from ..machines.approximate import Approximation, choose_approximation
+from ..machines.choices import recipe_of, seed_of
+from ..machines.kernel_machine import KernelMachine
+
+__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly"]
+
+Float = NDArray[np.float64]
+Params = dict[str, Any]
+
+
+class Refusal(Exception):  # noqa: N818  no error: points are fitted one by one then
+    """A path cannot answer for its points, or not as fitting them would."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a grid: the machine to fit, and how to put its threshold."""
+
+    recipe: Recipe
+    decision: Decision
+
+
+class Path(Protocol):
+    """Answers for points that differ in C, loss, rule and delta, and after `again` in the variance too."""
+
+    #: How it works, for `cv_results_`.
+    numerics: str
+
+    def again(self, recipe: Recipe) -> Path:
+        """The same rows and kernel with the variance of another recipe; this path has nothing more to tell then."""
+        ...
+
+    def decisions(self, point: Point) -> tuple[Float, Float | float]:
+        """Decision values of the rows to judge, and how far off rounding may leave them."""
+        ...
+
+    def complexity(self, point: Point) -> float:
+        """Effective number of parameters: the sum of the training rows' leverages."""
+        ...
+
+
+@dataclass(frozen=True)
+class Family:
+    """Points that share kernel, scaling and the way of fitting, so that one path can answer for all of them."""
+
+    points: Mapping[int, Point]
+    approximation: Approximation | None
+    seed: int
+    device: Any
+
+    def by_variance(self) -> list[list[int]]:
+        """Numbers of the points that share the variance too."""
+        groups: dict[Hashable, list[int]] = {}
+        for i, point in self.points.items():
+            variance = point.recipe.variance
+            key = id(variance.M) if isinstance(variance, UserLaplacian) else variance
+            groups.setdefault(key, []).append(i)
+        return list(groups.values())
+
+    @property
+    def first(self) -> Recipe:
+        """The recipe of one of them."""
+        return next(iter(self.points.values())).recipe
+
+
+def fits_exactly(estimator: Any, candidates: Sequence[Params], rows: Any) -> bool:
+    """Whether every candidate is a kernel machine that fits these rows exactly, on the host."""
+    if not isinstance(estimator, KernelMachine) or is_foreign(rows):
+        return False
+    machines = (copy(estimator).set_params(**params) for params in candidates)
+    return all(m.device is None and choose_approximation(m, _with_shape(rows)) is None for m in machines)
+
+
+def families(
+    estimator: Any, candidates: Sequence[Params], rows: Any, *, whole: bool = False
+) -> tuple[list[Family], list[int]]:
+    """Families of the candidates that are kernel machines on rows like these, and the numbers of all others.
+
+    What a machine refuses is left to a fit of its own, to say so. A matrix as variance is one for the `whole` of its
+    rows: folds have no use for it.
+    """
+    if not isinstance(estimator, KernelMachine):
+        return [], list(range(len(candidates)))
+    rows = _with_shape(rows)
+    found: dict[Hashable, tuple[dict[int, Point], Approximation | None, int, Any]] = {}
+    others = []
+    recipes: dict[Hashable, tuple[Recipe, Approximation | None, int]] = {}
+    for i, params in enumerate(candidates):
+        machine = copy(estimator).set_params(**params)
+        # Grids cross few recipes with several thresholds: each is read once.
+        fitting = (name for name in params if name not in ("delta", "threshold"))
+        key = frozenset((name, _identity(params[name])) for name in fitting)
+        try:
+            if key not in recipes:
+                recipe = recipe_of(machine, rows if whole else None)
+                recipes[key] = recipe, choose_approximation(machine, rows), seed_of(machine)
+            point = Point(recipes[key][0], decision_of(machine))
+        except (ValueError, TypeError):
+            others.append(i)
+            continue
+        recipe, approximation, seed = recipes[key]
+        if approximation is None and (machine.device is not None or is_foreign(rows)):
+            others.append(i)
+            continue
+        # What the rows decide is decided once, so a C by a rule stays by itself.
+        shared = replace(recipe, C=recipe.C if isinstance(recipe.C, str) else 0.0, loss="", variance=None)
+        same = (shared, approximation, seed, _identity(machine.device))
+        found.setdefault(same, ({}, approximation, seed, machine.device))[0][i] = point
+    return [Family(*family) for family in found.values()], others
+
+
+def _with_shape(rows: Any) -> Any:
+    return rows if hasattr(rows, "shape") else np.asarray(rows)
+
+
+def _identity(value: Any) -> Hashable:
+    """What tells a value from others: itself when it is plain, else which object it is."""
+    return value if value is None or isinstance(value, bool | int | float | str) else id(value)

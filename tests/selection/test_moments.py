@@ -1,0 +1,64 @@
+"""Approximated machines: the steps of a fit, shared among the points of a grid."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
+from oneclass.core.machine import Machine
+from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
+from oneclass.selection._moments import MomentPath
+
+RNG = np.random.default_rng(0)
+X = np.concatenate([RNG.normal(size=(300, 4)), RNG.normal(size=(40, 4)) * 2.5])
+Y = np.repeat([1, -1], [300, 40])
+GRID = {"C": [0.5, 8.0], "delta": [0.001, 0.1]}
+CASES = {
+    "OCKELM": (OCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["loo", "train", "authors"]}),
+    "VOCKELM": (VOCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["loo", "mean"]}),
+    "AAKELM": (AAKELM(approximation=Fourier(30)), GRID | {"loss": ["reconstruction", "uncertainty", "predictive"]}),
+    "VAAKELM": (VAAKELM(approximation=Nystrom(30)), GRID | {"n_clusters": [1, 3], "C": [1.0, "likelihood"]}),
+    "global": (VAAKELM(approximation=Nystrom(30), centring="global"), GRID),
+    "some exact": (VAAKELM(approximation=Nystrom(30)), GRID | {"approximation": [None, Nystrom(10), Fourier(40)]}),
+    "exact by itself": (VAAKELM(), GRID | {"approximation": [None, Nystrom(10)]}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+@pytest.mark.parametrize("case", CASES)
+def test_points_are_judged_as_they_are_fitted(case):
+    """Every fold's scaling, bandwidth, clusters and landmarks come from its own training targets."""
+    machine, grid = CASES[case]
+    folds = list(OneClassKFold(3).split(X, Y))
+    scorers = {name: SCORERS[name] for name in ("f1", "auroc")}
+    expected = GridSearchCV(machine, grid, scoring=scorers, cv=folds, refit=False).fit(X, Y).cv_results_
+    found = OneClassSearchCV(machine, grid, scoring=list(scorers), cv=folds, refit=False).fit(X, Y).cv_results_
+    for column in (f"split{k}_test_{name}" for name in scorers for k in range(3)):
+        np.testing.assert_allclose(found[column], expected[column], atol=1e-12, err_msg=column)
+
+
+def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
+    seen = []
+    original = MomentPath.__init__
+    monkeypatch.setattr(MomentPath, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
+    monkeypatch.setattr(_evaluate, "_by_refits", None)
+    OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), GRID, cv=5, refit=False).fit(X, Y)
+    assert len(seen) == 5
+
+
+def test_losses_of_a_model_serve_every_threshold(monkeypatch):
+    """The training rows are judged once for each C, whatever delta is and however many."""
+    judged, losses = [], Machine.held_out_losses
+    monkeypatch.setattr(Machine, "held_out_losses", lambda self, rows: judged.append(len(rows.T)) or losses(self, rows))
+    grid = {"C": [0.5, 8.0], "delta": [0.02, 0.05, 0.1]}
+    OneClassSearchCV(AAKELM(approximation=Nystrom(30)), grid, cv=3, refit=False).fit(X, Y)
+    assert judged == 6 * [200]
+
+
+def test_a_point_that_cannot_be_fitted_does_not_take_the_others_with_it():
+    grid = {"C": [-1.0, 1.0]}
+    search = OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), grid, cv=3, refit=False)
+    with pytest.warns(Warning, match="could not be fitted"):
+        scores = search.fit(X, Y).cv_results_["mean_test_score"]
+    assert np.isnan(scores[0])
+    assert scores[1] > 0.5
