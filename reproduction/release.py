@@ -123,7 +123,7 @@ def accepted(training_losses: Float, losses: Float, deltas: Sequence[float]) -> 
 
 
 def _squared_distances(a: Float, b: Float) -> Float:
-    return (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)[None, :] - 2 * a @ b.T
+    return np.asarray((a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)[None, :] - 2 * a @ b.T)
 
 
 def _deviation(K: Float, k: int) -> Float:

@@ -251,4 +251,4 @@ def count_distinct(Z: Array) -> int:
 
 def _folds(n: int) -> Iterator[tuple[Array, Array]]:
     """Rows seen and unseen, fold by fold; the same at every call."""
-    return KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))
+    yield from KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))

@@ -173,7 +173,7 @@ class OCRF(Slow):
     def _seconds(self, n: int, d: int) -> float:
         rows = n * (1 + check_number(self, "outlier_ratio", 0, np.inf))
         features = min(check_integer(self, "max_features", 1), d)
-        return check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows)
+        return float(check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows))
 
     def _learn(self, training: Training) -> _Forest:
         Z, enlargement = training.Z, check_number(self, "enlargement", 1, np.inf, closed_low=True)

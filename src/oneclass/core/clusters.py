@@ -124,4 +124,4 @@ def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array
 
 def _margin(like: Array, power: float) -> float:
     """A relative difference that rounding does not reach."""
-    return float(namespace(like).finfo(like.dtype).eps) ** power
+    return float(float(namespace(like).finfo(like.dtype).eps) ** power)

@@ -15,7 +15,7 @@ from .bandwidth import bandwidth
 from .cholesky import cho_solve, factor
 from .embedding import NoVariance
 from .kernels import Kernel, Radial
-from .spectrum import Spectrum
+from .spectrum import Spectrum, log_density
 
 __all__ = [
     "COSTS",
@@ -57,7 +57,7 @@ def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local
     def likelihood(sigma: float) -> float:
         return log_marginal_likelihood(kernel.with_sigma(sigma)(Z, Z), Z, w, C=COSTS[-1], lam=lam)
 
-    return max(candidates, key=likelihood)
+    return float(max(candidates, key=likelihood))
 
 
 def nearest_distance(kernel: Radial, Z: Array, w: Array) -> float:
@@ -89,11 +89,8 @@ def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: floa
 
     L = factor(build)
     quadratic = float(xp.sum(T * cho_solve(L, T)))
-    signal = quadratic / (n * d) or 1.0
-    # The w - 1 further copies of a row have their noise alone.
-    repeated = n - K.shape[0]
-    log_det = 2 * float(xp.sum(xp.log(xp.linalg.diagonal(L)))) + float(xp.sum(xp.log(w))) - repeated * math.log(C)
-    return -0.5 * (d * (log_det + n * math.log(2 * math.pi * signal)) + quadratic / signal)
+    log_det = 2 * float(xp.sum(xp.log(xp.linalg.diagonal(L)))) + float(xp.sum(xp.log(w)))
+    return log_density(quadratic, log_det, n, d, copies=n - K.shape[0], C=C)
 
 
 def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:

@@ -64,7 +64,7 @@ class ColumnMoments:
 
 def largest(dtype: Any, xp: Namespace) -> float:
     """Magnitude up to which values can be squared and a few thousand squares added up, and its inverse be squared."""
-    return float(xp.finfo(dtype).max) ** 0.45
+    return float(float(xp.finfo(dtype).max) ** 0.45)
 
 
 @dataclass(frozen=True)

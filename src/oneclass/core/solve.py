@@ -63,7 +63,7 @@ class TrainingRows:
         """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
         xp = namespace(self.T)
         total = float(xp.sum(self.w @ (self.T * self.residuals)))
-        return C * total / (float(xp.sum(self.w)) * self.T.shape[1])
+        return float(C * total / (float(xp.sum(self.w)) * self.T.shape[1]))
 
     def _unit(self) -> Array:
         # A row of weight below one leaves with all of its weight, never with more than it has.

@@ -13,7 +13,7 @@ from .arrays import Array, device, namespace
 from .embedding import Embedding, NoVariance
 from .solve import TrainingRows
 
-__all__ = ["Spectrum"]
+__all__ = ["Spectrum", "log_density"]
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,17 @@ class Spectrum:
         d = self.T.shape[1]
         n = float(xp.sum(self.roots**2))
         quadratic = float(xp.sum(xp.sum(self.projected**2, axis=1) / (self.values + 1 / C)))
-        if signal is None:
-            signal = quadratic / (n * d) or 1.0
-        # log det of K~ + W^-1/C, and for the w - 1 further copies of a row their noise alone.
-        repeated = n - self.values.shape[0]
-        log_det = float(xp.sum(xp.log(self.values + 1 / C))) - repeated * math.log(C)
-        return -0.5 * (d * (log_det + n * math.log(2 * math.pi * signal)) + quadratic / signal)
+        log_det = float(xp.sum(xp.log(self.values + 1 / C)))
+        return log_density(quadratic, log_det, n, d, copies=n - self.values.shape[0], C=C, signal=signal)
+
+
+def log_density(
+    quadratic: float, log_det: float, n: float, d: int, *, copies: float, C: float, signal: float | None = None
+) -> float:
+    """Log density of n Gaussian rows of d targets, by their quadratic form and the log determinant of K~ + W^-1/C.
+
+    Further `copies` of rows have their noise alone; no `signal` variance is the one that maximises the density.
+    """
+    signal = quadratic / (n * d) or 1.0 if signal is None else signal
+    log_det -= copies * math.log(C)
+    return float(-0.5 * (d * (log_det + n * math.log(2 * math.pi * signal)) + quadratic / signal))

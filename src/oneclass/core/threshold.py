@@ -42,7 +42,7 @@ class Ranks:
     def place(self, rank: float) -> int:
         """Where the loss of that rank stands."""
         short = int(namespace(self.reached).count_nonzero(self.reached < rank * (1 - _SLACK)))
-        return min(short, self.losses.shape[0] - 1)
+        return min(short, int(self.losses.shape[0]) - 1)
 
     def just_above(self, rank: float) -> float:
         """The limit of the loss of that rank."""

@@ -22,6 +22,14 @@ def is_dask(X: object) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
+def _dask() -> Any:
+    """The library, which does not say what it exports; its parts as they are there, without a frame of its own."""
+    import dask
+    import dask.array
+
+    return dask
+
+
 def _parts(X: Any) -> list[Any]:
     """One delayed block of whole rows for each partition."""
     if hasattr(X, "to_delayed") and not hasattr(X, "rechunk"):
@@ -39,14 +47,13 @@ class DaskRows:
 
     def total(self, step: Callable[[Array, None], S], label: str) -> S:
         """Sum of what `step` makes of every partition, reduced in a tree on the workers."""
-        import dask
-
+        delayed = _dask().delayed
         # One task for what all partitions share: it travels to each worker once.
-        work = dask.delayed(_Step(step, self._read), traverse=False)
-        parts = [dask.delayed(_apply)(work, part) for part in self._partitions]
+        work = delayed(_Step(step, self._read), traverse=False)
+        parts = [delayed(_apply)(work, part) for part in self._partitions]
         while len(parts) > 1:
-            parts = [dask.delayed(_sum)(parts[a : a + _FAN_IN]) for a in range(0, len(parts), _FAN_IN)]
-        result = parts[0].compute()
+            parts = [delayed(_sum)(parts[a : a + _FAN_IN]) for a in range(0, len(parts), _FAN_IN)]
+        result: S | None = parts[0].compute()
         if result is None:
             raise ValueError("the Dask collection holds no rows")
         return result
@@ -71,10 +78,8 @@ def _sum(parts: list[Any]) -> Any:
 
 def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
     """A lazy Dask array of what `function` makes of every block of rows."""
-    import dask
-    import dask.array
-
-    da: Any = dask.array
+    dask = _dask()
+    da = dask.array
     # A made-up row tells what answers are like, and whether the columns are right, before any block is read.
     nothing = function(_made_up_rows(X))[:0, ...]
     answer, columns = _Answer(function, nothing), nothing.shape[1:]
@@ -90,9 +95,7 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
 
 def _made_up_rows(X: Any) -> Any:
     if hasattr(X, "to_dask_array"):
-        from dask.dataframe.utils import meta_nonempty
-
-        return meta_nonempty(X._meta)
+        return _dask().dataframe.utils.meta_nonempty(X._meta)
     if X.ndim != 2:  # to be refused, by its shape
         return np.broadcast_to(0.0, [0 if np.isnan(n) else n for n in X.shape])
     return np.zeros_like(X._meta, shape=(1, X.shape[1]))

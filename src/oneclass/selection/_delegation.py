@@ -20,7 +20,8 @@ def _if_it_has(method: str) -> Callable[[Method], Method]:
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
-    return available_if(check)
+    decorate: Callable[[Method], Method] = available_if(check)
+    return decorate
 
 
 class BestEstimator:

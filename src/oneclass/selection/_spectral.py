@@ -195,7 +195,7 @@ class SpectralPath:
         solved = self._room("residuals", *shape)
         for c, (scale, shift) in enumerate(zip(scales, shifts, strict=True)):
             solved[:, c, :] = one.solve(turned, scale=scale, shift=shift)
-        return one.rotate(solved.reshape(len(solved), -1), back=True).reshape(shape)
+        return np.asarray(one.rotate(solved.reshape(len(solved), -1), back=True)).reshape(shape)
 
     @cached_property
     def row_residuals(self) -> Float:
@@ -207,7 +207,7 @@ class SpectralPath:
             np.add(C * E, self._laplacian @ E, out=weights[:, c, :])
         base = self.row_T + self._scaled_K @ (self._laplacian @ self.T)
         found = (self._scaled_K @ weights.reshape(len(weights), -1)).reshape(len(base), *weights.shape[1:])
-        return np.subtract(base[:, None, :], found, out=found)
+        return np.asarray(np.subtract(base[:, None, :], found, out=found))
 
     @cached_property
     def spare(self) -> Float:
