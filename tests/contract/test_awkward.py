@@ -1,0 +1,63 @@
+"""Every classifier, in every mode, on awkward rows: scores are numbers that depend on the rows and on nothing else."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oneclass
+from awkward import DATASETS
+from oneclass import Fourier, Nystrom
+
+MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
+MODES = {"exact": {}, "nystrom": {"approximation": Nystrom(30)}, "fourier": {"approximation": Fourier(40)}}
+DRAWING = {
+    "OCRF": {"n_estimators": 10},
+    "AutoencoderDetector": {"max_iter": 50},
+    "KMeansDetector": {},
+    "KCentersDetector": {"n_init": 3},
+}
+STEADY = ("NaiveParzen", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
+CASES = [(name, mode) for name in MACHINES for mode in MODES] + [(name, "exact") for name in (*DRAWING, *STEADY)]
+KINDS = st.sampled_from(sorted(DATASETS))
+
+
+def fitted(name, mode, X):
+    """The classifier fitted to rows, or None where it refuses them by name."""
+    model = getattr(oneclass, name)(**MODES[mode], **DRAWING.get(name, {}))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate|.*did not converge|.*Number of distinct")
+        try:
+            return model.fit(X)
+        except ValueError as refusal:
+            if not str(refusal).startswith(f"{name}: "):
+                raise
+            return None
+
+
+def close(one, other, dtype):
+    """Up to rounding of their own size, with what factored systems make of it."""
+    rounding = 1e-6 if dtype == np.float64 else 1e-3
+    return np.abs(one - other).max() <= rounding * max(np.abs(one).max(), np.ptp(one))
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+@settings(max_examples=25)
+@given(kind=KINDS, seed=st.integers(0, 99))
+def test_awkward_rows_are_scored_by_themselves(case, kind, seed):
+    X, fresh = DATASETS[kind](np.random.default_rng(seed))
+    Z = fresh(12)
+    model = fitted(*case, X)
+    if model is None:
+        return
+    far = np.zeros((1, X.shape[1]), X.dtype)
+    far[0, 0] = min(1e9 * max(float(np.abs(X).max()), 1e-300), float(np.finfo(X.dtype).max) / 10)
+    scores = np.asarray(model.score_samples(Z), dtype=float)
+    beside = np.asarray(model.score_samples(np.concatenate([Z, far])), dtype=float)
+    alone = np.concatenate([np.asarray(model.score_samples(row[None, :]), dtype=float) for row in Z])
+    assert np.isfinite(beside).all()
+    assert np.isfinite(model.offset_)
+    assert close(scores, beside[:-1], X.dtype)
+    assert close(scores, alone, X.dtype)
