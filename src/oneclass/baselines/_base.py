@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_flag, check_magnitudes, check_value
+from ..contract.grouping import read_groups
 from ..contract.reading import Header, read_training_rows
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import Calibration
+from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Ranks
@@ -64,6 +66,7 @@ class Training:
     pairwise: bool = False  # whether the rows are kernel values, a column for each of them
     kernel: Kernel | None = None  # to use, where that is known already
     outliers: Outliers | None = None
+    groups: Groups | None = None  # of rows that are to be held out together
 
     def part(self, rows: Array, seen: Array) -> Training:
         """Some of the rows, as a model sees them that knows the rows `seen`."""
@@ -89,7 +92,7 @@ class Baseline(OneClassClassifier):
     decision_: Decision
     ranks_: Ranks
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -98,6 +101,10 @@ class Baseline(OneClassClassifier):
             Rows of the target class only.
         y : ignored
             Present for scikit-learn's sake.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
+            group are alike, so thresholds and p-values are those of a row of a *new* group: five folds hold out whole
+            groups, and each group weighs the same.
 
         Returns
         -------
@@ -105,20 +112,22 @@ class Baseline(OneClassClassifier):
             The fitted classifier.
         """
         X, header = self._read_training(X)
-        return self._fit_rows(X, header)
+        return self._fit_rows(X, header, groups=read_groups(self, groups, len(X)))
 
-    def _fit_rows(self, X: Array, header: Header, outliers: Outliers | None = None) -> Self:
+    def _fit_rows(self, X: Array, header: Header, *, groups: Groups | None, outliers: Outliers | None = None) -> Self:
         decision = decision_of(self)
         self._before(X)
         scaler = self._scaling(X, header)
-        training = self._training(X, scaler)
+        training = replace(self._training(X, scaler), groups=groups)
         if outliers is not None:
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
         w = ones(X)
         calibration = None
         if decision.held_out or self._held_out_for_free:
-            calibration = Calibration.of(self._held_out_losses(model, training), w)
+            by_groups = groups is not None
+            losses = self._losses_by_folds(model, training) if by_groups else self._held_out_losses(model, training)
+            calibration = Calibration.of(losses, w if groups is None else groups.weights(w))
         held_out = calibration if decision.held_out else None
         ranks = held_out or Ranks.of(self._training_losses(model, training), w)
         self._after(model)
@@ -168,7 +177,7 @@ class Baseline(OneClassClassifier):
     def _losses_by_folds(self, model: Any, training: Training) -> Array:
         training = self._knowing(model, training)
         losses = np.empty(len(training.Z))
-        for seen, unseen in _folds(len(losses)):
+        for seen, unseen in _folds(len(losses), training.groups):
             twin = self._learn(training.part(seen, seen))
             losses[unseen] = twin.losses(training.part(unseen, seen).Z) * self._size_beside(model, twin, training)
         return losses
@@ -249,6 +258,10 @@ def count_distinct(Z: Array) -> int:
     return len(np.unique(Z, axis=0))
 
 
-def _folds(n: int) -> Iterator[tuple[Array, Array]]:
+def _folds(n: int, groups: Groups | None = None) -> Iterator[tuple[Array, Array]]:
     """Rows seen and unseen, fold by fold; the same at every call."""
-    yield from KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))
+    if groups is None:
+        yield from KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))
+    else:
+        folds = GroupKFold(min(_FOLDS, groups.count), shuffle=True, random_state=0)
+        yield from folds.split(np.empty((n, 1)), groups=groups.of_rows)

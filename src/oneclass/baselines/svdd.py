@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from ..contract.checks import check_number
+from ..contract.grouping import read_groups
 from ..contract.kernels import is_precomputed
 from ..core.arrays import Array, ones
 from ..core.kernels import Kernel, Precomputed
@@ -109,7 +110,7 @@ class SVDD(KernelDescription):
         self.delta = delta
         self.threshold = threshold
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.
 
         Parameters
@@ -119,6 +120,10 @@ class SVDD(KernelDescription):
         y : array-like of shape (n_samples,), optional
             +1 for rows of the target class, -1 for outliers. Labels of any other kind are ignored: all rows are then
             of the target class.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, by any labels (those of outliers are not looked at): the person that visits belong
+            to, the machine, the day. Rows of a group are alike, so thresholds and p-values are those of a row of a
+            *new* group: five folds hold out whole groups, and each group weighs the same.
 
         Returns
         -------
@@ -128,9 +133,11 @@ class SVDD(KernelDescription):
         X, header = self._read_training(X)
         target = self._is_target(y, X)
         if target.all():
-            return self._fit_rows(X, header)
+            return self._fit_rows(X, header, groups=read_groups(self, groups, len(X)))
         numbers = np.concatenate([np.flatnonzero(target), np.flatnonzero(~target)])
-        return self._fit_rows(X[target], header, Outliers(X[~target], numbers))
+        known = None if groups is None else np.asarray(groups)[target]
+        together = read_groups(self, known, int(target.sum()))
+        return self._fit_rows(X[target], header, groups=together, outliers=Outliers(X[~target], numbers))
 
     def center_distance(self, X: Any) -> Array:
         """Distance of each row from the centre of the ball, to be compared with `radius_`.

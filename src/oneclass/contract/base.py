@@ -63,7 +63,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if 0 < value < smallest:
             warn(
                 f"{self._name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that "
-                f"this many rows can promise; {so}"
+                f"this many rows, or groups of them, can promise; {so}"
             )
 
     def _calibrated(self) -> Calibration:

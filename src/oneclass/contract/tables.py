@@ -26,8 +26,9 @@ def unwrapped(name: str, X: Any) -> Any:
     if type(X) is dict or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):
         raise TypeError(f"{name}: X must be an array or a data frame, got dicts: pass pandas.DataFrame(X)")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        masked = int(np.ma.getmaskarray(X).sum())
         raise ValueError(
-            f"{name}: X must hold a number in every cell, but {int(np.ma.getmaskarray(X).sum())} cells of the array are masked; "
+            f"{name}: X must hold a number in every cell, but {masked} cells of the array are masked; "
             "fill them, for example with X.filled(0), or drop their rows"
         )
     return np.asarray(X) if isinstance(X, list | tuple) else X

@@ -61,6 +61,16 @@ class Structured:
         add_to_diagonal(total, scale * self.d)
         return total
 
+    def inside(self, places: Array) -> Array:
+        """The blocks of groups of rows (groups x size), groups x size x size."""
+        xp = namespace(self.d)
+        if self.full is not None:
+            return self.full[places[:, :, None], places[:, None, :]]
+        groups, size = places.shape
+        V = xp.reshape(xp.take(self.V, xp.reshape(places, (-1,)), axis=0), (groups, size, self.V.shape[1]))
+        d = xp.reshape(xp.take(self.d, xp.reshape(places, (-1,))), (groups, size))
+        return V @ self.Z @ xp.matrix_transpose(V) + d[:, :, None] * xp.eye(size, dtype=d.dtype, device=device(d))
+
     def diagonal(self) -> Array:
         """The diagonal."""
         if self.full is not None:

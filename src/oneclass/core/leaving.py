@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .arrays import Array, blocks, device, namespace
 from .embedding import Scatter
 
-__all__ = ["Embedded", "leave", "leave_one_by_one"]
+__all__ = ["Embedded", "leave", "leave_one_by_one", "taken"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _leave_own_cluster(
 
 
 def leave(
-    embedded: Embedded, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
+    embedded: Embedded | None, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
 ) -> tuple[Array, Array]:
     """Residuals and variances (Q) of rows under machines that did not see them: group by group, groups of one size.
 
@@ -76,21 +76,25 @@ def leave(
     x d).
     """
     xp = namespace(E)
+    columns = 0 if embedded is None else embedded.QV.shape[1]
     parts = [
         _leave(embedded, places[a:b, :], left[a:b, :], E[a:b, ...], Q[a:b, ...], T[a:b, ...], residuals[a:b, ...])
-        for a, b in blocks(places.shape[0], 4 * (places.shape[1] + embedded.QV.shape[1]) ** 2, E)
+        for a, b in blocks(places.shape[0], 4 * (places.shape[1] + columns) ** 2, E)
     ]
     return xp.concat([e for e, _ in parts]), xp.concat([v for _, v in parts])
 
 
 def _leave(
-    embedded: Embedded, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
+    embedded: Embedded | None, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
 ) -> tuple[Array, Array]:
     xp = namespace(E)
-    d, size, b = T.shape[2], places.shape[1], embedded.QV.shape[1]
+    d, size = T.shape[2], places.shape[1]
     held = xp.linalg.solve(E, xp.concat([residuals, Q], axis=2))
     residuals, Q = held[:, :, :d], held[:, :, d:]
-    QV, members = (_taken(of, places) for of in (embedded.QV, embedded.members))
+    if embedded is None:
+        return residuals, xp.linalg.diagonal(Q)
+    b = embedded.QV.shape[1]
+    QV, members = (taken(of, places) for of in (embedded.QV, embedded.members))
     heavy = xp.matrix_transpose(QV * left[:, :, None])
     QV = xp.linalg.solve(E, QV)
     VQV = embedded.VQV + heavy @ QV
@@ -104,7 +108,7 @@ def _leave(
     return residuals + top @ moved[:, :, :d], xp.linalg.diagonal(Q - top @ moved[:, :, d:])
 
 
-def _taken(of: Array, places: Array) -> Array:
+def taken(of: Array, places: Array) -> Array:
     """The rows at these places (groups x size), as one more axis."""
     xp = namespace(of)
     return xp.reshape(xp.take(of, xp.reshape(places, (-1,)), axis=0), (*places.shape, of.shape[1]))

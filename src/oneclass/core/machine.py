@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .arrays import Array, copy, namespace
+from .groups import Groups
 from .kernels import Precomputed
 from .loss import contributions, loss
 from .moments import Moments
@@ -59,8 +60,8 @@ class Machine:
         return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
 
 
-def fit_rows(plan: Plan, X: Array, w: Array) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `X`, row i counted ``w[i]`` times, and how the rows themselves fare."""
+def fit_rows(plan: Plan, X: Array, w: Array, *, groups: Groups | None = None) -> tuple[Machine, TrainingRows]:
+    """The exact machine of rows `X`, row i counted ``w[i]`` times, and how they fare, with and without their group."""
     recipe, Z = plan.recipe, plan.scaler(X)
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
@@ -74,6 +75,7 @@ def fit_rows(plan: Plan, X: Array, w: Array) -> tuple[Machine, TrainingRows]:
         keep_factor=recipe.needs_variance,
         embedding=embedding,
         C=plan.C,
+        groups=groups,
     )
     if isinstance(plan.kernel, Precomputed):
         # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import clusters
-from .arrays import Array, blocks, namespace, ones
+from .arrays import Array, blocks, device, namespace, ones
+from .cholesky import solve_lower
 from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap
+from .groups import Groups
 from .kernels import Kernel
-from .leaving import leave_one_by_one
+from .leaving import leave, leave_one_by_one
 from .moments import Moments
 from .recipe import Recipe
 from .sample import RowSample
@@ -117,6 +119,48 @@ class Plan:
         beyond = xp.concat(outside) if outside else 0.0
         held = (xp.concat([e for e, _ in left]), xp.concat([v for _, v in left])) if left else None
         return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond, held)
+
+    def training_groups(self, model: PrimalModel, X: Array, w: Array | None, groups: Groups) -> TrainingRows:
+        """The same for all rows, each held out with its group."""
+        xp = namespace(X)
+        w = ones(X) if w is None else w
+        order, parts = [], []
+        for whole in groups.by_size:
+            for a, b in blocks(whole.shape[0], model.width * whole.shape[1], X):
+                flat = xp.reshape(xp.asarray(whole[a:b], device=device(X)), (-1,))
+                order.append(flat)
+                parts.append(self._group_rows(model, xp.take(X, flat, axis=0), xp.take(w, flat), whole[a:b].shape))
+        back = xp.argsort(xp.concat(order))
+
+        def together(arrays: list[Array]) -> Array:
+            return xp.take(xp.concat(arrays), back, axis=0)
+
+        T, residuals, spare = (
+            together([getattr(part, name) for part in parts]) for name in ("T", "residuals", "spare")
+        )
+        outside = together([part.outside for part in parts]) if self.recipe.needs_variance else 0.0
+        lefts = [part.left for part in parts if part.left is not None]
+        left = together([e for e, _ in lefts]), together([v for _, v in lefts])
+        return TrainingRows(T, residuals, spare, w, outside, left)
+
+    def _group_rows(self, model: PrimalModel, X: Array, w: Array, shape: tuple[int, ...]) -> TrainingRows:
+        """Rows of groups (as many, of one size) one after the other."""
+        xp = namespace(X)
+        groups, size = shape
+        Z = self.scaler(X)
+        features, T = model.features(Z), self.recipe.target(Z)
+        residuals = T - model.outputs(features)
+        half = xp.reshape(solve_lower(model.L, features.T).T, (groups, size, -1))
+        Q, left = half @ xp.matrix_transpose(half), xp.reshape(w, (groups, size))
+        E = xp.eye(size, dtype=X.dtype, device=device(X)) - Q * left[:, None, :]
+        embedded = None if model.columns is None else model.columns.seen_by(features, self._members(Z))
+        places = xp.reshape(xp.arange(groups * size, device=device(X)), (groups, size))
+        held = leave(embedded, places, left, E, Q, *(xp.reshape(A, (groups, size, -1)) for A in (T, residuals)))
+        leverages = xp.reshape(xp.linalg.diagonal(Q), (-1,))
+        spare = xp.clip(1 - xp.clip(w, max=1.0) * leverages, min=xp.finfo(X.dtype).eps)
+        outside = model.outside(Z, features) if self.recipe.needs_variance else 0.0
+        found = xp.reshape(held[0], (groups * size, -1)), xp.reshape(held[1], (-1,))
+        return TrainingRows(T, residuals, spare, w, outside, found)
 
     def _members(self, Z: Array) -> Array:
         """Which cluster each row is in, one-hot."""

@@ -17,8 +17,9 @@ from .cholesky import (
 )
 from .embedding import Embedding, Scatter, Structured, WithinVariance
 from .features import FeatureMap
+from .groups import Groups
 from .kernels import Kernel
-from .leaving import Embedded, leave_one_by_one
+from .leaving import Embedded, leave, leave_one_by_one, taken
 from .moments import Moments
 
 __all__ = [
@@ -210,6 +211,7 @@ def solve_dual(
     keep_factor: bool = False,
     embedding: Embedding | None = None,
     C: float = 1.0,
+    groups: Groups | None = None,
 ) -> tuple[DualModel, TrainingRows]:
     r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
 
@@ -217,7 +219,8 @@ def solve_dual(
     :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals and leverages follow without K:
     :math:`T - KA = T - SWT + (\lambda/C) S A` and :math:`1 - h_i = 1 - S_{ii} + (\lambda/C) [S G^{-1} S]_{ii}`.
 
-    Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too.
+    Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too: each by itself, or
+    with all of its group.
     """
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
@@ -235,11 +238,48 @@ def solve_dual(
             QV = QV - ridge * (shrink @ cho_solve(L, QV))
             known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
             embedded = Embedded(embedding.scatter, C, *known)
+        if groups is not None:
+            left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
         spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
-        if embedded is not None:
+        if embedded is not None and groups is None:
             left = leave_one_by_one(embedded, T, residuals, spare, unit)
     return model, TrainingRows(T, residuals, spare, w, left=left)
+
+
+def _leave_groups(
+    L: Array,
+    shrink: Structured,
+    embedded: Embedded | None,
+    groups: Groups,
+    T: Array,
+    residuals: Array,
+    w: Array,
+    *,
+    ridge: float,
+) -> tuple[Array, Array]:
+    """Residuals and leverages of rows under machines without their group, by blocks of ``S - ridge S G^-1 S``."""
+    xp = namespace(T)
+    n = T.shape[0]
+    order, held, known = [], [], []
+    for whole in groups.by_size:
+        size = whole.shape[1]
+        for a, b in blocks(whole.shape[0], n * size, T, for_products=True):
+            places = xp.asarray(whole[a:b], device=device(T))
+            flat = xp.reshape(places, (-1,))
+            chosen = xp.astype(xp.arange(n, device=device(T))[:, None] == flat[None, :], T.dtype)
+            half = xp.reshape(solve_lower(L, shrink @ chosen), (n, b - a, size))
+            half = xp.permute_dims(half, (1, 2, 0))
+            inside, explained = shrink.inside(places), ridge * (half @ xp.matrix_transpose(half))
+            left = xp.reshape(xp.take(w, flat), (b - a, size))
+            # In this order: where a row's weight is all of S, nothing of it is rounded away.
+            E = xp.eye(size, dtype=T.dtype, device=device(T)) - inside * left[:, None, :] + explained * left[:, None, :]
+            found = leave(embedded, places, left, E, inside - explained, taken(T, places), taken(residuals, places))
+            order.append(flat)
+            held.append(xp.reshape(found[0], (-1, T.shape[1])))
+            known.append(xp.reshape(found[1], (-1,)))
+    back = xp.argsort(xp.concat(order))
+    return xp.take(xp.concat(held), back, axis=0), xp.take(xp.concat(known), back)
 
 
 def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:

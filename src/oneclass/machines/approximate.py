@@ -14,6 +14,7 @@ from ..contract.memory import available_bytes
 from ..core.approximation import Fourier, Nystrom
 from ..core.arrays import Array, namespace
 from ..core.calibration import Calibration
+from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments
 from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
@@ -83,11 +84,25 @@ def _fits_exactly(machine: Any, X: Array) -> bool:
 
 
 def fit_through(
-    recipe: Recipe, engine: Engine, approximation: Approximation, *, decision: Decision, seed: int, check: Check
+    recipe: Recipe,
+    engine: Engine,
+    approximation: Approximation,
+    *,
+    decision: Decision,
+    seed: int,
+    check: Check,
+    groups: Groups | None = None,
 ) -> Fit:
-    """The machine with explicit features of the rows of an engine; `check` may refuse their columns."""
+    """The machine with explicit features of the rows of an engine; `check` may refuse their columns.
+
+    Rows of `groups`, which must be in memory, are held out together.
+    """
     plan, survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
     machine = fit_moments(plan, engine.total(plan.moments, "moments"))
+    if groups is not None and isinstance(engine, InMemory):
+        rows = plan.training_groups(_primal(machine), engine.X, engine.w, groups)
+        calibration = Calibration.of(machine.held_out_losses(rows), groups.weights(rows.w))
+        return Fit(machine, calibration, None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w))
     return judge_training(machine, engine, survey, approximation, decision, {})
 
 

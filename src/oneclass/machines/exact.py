@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import Calibration
+from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows
 from ..core.plan import Plan
 from ..core.recipe import Recipe
@@ -29,13 +30,19 @@ class Fit:
     training: Ranks | None
 
 
-def fit_exactly(recipe: Recipe, X: Array, w: Array, *, on_training: bool, check: Check) -> Fit:
-    """The exact machine of rows `X`, row i counted ``w[i]`` times; thresholds may look at losses `on_training` rows."""
+def fit_exactly(
+    recipe: Recipe, X: Array, w: Array, *, on_training: bool, check: Check, groups: Groups | None = None
+) -> Fit:
+    """The exact machine of rows `X`, row i counted ``w[i]`` times; thresholds may look at losses `on_training` rows.
+
+    Rows of `groups` are held out together, and each group weighs the same in the calibration.
+    """
     columns = ColumnMoments.of(X, w)
     check(columns, X.shape[0])
-    machine, rows = fit_rows(Plan.of(recipe, columns, X, w), X, w)
+    machine, rows = fit_rows(Plan.of(recipe, columns, X, w), X, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
-    return Fit(machine, Calibration.of(machine.held_out_losses(rows), w), training)
+    calibrating = w if groups is None else groups.weights(w)
+    return Fit(machine, Calibration.of(machine.held_out_losses(rows), calibrating), training)
 
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:

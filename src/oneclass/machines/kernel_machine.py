@@ -7,16 +7,19 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
+from ..contract.grouping import read_groups
 from ..contract.kernels import is_precomputed
 from ..contract.memory import check_matrix_fits
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..core.arrays import Array, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
+from ..core.groups import Groups
 from ..core.kernels import Radial
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
@@ -53,7 +56,7 @@ class KernelMachine(OneClassClassifier):
     device_: Any
     kept_columns_: Array | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -64,6 +67,10 @@ class KernelMachine(OneClassClassifier):
             Present for scikit-learn's sake.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself, in every step.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
+            group are alike, so thresholds and p-values are those of a row of a *new* group: held-out losses leave out
+            the whole group, and each group weighs the same.
 
         Returns
         -------
@@ -74,6 +81,8 @@ class KernelMachine(OneClassClassifier):
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+            if groups is not None:
+                raise ValueError(f"{self._name}: groups must be None for a Dask collection: they need rows in memory")
             reader = Reader.of_collection(self, X, self.device)
             return self._fit_through(DaskRows(X, reader), reader.header, decision)
         X, header = read_training_rows(self, X)
@@ -81,19 +90,23 @@ class KernelMachine(OneClassClassifier):
         if is_precomputed(self):
             check_square(self, X)
         w = read_weights(self, sample_weight, X)
+        together = read_groups(self, groups, X.shape[0])
         kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if is_precomputed(self) else X
+            together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0])
         approximation = choose_approximation(self, X)
         if approximation is not None:
             engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, decision, approximation)
+            return self._fit_through(engine, header, decision, approximation, together)
         recipe = recipe_of(self, X, kept)
         # The matrix is factored in place; the host keeps a second one for uncertainty.
         check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
         with self._naming(recipe):
-            fit = fit_exactly(recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe))
+            fit = fit_exactly(
+                recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=together
+            )
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept)
 
     def fit_chunks(self, chunks: Any, *, verbose: bool = False) -> Self:
@@ -133,7 +146,12 @@ class KernelMachine(OneClassClassifier):
         return self._fit_through(engine, engine.reader.header, decision)
 
     def _fit_through(
-        self, engine: Engine, header: Header, decision: Decision, approximation: Approximation | None = None
+        self,
+        engine: Engine,
+        header: Header,
+        decision: Decision,
+        approximation: Approximation | None = None,
+        groups: Groups | None = None,
     ) -> Self:
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
@@ -145,6 +163,7 @@ class KernelMachine(OneClassClassifier):
                 decision=decision,
                 seed=seed_of(self),
                 check=self._checking(header, recipe),
+                groups=groups,
             )
         return self._keep_fit(fit, header, decision, approximation=approximation)
 

@@ -1,0 +1,128 @@
+"""Rows that belong together: thresholds and p-values about a row of a new group."""
+
+import numpy as np
+import pytest
+
+import oneclass
+from oneclass import AAKELM, OCKELM, SVDD, VAAKELM, VOCKELM, KNNDetector, Nystrom
+from oneclass.core.groups import Groups
+from oracle.comparison import assert_agree
+
+MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
+BASELINES = ("NaiveParzen", "KMeansDetector", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
+
+
+def persons(rng, n, visits, noise, d=4):
+    """Rows of persons, each around a place of its own, and who they are of."""
+    owner = np.repeat(np.arange(n), visits)
+    return rng.normal(size=(n, d))[owner] + noise * rng.normal(size=(len(owner), d)), owner
+
+
+def delivered(make, repeats, noise, *, grouped):
+    shares = []
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        X, owner = persons(rng, 60, 5, noise)
+        fresh, _ = persons(rng, 100, 1, noise)
+        model = make().fit(X, groups=owner) if grouped else make().fit(X)
+        shares.append(np.mean(model.predict(fresh) == -1))
+    return np.mean(shares), 3 * np.std(shares) / np.sqrt(repeats)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("name", [*MACHINES, *BASELINES])
+def test_a_new_person_is_rejected_no_more_often_than_asked_for(name, noise):
+    rate, error = delivered(getattr(oneclass, name), 12, noise, grouped=True)
+    # Folds judge by models of four fifths of the persons, which are stricter.
+    assert 0.01 <= rate <= 0.05 + error, rate
+
+
+def test_without_groups_new_persons_are_rejected_wholesale():
+    """The test above has the power to see that."""
+    assert delivered(VAAKELM, 6, 0.1, grouped=False)[0] > 0.3
+    assert delivered(KNNDetector, 6, 0.1, grouped=False)[0] > 0.3
+
+
+@pytest.mark.parametrize("params", [{}, {"variance": "none"}, {"centring": "global"}], ids=str)
+@pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
+def test_every_row_a_group_of_its_own_is_no_groups(machine, params):
+    if machine in (OCKELM, AAKELM) and params:
+        pytest.skip("has no variance")
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    expected = machine(**params).fit(X).calibration_.losses
+    assert_agree(machine(**params).fit(X, groups=np.arange(50)).calibration_.losses, expected, 1e-10)
+
+
+@pytest.mark.parametrize("machine", [OCKELM, AAKELM], ids=lambda m: m.__name__)
+def test_held_out_losses_are_those_of_refitting_without_the_group(machine):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    owner = rng.integers(0, 15, size=60)
+    params = {"C": 4.0, "sigma": 1.5, "scale": False, "delta": 0.2} | (
+        {} if machine is OCKELM else {"loss": "reconstruction"}
+    )
+    held_out = np.empty(60)
+    for person in np.unique(owner):
+        rest = machine(**params).fit(X[owner != person])
+        held_out[owner == person] = -rest.score_samples(X[owner == person])
+    calibration = machine(**params).fit(X, groups=owner).calibration_
+    assert_agree(calibration.losses, np.sort(held_out), 1e-9)
+    shares = (1 / np.bincount(owner)[owner])[np.argsort(held_out)]
+    assert_agree(calibration.reached, np.cumsum(shares), 1e-9)
+    assert calibration.total == pytest.approx(len(np.unique(owner)))
+
+
+@pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
+def test_all_rows_as_landmarks_hold_groups_out_exactly(machine):
+    rng = np.random.default_rng(0)
+    X, owner = persons(rng, 20, 3, 0.3)
+    w = rng.integers(1, 4, size=60).astype(float)
+    params = {"C": 4.0, "sigma": 1.5, "delta": 0.1}
+    exact = machine(**params).fit(X, sample_weight=w, groups=owner)
+    many = machine(approximation=Nystrom(60), **params).fit(X, sample_weight=w, groups=owner)
+    assert_agree(many.calibration_.losses, exact.calibration_.losses, 1e-6)
+    assert_agree(many.calibration_.reached, exact.calibration_.reached, 1e-6)
+
+
+def test_groups_are_the_same_on_every_array_library(xp):
+    X, owner = persons(np.random.default_rng(0), 20, 3, 0.3)
+    expected = VAAKELM(delta=0.1).fit(X, groups=owner)
+    assert_agree(
+        VAAKELM(delta=0.1).fit(xp.asarray(X), groups=owner).calibration_.losses, expected.calibration_.losses, 1e-8
+    )
+
+
+def test_labels_of_any_kind_make_the_same_groups():
+    X, owner = persons(np.random.default_rng(0), 20, 3, 0.3)
+    expected = AAKELM(delta=0.1).fit(X, groups=owner).offset_
+    for labels in (owner.astype(float), [f"patient {i}" for i in owner], owner[::1] * 7 - 3):
+        assert AAKELM(delta=0.1).fit(X, groups=labels).offset_ == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_smallest_budget_counts_groups():
+    X, owner = persons(np.random.default_rng(0), 9, 10, 0.3)
+    assert VAAKELM(delta=0.2).fit(X, groups=owner).calibration_.smallest_budget == pytest.approx(0.1)
+    with pytest.warns(UserWarning, match="groups of them"):
+        VAAKELM(delta=0.05).fit(X, groups=owner)
+
+
+@pytest.mark.parametrize("make", [VAAKELM, KNNDetector, SVDD], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    ("groups", "rule"),
+    [
+        (np.arange(5), "one label a row"),
+        (np.zeros(30), "at least two"),
+        (np.where(np.arange(30) < 3, np.nan, 1.0), "labels are missing"),
+        (np.array([None] * 2 + ["a"] * 28, dtype=object), "labels are missing"),
+    ],
+)
+def test_bad_groups_are_named(make, groups, rule):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=f"{make.__name__}: groups .*{rule}"):
+        make().fit(X, groups=groups)
+
+
+def test_groups_of_every_size_are_found():
+    groups = Groups(np.array([0, 2, 1, 2, 0, 2, 3]))
+    assert [rows.tolist() for rows in groups.by_size] == [[[2], [6]], [[0, 4]], [[1, 3, 5]]]
+    assert groups.weights(np.ones(7)) == pytest.approx([0.5, 1 / 3, 1, 1 / 3, 0.5, 1 / 3, 1])
