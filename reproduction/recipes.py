@@ -104,6 +104,7 @@ def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]
         scoring=VALIDATION,
         cv=list(zip(numbers[::2], numbers[1::2], strict=True)),
         refit=False,
+        target=1,
         error_score="raise",
     ).fit(np.concatenate(parts), y)
     # Points of a grid are walked in the order of its names, the last of them fastest.

@@ -94,9 +94,8 @@ def test_scores_do_not_depend_on_the_unit(machine, scale):
 def test_single_precision_scales_what_it_can_hold(machine, scale):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(80, 3)), rng.normal(size=(20, 3)) * 2
-    expected = machine().fit(X).score_samples(Z)
-    small = (A.astype(np.float64) * scale for A in (X, Z))
-    known, fresh = (A.astype(np.float32) for A in small)
+    expected = machine().fit(X.astype(np.float32)).score_samples(Z.astype(np.float32))
+    known, fresh = ((A * scale).astype(np.float32) for A in (X, Z))
     np.testing.assert_allclose(machine().fit(known).score_samples(fresh), expected, rtol=2e-3, atol=2e-3)
 
 

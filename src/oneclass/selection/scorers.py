@@ -161,7 +161,8 @@ def _ranked(decisions: Float) -> Float:
     top = float(finite.max()) if len(finite) else 0.0
     threshold = math.ldexp(1.0, math.frexp(top)[1]) if top else 0.0
     mantissa, exponent = np.frexp(2 * threshold - decisions)
-    return np.asarray(-np.ldexp(np.round(mantissa * _HALF) / _HALF, exponent))
+    with np.errstate(over="ignore"):  # of an infinite loss
+        return np.asarray(-np.ldexp(np.round(mantissa * _HALF) / _HALF, exponent))
 
 
 def _counts(targets: Bool, decisions: Float) -> tuple[Float, Float]:
