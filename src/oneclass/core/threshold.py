@@ -45,8 +45,21 @@ class Ranks:
         return min(short, int(self.losses.shape[0]) - 1)
 
     def just_above(self, rank: float) -> float:
-        """The limit of the loss of that rank."""
-        return float(self.limits[self.place(rank)])
+        """The limit of the loss of that rank, without those of all others."""
+        s = self.losses
+        value, lowest = float(s[self.place(rank)]), float(s[0])
+        margin = self._alike * max(abs(value), value - lowest)
+        if isinstance(s, np.ndarray):  # a search visits many thresholds
+            above = int(s.searchsorted(value + margin, side="right"))
+        else:
+            above = int(namespace(s).count_nonzero(s <= value + margin))
+        following = float(s[above]) if above < s.shape[0] else math.inf
+        return value + (following - value) / 2 if math.isfinite(following) else value + margin
+
+    @property
+    def _alike(self) -> float:
+        """Share of a loss that copies of a row may differ by."""
+        return math.sqrt(float(namespace(self.losses).finfo(self.losses.dtype).eps))
 
     @cached_property
     def limits(self) -> Array:
@@ -56,7 +69,7 @@ class Ranks:
         """
         s = self.losses
         xp = namespace(s)
-        margin = math.sqrt(float(xp.finfo(s.dtype).eps)) * xp.maximum(xp.abs(s), s - s[0])
+        margin = self._alike * xp.maximum(xp.abs(s), s - s[0])
         above = xp.searchsorted(s, s + margin, side="right")
         following = xp.take(s, xp.clip(above, max=s.shape[0] - 1))
         known = (above < s.shape[0]) & xp.isfinite(following)

@@ -87,8 +87,10 @@ class Problem:
         shape = len(self.candidates), len(folds)
         seconds = table([row._replace(scores={"": row.seconds}) for row in rows], *shape, "")
         columns: dict[str, Any] = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}
-        ways = [sorted({row.numerics for row in rows if row.candidate == i}) for i in range(len(self.candidates))]
-        columns["numerics"] = np.array([" and ".join(way) for way in ways], dtype=object)
+        ways: list[set[str]] = [set() for _ in self.candidates]
+        for row in rows:
+            ways[row.candidate].add(row.numerics)
+        columns["numerics"] = np.array([" and ".join(sorted(way)) for way in ways], dtype=object)
         for name in scorers:
             columns |= score_columns(name, table(rows, *shape, name), self._defined(rows, folds, name))
         return rows, columns

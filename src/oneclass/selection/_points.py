@@ -101,28 +101,32 @@ def families(
     rows = _with_shape(rows)
     found: dict[Hashable, tuple[dict[int, Point], Approximation | None, int, Any]] = {}
     others = []
-    recipes: dict[Hashable, tuple[Recipe, Approximation | None, int]] = {}
+    # Grids cross few recipes with few decisions: each is read once.
+    machines: dict[Hashable, tuple[Recipe, Approximation | None, int, Any]] = {}
+    decisions: dict[Hashable, Decision] = {}
     for i, params in enumerate(candidates):
-        machine = copy(estimator).set_params(**params)
-        # Grids cross few recipes with several thresholds: each is read once.
-        fitting = (name for name in params if name not in ("delta", "threshold"))
-        key = frozenset((name, _identity(params[name])) for name in fitting)
+        deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold")}
+        fitting: Params = {name: params[name] for name in params if name not in deciding}
+        key, other = (frozenset((name, _identity(part[name])) for name in part) for part in (fitting, deciding))
         try:
-            if key not in recipes:
+            if key not in machines:
+                machine = copy(estimator).set_params(**fitting)
                 recipe = recipe_of(machine, rows if whole else None)
-                recipes[key] = recipe, choose_approximation(machine, rows), seed_of(machine)
-            point = Point(recipes[key][0], decision_of(machine))
+                machines[key] = recipe, choose_approximation(machine, rows), seed_of(machine), machine.device
+            if other not in decisions:
+                decisions[other] = decision_of(copy(estimator).set_params(**deciding))
         except (ValueError, TypeError):
             others.append(i)
             continue
-        recipe, approximation, seed = recipes[key]
-        if approximation is None and (machine.device is not None or is_foreign(rows)):
+        recipe, approximation, seed, device = machines[key]
+        if approximation is None and (device is not None or is_foreign(rows)):
             others.append(i)
             continue
         # What the rows decide is decided once, so a C by a rule stays by itself.
         shared = replace(recipe, C=recipe.C if isinstance(recipe.C, str) else 0.0, loss="", variance=None)
-        same = (shared, approximation, seed, _identity(machine.device))
-        found.setdefault(same, ({}, approximation, seed, machine.device))[0][i] = point
+        same = (shared, approximation, seed, _identity(device))
+        points = found.setdefault(same, ({}, approximation, seed, device))[0]
+        points[i] = Point(recipe, decisions[other])
     return [Family(*family) for family in found.values()], others
 
 
