@@ -113,11 +113,14 @@ def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float) -> tuple[Array, f
     if nu >= 1:  # all rows at the bound: libsvm has no rho then
         multipliers = np.full(len(Z), 1 / len(Z))
         return multipliers, max(float((kernel(Z[a:b], Z) @ multipliers).max()) for a, b in blocks(len(Z), len(Z), Z))
+    # Where libsvm stops, within its tolerance, depends on the order of rows: give it one of their own.
+    order = np.arange(len(Z)) if isinstance(kernel, Precomputed) else np.lexsort(Z.T[::-1])
+    rows = Z[order]
     if isinstance(kernel, RBF):
-        machine = OneClassSVM(kernel="rbf", gamma=0.5 / float(kernel.sigma) ** 2, nu=nu, tol=tol).fit(Z)
+        machine = OneClassSVM(kernel="rbf", gamma=0.5 / float(kernel.sigma) ** 2, nu=nu, tol=tol).fit(rows)
     else:
-        machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol).fit(kernel(Z, Z))
+        machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol).fit(kernel(rows, rows))
     total = nu * len(Z)
     multipliers = np.zeros(len(Z))
-    multipliers[machine.support_] = machine.dual_coef_[0] / total
+    multipliers[order[machine.support_]] = machine.dual_coef_[0] / total
     return multipliers, float(machine.offset_[0]) / total
