@@ -15,12 +15,15 @@ __all__ = ["Neighbours", "nearest"]
 #: Features up to which a k-d tree leaves out most rows; with more of them matrix products are quicker.
 LOW = 8
 
+#: Rows up to which all distances by differences are quicker than threads are called together.
+_FEW = 2000
+
 #: Error of a squared distance, relative to it, up to which a matrix product may choose.
 _CLOSE = 1e-9
 
 
 class Neighbours:
-    """The rows that are nearest to others, found by a k-d tree or, with many features, by matrix products.
+    """The rows that are nearest to others: by a k-d tree or, with many features, by all distances or matrix products.
 
     Products lose the distance between rows that are much nearer to each other than to the origin, so that the nearest
     row would be one at random: such rows are left to the tree.
@@ -31,11 +34,13 @@ class Neighbours:
         self._tree = cKDTree(rows)
         self._origin = rows.mean(axis=0)
         self._products = None
-        if rows.shape[1] > LOW:
+        if rows.shape[1] > LOW and len(rows) > _FEW:
             self._products = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(rows - self._origin)
 
     def of(self, Z: Array, k: int) -> tuple[Array, Array]:
         """Distances and numbers of the k nearest rows of each row of `Z`, in ascending order."""
+        if self._rows.shape[1] > LOW and len(self._rows) <= _FEW:
+            return self._by_differences(Z, k)
         if self._products is None:
             return self._by_tree(Z, k)
         centred = Z - self._origin
@@ -58,6 +63,17 @@ class Neighbours:
         own[~own.any(axis=1), -1] = True  # lost among its copies, one of which stands for it
         shape = len(self._rows), k
         return distances[~own].reshape(shape), numbers[~own].reshape(shape)
+
+    def _by_differences(self, Z: Array, k: int) -> tuple[Array, Array]:
+        distances, numbers = np.empty((len(Z), k)), np.empty((len(Z), k), dtype=int)
+        for a, b in blocks(len(Z), 2 * len(self._rows), Z):
+            D = cdist(Z[a:b], self._rows)
+            near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < D.shape[1] else np.argsort(D, axis=1)
+            found = np.take_along_axis(D, near, 1)
+            order = found.argsort(axis=1, kind="stable")
+            distances[a:b] = np.take_along_axis(found, order, 1)
+            numbers[a:b] = np.take_along_axis(near, order, 1)
+        return distances, numbers
 
     def _by_tree(self, Z: Array, k: int) -> tuple[Array, Array]:
         distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self._workers)
