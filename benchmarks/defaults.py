@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +26,17 @@ from sklearn.svm import OneClassSVM
 
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
+from oneclass.contract.base import decision_of
 from oneclass.core.likelihood import COSTS, FACTORS
 from oneclass.datasets import load, names
+from oneclass.machines.choices import recipe_of
+from oneclass.selection._points import Point
 from oneclass.selection._spectral import SpectralPath
 
 LARGEST_TRAIN, LARGEST_TEST = 400, 600
 GRID_COSTS = (1 / 8, 1.0, 8.0, 32.0, 64.0, 128.0)
 GRID_FACTORS = FACTORS[2:7]
-SCORES = ("reconstruction", "uncertainty", "predictive")
+LOSSES = ("reconstruction", "uncertainty", "predictive")
 VARIANCES = ("none", "subclass")
 DIGITS = (0, 4, 8)
 DEFAULTS = (VAAKELM, AAKELM, VOCKELM, OCKELM)
@@ -109,21 +113,27 @@ def machines(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[tuple, np.nd
         paths = {}
         for factor in FACTORS:
             machine = VAAKELM(variance=variance, sigma=mean * factor)
-            paths[factor] = SpectralPath(machine, train, test, costs=GRID_COSTS)
+            paths[factor] = path_of(machine, train, test)
         factors = {rule: min(FACTORS, key=lambda f: abs(mean * f - chosen[rule])) for rule in chosen}
         factors["held-out density"] = max(FACTORS, key=lambda f: held_out_density(paths[f], C=COSTS[-1]))
         factors |= {f"{factor:.2g} mean": factor for factor in GRID_FACTORS}
         for rule, factor in factors.items():
             yield from grid(paths[factor], (variance, rule))
     other = VAAKELM(kernel="laplacian", sigma="mean")
-    yield from grid(SpectralPath(other, train, test, costs=GRID_COSTS), ("subclass", "laplacian"))
+    yield from grid(path_of(other, train, test), ("subclass", "laplacian"))
+
+
+def path_of(machine: VAAKELM, train: np.ndarray, test: np.ndarray) -> SpectralPath:
+    return SpectralPath(recipe_of(machine, None), train, test, costs=GRID_COSTS, leverages=True)
 
 
 def grid(path: SpectralPath, key: tuple) -> Iterator[tuple[tuple, np.ndarray]]:
-    """Scores at every C, by every score."""
+    """Scores at every C, by every loss."""
+    machine = VAAKELM()
+    recipe, decision = recipe_of(machine, None), decision_of(machine)
     for C in GRID_COSTS:
-        for score in SCORES:
-            yield (*key, score, C), path.decisions({"C": C, "score": score})[0]
+        for loss in LOSSES:
+            yield (*key, loss, C), path.decisions(Point(replace(recipe, C=C, loss=loss), decision))[0]
 
 
 def held_out_density(path: SpectralPath, C: float) -> float:
@@ -214,7 +224,7 @@ def settings_table(tables: Tables) -> str:
     ]
     keys = [DEFAULT, *dict.fromkeys(best)]
     keys += [("subclass", rule, "predictive", C) for rule in AUTOMATIC for C in (32.0, 64.0)]
-    keys += [("subclass", "local", score, 64.0) for score in SCORES[:2]]
+    keys += [("subclass", "local", loss, 64.0) for loss in LOSSES[:2]]
     keys += [("subclass", "laplacian", "predictive", C) for C in (8.0, 32.0)]
     keys += [("OCKELM",), ("VOCKELM",)]
     body = [[setting(key), *(cell for table in tables.values() for cell in table.line(key))] for key in keys]

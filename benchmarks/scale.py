@@ -42,11 +42,11 @@ def bare(X: np.ndarray) -> None:
         G += F.T @ F
 
 
-def ours(X: np.ndarray, name: str = "AAKELM", score: str = "reconstruction") -> None:
+def ours(X: np.ndarray, name: str = "AAKELM", loss: str = "reconstruction") -> None:
     import oneclass
 
     machine = getattr(oneclass, name)
-    machine(approximation=oneclass.Nystrom(M), sigma="mean", score=score).fit(X)
+    machine(approximation=oneclass.Nystrom(M), sigma="mean", loss=loss).fit(X)
 
 
 def nystroem_sgd(X: np.ndarray) -> None:
