@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,3 +32,31 @@ def test_a_row_is_rejected_where_its_p_value_is_within_the_budget_and_nowhere_el
 def test_smallest_budget_is_one_in_n_plus_one(xp):
     w = xp.asarray(np.array([2.0, 7.0]))
     assert Calibration.of(w, w).smallest_budget == 0.1
+
+
+def rates(n, asked, models=4000):
+    """False-alarm rates of models calibrated on n uniform losses, at the budget that `asked` makes of each."""
+    rng = np.random.default_rng(0)
+    for _ in range(models):
+        calibration = Calibration.of(rng.uniform(size=n), np.ones(n))
+        yield calibration, 1 - min(calibration.threshold(asked(calibration)), 1.0)
+
+
+@pytest.mark.parametrize(("n", "delta"), [(99, 0.05), (199, 0.1), (1000, 0.01)])
+def test_the_rate_of_a_model_is_in_its_interval_as_often_as_it_says(n, delta):
+    inside = [low <= rate <= high for c, rate in rates(n, lambda c: delta) for low, high in [c.interval(delta, 0.9)]]
+    # Thresholds sit halfway to the next loss, which costs a little on the high side.
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "delta", "confidence"), [(199, 0.05, 0.95), (500, 0.1, 0.9), (2000, 0.01, 0.99)])
+def test_a_confident_budget_is_broken_as_seldom_as_it_says(n, delta, confidence):
+    broken = np.mean([rate > delta for _, rate in rates(n, lambda c: c.budget(delta, confidence))])
+    assert broken <= 1 - confidence + 3 * np.sqrt(confidence * (1 - confidence) / 4000)
+    assert Calibration.of(np.arange(float(n)), np.ones(n)).budget(delta, confidence) > delta / 4
+
+
+def test_so_few_rows_cannot_be_confident():
+    calibration = Calibration.of(np.arange(20.0), np.ones(20))
+    assert calibration.budget(0.05) == 0
+    assert calibration.interval(0.01)[0] == 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from scipy.special import betainc, betaincinv
 
 from .arrays import Array, device, namespace
 from .threshold import Ranks, conformal
@@ -44,6 +47,66 @@ class Calibration(Ranks):
         float
         """
         return conformal(self, delta=delta)
+
+    def interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
+        """Between which rates this very model rejects fresh normal rows when asked for `delta`.
+
+        `delta` is kept on average over training sets; the rate of one model is Beta distributed, as the k-th of n + 1
+        ranks, k = floor((n + 1) delta).
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+            False-alarm rate asked for.
+        confidence : float in (0, 1), default=0.95
+            Chance that the rate is inside.
+
+        Returns
+        -------
+        (float, float)
+            Lowest and highest rate, as much doubt on either side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> calibration = Calibration.of(np.arange(199.0), np.ones(199))
+        >>> [round(rate, 3) for rate in calibration.interval(0.05)]
+        [0.024, 0.084]
+        """
+        k, doubt = self._rank(delta), (1 - confidence) / 2
+        low = float(betaincinv(k, self.total + 1 - k, doubt)) if k else 0.0
+        return low, float(betaincinv(max(k, 1), self.total + 1 - max(k, 1), 1 - doubt))
+
+    def budget(self, delta: float, confidence: float = 0.95) -> float:
+        """The budget to ask for, so that this very model rejects at most a share `delta` with that confidence.
+
+        Parameters
+        ----------
+        delta : float in (0, 1)
+            Rate to stay below.
+        confidence : float in (0, 1), default=0.95
+            Chance to do so.
+
+        Returns
+        -------
+        float
+            At most `delta`, for `predict(X, alpha=...)` or `threshold`; 0 when so few rows cannot say.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> calibration = Calibration.of(np.arange(199.0), np.ones(199))
+        >>> calibration.budget(0.05)
+        0.025
+        """
+        k = self._rank(delta)
+        # The rate stays below delta the surer the smaller k is.
+        while k > 0 and betainc(k, self.total + 1 - k, delta) < confidence:
+            k -= 1
+        return k / (self.total + 1)
+
+    def _rank(self, delta: float) -> int:
+        return math.floor((self.total + 1) * delta + 1e-9)
 
     def p_value(self, losses: Array) -> Array:
         """Conformal p-values ``(1 + #{i: limit of held-out loss i >= loss}) / (n + 1)``.
