@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, device, namespace
+from .arrays import Array, device, namespace, to_numpy
 
 __all__ = ["Groups"]
 
@@ -36,5 +36,5 @@ class Groups:
     def weights(self, w: Array) -> Array:
         """Row weights under which every group weighs one."""
         xp = namespace(w)
-        shares = np.bincount(self.of_rows, weights=np.asarray(w) if isinstance(w, np.ndarray) else np.from_dlpack(w))
+        shares = np.bincount(self.of_rows, weights=to_numpy(w))
         return w / xp.asarray(shares[self.of_rows], dtype=w.dtype, device=device(w))
