@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +26,7 @@ from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
 from ..core.threshold import Ranks
 from ..core.tridiagonal import Tridiagonal
+from ._judged import Judged
 from ._points import Family, Point, Refusal
 
 __all__ = ["SpectralPath"]
@@ -37,28 +37,6 @@ _EPS = float(np.finfo(np.float64).eps)
 
 #: How much rounding may be amplified before every point is fitted on its own: decisions to six digits.
 _ACCURATE = 1e-6 / _EPS
-
-#: Share of a loss below which thresholds take another one for its copy.
-_ALIKE = math.sqrt(_EPS)
-
-
-@dataclass(frozen=True)
-class _Losses:
-    """Losses at every C, of the training rows (ranked) and of the rows to judge, and how far off rounding may be."""
-
-    known: list[Ranks]
-    known_slack: Float  # C, rank
-    rows: Float  # row, C
-    row_slack: Float
-
-    def threshold_slack(self, c: int, threshold: float) -> float:
-        """How far off rounding may leave a threshold; infinite where it tells copies of a row from others."""
-        losses, slack = self.known[c].losses, self.known_slack[c]
-        k, n = int(np.searchsorted(losses, threshold)), len(losses)
-        margin, off = _ALIKE * abs(threshold), float(slack[min(k, n - 1)])
-        above = losses[k] - losses[k - 1] if 0 < k < n else math.inf
-        below = losses[k - 1] - losses[k - 2] if k > 1 else math.inf
-        return math.inf if above < margin + 2 * off or abs(below - margin) < 2 * off else off
 
 
 class SpectralPath:
@@ -121,7 +99,7 @@ class SpectralPath:
     def _embed(self, recipe: Recipe) -> None:
         self.embedding = recipe.embedding(self.Z, self.w, self._splits)[0]
         self._laplacian = self.embedding.laplacian(self.w)
-        self._losses: dict[tuple[Any, ...], _Losses] = {}
+        self._losses: dict[tuple[Any, ...], Judged] = {}
 
     def _operator(self) -> tuple[Float, Float, Float]:
         """A matrix B, by its lower triangle, and at every C a scale s and a shift t: residuals are B (s B + t I)^-1 T.
@@ -253,7 +231,7 @@ class SpectralPath:
         threshold = put_threshold(decision, found.known[c], recipe=recipe, mean_residual=self._mean_residuals[c])
         return threshold - found.rows[:, c], found.row_slack[:, c] + found.threshold_slack(c, threshold)
 
-    def _losses_for(self, recipe: Recipe, *, held_out: bool) -> _Losses:
+    def _losses_for(self, recipe: Recipe, *, held_out: bool) -> Judged:
         variance, row_variance, signal, share = None, None, np.ones_like(self.costs), np.ones_like(self.costs)
         residuals = self.residuals
         if recipe.needs_variance:
@@ -268,7 +246,7 @@ class SpectralPath:
         ranked = [Ranks.of(column, self.w) for column in np.ascontiguousarray(known.T)]
         # The k-th smallest loss moves no further than all of them moving up would move it.
         moved = np.sort((known + slack).T, axis=1) - np.stack([ranks.losses for ranks in ranked])
-        return _Losses(ranked, moved, rows, row_slack)
+        return Judged(ranked, moved, rows, row_slack)
 
     def _with_slack(
         self,
