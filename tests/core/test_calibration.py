@@ -13,7 +13,7 @@ LOSSES = st.lists(st.integers(0, 40).map(lambda s: s / 4), min_size=1, max_size=
 
 
 @given(losses=LOSSES, held_out=LOSSES, seed=st.integers(0, 99))
-def test_p_value_counts_the_repeated_losses_whose_threshold_is_at_least_as_large(xp, losses, held_out, seed):
+def test_p_value_counts_the_repeated_losses_at_least_as_large(xp, losses, held_out, seed):
     w = np.random.default_rng(seed).integers(1, 5, size=len(held_out))
     arrays = [xp.asarray(np.asarray(v, dtype=float)) for v in (losses, held_out, w)]
     expected = [decisions.p_value(s, repeat(held_out, w)) for s in losses]
@@ -45,7 +45,6 @@ def rates(n, asked, models=4000):
 @pytest.mark.parametrize(("n", "delta"), [(99, 0.05), (199, 0.1), (1000, 0.01)])
 def test_the_rate_of_a_model_is_in_its_interval_as_often_as_it_says(n, delta):
     inside = [low <= rate <= high for c, rate in rates(n, lambda c: delta) for low, high in [c.interval(delta, 0.9)]]
-    # Thresholds sit halfway to the next loss, which costs a little on the high side.
     assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
 
 

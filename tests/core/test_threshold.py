@@ -23,7 +23,13 @@ def names(rule):
     return rule.__name__
 
 
-@pytest.mark.parametrize("rule", RULES, ids=names)
+@given(losses=LOSSES, delta=st.sampled_from(DELTAS))
+def test_the_conformal_threshold_is_the_loss_of_the_rank_that_counting_gives(xp, losses, delta):
+    value, _ = decisions.RULES["conformal"](losses, delta)
+    assert value <= decide(xp, threshold.conformal, losses, delta) <= value + 1e-6 * max(losses)
+
+
+@pytest.mark.parametrize("rule", [threshold.paper, threshold.dd_tools], ids=names)
 @given(losses=LOSSES, delta=st.sampled_from(DELTAS))
 def test_threshold_is_halfway_above_the_rank_that_counting_gives(xp, rule, losses, delta):
     value, following = decisions.RULES[rule.__name__](losses, delta)
@@ -62,16 +68,25 @@ def test_threshold_is_never_a_training_loss(rule, losses, delta):
     assert decide(np, rule, losses, delta) not in losses
 
 
+CONFORMAL = [
+    (list(range(1, 11)), 0.1, 10),  # rank ceil(9.9) = 10, the largest
+    (list(range(1, 11)), 0.2, 9),  # ceil(8.8) = 9
+    (list(range(1, 11)), 0.5, 6),  # ceil(5.5) = 6
+    ([1, 1, 2, 2, 2, 3, 3, 9, 9, 9], 0.2, 9),  # 9th of the ties
+    ([1, 1, 2, 2, 2, 3, 3, 9, 9, 9], 0.5, 3),  # 6th
+    (list(range(1, 11)), 0.05, 10),  # below 1/11: the largest
+]
+
+
+@pytest.mark.parametrize(("losses", "delta", "expected"), CONFORMAL)
+def test_conformal_threshold_by_hand(xp, losses, delta, expected):
+    assert expected < decide(xp, threshold.conformal, losses, delta) < expected * (1 + 1e-6)
+
+
 # Ten losses 1..10: the rank by hand, then halfway to the next. With ties: 1 1 2 2 2 3 3 9 9 9.
 TEN = list(range(1, 11))
 TIES = [1, 1, 2, 2, 2, 3, 3, 9, 9, 9]
 WORKED = [
-    ("conformal", TEN, 0.1, None),  # rank ceil(9.9) = 10, the largest
-    ("conformal", TEN, 0.2, 9.5),  # ceil(8.8) = 9
-    ("conformal", TEN, 0.5, 6.5),  # ceil(5.5) = 6
-    ("conformal", TIES, 0.2, None),  # 9th of the ties is 9, the largest
-    ("conformal", TIES, 0.5, 6.0),  # 6th is 3; halfway to 9
-    ("conformal", TEN, 0.05, None),  # below 1/11: the largest
     ("paper", TEN, 0.1, None),  # floor(1) = 1: the largest
     ("paper", TEN, 0.2, 9.5),  # second largest is 9
     ("paper", TEN, 0.29, 9.5),  # floor(2.9) = 2

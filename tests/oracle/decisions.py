@@ -51,7 +51,5 @@ def mean_output(outputs, delta):
 
 
 def p_value(loss, held_out):
-    """(1 + number of held-out losses whose threshold, halfway to the next, is at least as large) / (n + 1)."""
-    limits = [(s, _following(held_out, s)) for s in held_out]
-    reached = [Fraction(s) + Fraction(f - s) / 2 >= loss if f is not None else s >= loss for s, f in limits]
-    return (1 + sum(reached)) / (len(held_out) + 1)
+    """(1 + number of held-out losses at least as large) / (n + 1)."""
+    return (1 + sum(1 for s in held_out if s >= loss)) / (len(held_out) + 1)

@@ -167,9 +167,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         array of shape (n_samples,)
-            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``, a loss counting
-            up to halfway to the next one, where thresholds sit: a value is at most alpha where ``predict(X, alpha)``
-            rejects.
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most alpha
+            where ``predict(X, alpha)`` rejects.
         """
         calibration = self._calibrated()
         return self._answer(X, lambda scores: calibration.p_value(-scores))

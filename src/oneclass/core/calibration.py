@@ -109,10 +109,10 @@ class Calibration(Ranks):
         return math.floor((self.total + 1) * delta + 1e-9)
 
     def p_value(self, losses: Array) -> Array:
-        """Conformal p-values ``(1 + #{i: limit of held-out loss i >= loss}) / (n + 1)``.
+        """Conformal p-values ``(1 + #{i: held-out loss i >= loss}) / (n + 1)``.
 
-        Uniform or larger for a fresh normal row. The limits are those of `threshold`: a p-value is at most alpha where
-        `threshold` at alpha rejects, and nowhere else.
+        Uniform or larger for a fresh normal row. A p-value is at most alpha where `threshold` at alpha rejects, and
+        nowhere else; losses that rounding may have parted are equal to both.
 
         Parameters
         ----------

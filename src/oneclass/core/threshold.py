@@ -44,11 +44,16 @@ class Ranks:
         short = int(namespace(self.reached).count_nonzero(self.reached < rank * (1 - _SLACK)))
         return min(short, int(self.losses.shape[0]) - 1)
 
-    def just_above(self, rank: float) -> float:
-        """The limit of the loss of that rank, without those of all others."""
+    def on(self, rank: float) -> float:
+        """The loss of that rank, and what rounding may make of it: no copy of a row is beyond its own loss."""
+        value = float(self.losses[self.place(rank)])
+        return value + self._margin(value)
+
+    def halfway(self, rank: float) -> float:
+        """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
         s = self.losses
-        value, lowest = float(s[self.place(rank)]), float(s[0])
-        margin = self._alike * max(abs(value), value - lowest)
+        value = float(s[self.place(rank)])
+        margin = self._margin(value)
         if isinstance(s, np.ndarray):  # a search visits many thresholds
             above = int(s.searchsorted(value + margin, side="right"))
         else:
@@ -56,24 +61,20 @@ class Ranks:
         following = float(s[above]) if above < s.shape[0] else math.inf
         return value + (following - value) / 2 if math.isfinite(following) else value + margin
 
-    @property
-    def _alike(self) -> float:
-        """Share of a loss that copies of a row may differ by."""
-        return math.sqrt(float(namespace(self.losses).finfo(self.losses.dtype).eps))
-
     @cached_property
     def limits(self) -> Array:
-        """Halfway from each loss to the next larger one: on a loss itself, labels would depend on rounding.
-
-        A margin makes copies of a row, whose losses differ by rounding, one value; it is all that the largest is given.
-        """
+        """Each loss, and what rounding may make of it."""
         s = self.losses
         xp = namespace(s)
-        margin = self._alike * xp.maximum(xp.abs(s), s - s[0])
-        above = xp.searchsorted(s, s + margin, side="right")
-        following = xp.take(s, xp.clip(above, max=s.shape[0] - 1))
-        known = (above < s.shape[0]) & xp.isfinite(following)
-        return xp.where(known, s + (xp.where(known, following, s) - s) / 2, s + margin)
+        return s + self._alike * xp.maximum(xp.abs(s), s - s[0])
+
+    def _margin(self, value: float) -> float:
+        """What copies of a row with that loss may differ by."""
+        return self._alike * max(abs(value), value - float(self.losses[0]))
+
+    @property
+    def _alike(self) -> float:
+        return math.sqrt(float(namespace(self.losses).finfo(self.losses.dtype).eps))
 
 
 class Rule(Protocol):
@@ -89,17 +90,17 @@ def conformal(ranks: Ranks, *, delta: float) -> float:
 
     A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
     """
-    return ranks.just_above(ranks.total + 1 - math.floor((ranks.total + 1) * delta + _SLACK))
+    return ranks.on(ranks.total + 1 - math.floor((ranks.total + 1) * delta + _SLACK))
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
     """The paper's rule, s_dec(floor(delta n)) (model_thresh); floor(delta n) = 0 means the largest loss."""
-    return ranks.just_above(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
+    return ranks.halfway(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
 
 
 def dd_tools(ranks: Ranks, *, delta: float) -> float:
     """Midpoint of the k-th and the (k + 1)-th smallest loss, k = round((1 - delta) n), halves upwards."""
-    return ranks.just_above(max(1, math.floor((1 - delta) * ranks.total + 0.5 + _SLACK)))
+    return ranks.halfway(max(1, math.floor((1 - delta) * ranks.total + 0.5 + _SLACK)))
 
 
 def authors(ranks: Ranks, *, delta: float) -> float:
