@@ -38,6 +38,9 @@ _EPS = float(np.finfo(np.float64).eps)
 #: How much rounding may be amplified before every point is fitted on its own: decisions to six digits.
 _ACCURATE = 1e-6 / _EPS
 
+#: What a handful of roundings can change a number by, as a share of it.
+_UNIT = 16 * _EPS
+
 
 class SpectralPath:
     """A machine on training rows `X`, to judge other `rows`, for several values of C at once, or for the rule of one.
@@ -115,17 +118,18 @@ class SpectralPath:
             raise np.linalg.LinAlgError(
                 f"a variance of weight {pull:g} is too large for values of C to share a solution"
             )
+        strained = 1 + pull / C  # fits, too: they shrink by M / C
         if M.full is None and self._inverse is not None:
             B = M.added_to(self._inverse, out=self._room("operator", *self.K.shape))
             # The losses of rows in the midst of others get small with C, and errors large beside them.
             spread = np.linalg.norm(B) * np.linalg.norm(self.K) / lam * np.maximum(C / lam / COSTS[-1], 1.0)
             if spread[-1] < _ACCURATE:
-                self.rounding = _EPS * spread
+                self.rounding = _EPS * spread * strained
                 return B, np.ones_like(C), C
         reference = float(np.sqrt(C[0] * C[-1]))
         if not C[-1] * max(size, 1 / reference) < _ACCURATE:
             raise np.linalg.LinAlgError(f"C up to {C[-1]:g} is too large for values of C to share a solution")
-        self.rounding = 16 * _EPS * np.maximum((C + pull) * size, len(self.K))
+        self.rounding = _UNIT * np.maximum((C + pull) * size, len(self.K)) * strained
         B = residual_operator(self.K, self.embedding.shrink(self.w, C=reference), ridge=lam / reference)
         return np.asarray(B), 1 - C / reference, C / reference
 
@@ -268,7 +272,7 @@ class SpectralPath:
         worse = variance
         if variance is not None:
             prior = self._kernel.diagonal(Z)[:, None] / self._lam
-            worse = variance + (self.rounding * prior + _EPS / self.costs) / share
+            worse = variance + (self.rounding * prior + len(self.K) * _UNIT / self.costs) / share
         losses = loss(recipe.loss, residuals, variance, signal=signal)
         return losses, loss(recipe.loss, worst, worse, signal=signal) - losses
 
