@@ -47,13 +47,13 @@ class Ranks:
     def on(self, rank: float) -> float:
         """The loss of that rank, and what rounding may make of it: no copy of a row is beyond its own loss."""
         value = float(self.losses[self.place(rank)])
-        return value + self._margin(value)
+        return value + self._rounding() * max(abs(value), value - float(self.losses[0]))
 
     def halfway(self, rank: float) -> float:
         """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
         s = self.losses
         value = float(s[self.place(rank)])
-        margin = self._margin(value)
+        margin = self._eps() ** 0.5 * max(abs(value), value - float(s[0]))  # copies of a row are no next one
         if isinstance(s, np.ndarray):  # a search visits many thresholds
             above = int(s.searchsorted(value + margin, side="right"))
         else:
@@ -66,15 +66,14 @@ class Ranks:
         """Each loss, and what rounding may make of it."""
         s = self.losses
         xp = namespace(s)
-        return s + self._alike * xp.maximum(xp.abs(s), s - s[0])
+        return s + self._rounding() * xp.maximum(xp.abs(s), s - s[0])
 
-    def _margin(self, value: float) -> float:
-        """What copies of a row with that loss may differ by."""
-        return self._alike * max(abs(value), value - float(self.losses[0]))
+    def _rounding(self) -> float:
+        """Share of a loss that rounding may change: more than its last digits, less than anyone can see."""
+        return float(self._eps() ** (2 / 3))
 
-    @property
-    def _alike(self) -> float:
-        return math.sqrt(float(namespace(self.losses).finfo(self.losses.dtype).eps))
+    def _eps(self) -> float:
+        return float(namespace(self.losses).finfo(self.losses.dtype).eps)
 
 
 class Rule(Protocol):
