@@ -54,7 +54,7 @@ KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 
 _COSTS = {"C": CS}
 _CLUSTERED = {"n_clusters": KS}
-_KERNEL = {"threshold": "train", "lam": 1.0, "sigma": "mean"}
+_KERNEL = {"threshold": "train", "lam": 1.0, "kernel": "rbf", "sigma": "mean", "scale": "zscore"}
 _REBUILDING = {**_KERNEL, "loss": "reconstruction"}
 
 METHODS: dict[str, Method] = {

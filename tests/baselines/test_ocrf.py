@@ -117,7 +117,7 @@ def test_rows_seen_are_told_from_others_by_equality_alone():
     assert not _Seen.of(X, bags)(X + 1e-15).any()
 
 
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("scale", ["zscore", "tamed", False])
 def test_values_beyond_single_precision_are_judged_like_its_largest(rows, scale):
     model = OCRF(n_estimators=20, scale=scale, random_state=0).fit(rows)
     Z = np.repeat(rows[:1], 4, axis=0)

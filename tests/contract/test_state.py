@@ -79,7 +79,7 @@ def refuse_delta(model, monkeypatch):
 def refuse_scale(model, monkeypatch):
     with pytest.raises(ValueError, match="scale must be"):
         model.set_params(scale="yes").fit(2 * ROWS)
-    model.set_params(scale=True)
+    model.set_params(scale="tamed")
 
 
 def interrupt(model, monkeypatch):
@@ -132,7 +132,7 @@ CHOICES = {
     "variance": ["none", "subclass"],
     "approximation": [None, Nystrom(5)],
     "threshold": ["loo", "train"],
-    "scale": [True, False],
+    "scale": ["tamed", "zscore", False],
     "n_neighbors": [None, 3],
     "n_components": [0.9, 1],
     "n_paths": [0, 2],

@@ -12,29 +12,33 @@ def moments(xp, X, w):
     return ColumnMoments.of(xp.asarray(X), xp.asarray(w))
 
 
+def zscores(columns):
+    return Scaler.of("zscore", columns, None, None)
+
+
 @given(problem=problems())
 def test_scaler_is_mean_and_deviation_of_the_repeated_rows(xp, problem):
-    scaler = Scaler.of(moments(xp, problem.X, problem.w))
+    scaler = zscores(moments(xp, problem.X, problem.w))
     mean, deviation = scaling(repeat(problem.X, problem.w))
-    assert_agree(scaler.mean, mean, 1e-12)
+    assert_agree(scaler.centre, mean, 1e-12)
     assert_agree(scaler.scale, deviation, 1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e-9, 1e100])
 def test_constant_columns_stay_undivided(xp, value):
     X = np.column_stack([np.full(11, value), np.arange(11.0)])
-    assert float(Scaler.of(moments(xp, X, np.ones(11))).scale[0]) == 1.0
+    assert float(zscores(moments(xp, X, np.ones(11))).scale[0]) == 1.0
 
 
 @pytest.mark.parametrize("tiny", [1e-12, 1e-150])
 def test_a_small_spread_around_zero_is_not_a_constant(tiny):
     X = tiny * np.random.default_rng(0).normal(size=(20, 1))
-    assert_agree(Scaler.of(moments(np, X, np.ones(20))).scale, X.std(axis=0, ddof=1), 1e-9)
+    assert_agree(zscores(moments(np, X, np.ones(20))).scale, X.std(axis=0, ddof=1), 1e-9)
 
 
 def test_a_spread_survives_a_large_mean():
     X = 1e8 + np.random.default_rng(0).normal(size=(50, 1))
-    assert_agree(Scaler.of(moments(np, X, np.ones(50))).scale, (X - 1e8).std(axis=0, ddof=1), 1e-9)
+    assert_agree(zscores(moments(np, X, np.ones(50))).scale, (X - 1e8).std(axis=0, ddof=1), 1e-9)
 
 
 @given(problem=problems())
@@ -48,7 +52,7 @@ def test_moments_of_two_parts_add_to_the_moments_of_the_whole(xp, problem):
 
 @given(problem=problems())
 def test_inverse_brings_the_rows_back(xp, problem):
-    scaler = Scaler.of(moments(xp, problem.X, problem.w))
+    scaler = zscores(moments(xp, problem.X, problem.w))
     assert_agree(scaler.inverse(scaler(xp.asarray(problem.fresh))), problem.fresh, 1e-12)
 
 
@@ -65,18 +69,18 @@ def test_a_constant_column_is_constant_however_it_is_cut(xp, value, dtype):
     X = np.full((5000, 1), value, dtype=dtype)
     for size in (1, 7, 999, 5000):
         parts = [moments(xp, X[a : a + size], np.ones(len(X[a : a + size]), dtype=dtype)) for a in range(0, 5000, size)]
-        scaler = Scaler.of(sum(parts[1:], parts[0]))
+        scaler = zscores(sum(parts[1:], parts[0]))
         assert float(scaler.scale[0]) == 1.0
-        assert float(scaler.mean[0]) == float(X[0, 0])
+        assert float(scaler.centre[0]) == float(X[0, 0])
 
 
 def test_single_precision_scales_whatever_it_can_hold(xp):
     X = np.random.default_rng(0).normal(size=(50, 4)) * [1e-30, 1e-18, 1e19, 1e37]
     single = X.astype(np.float32)
     columns = moments(xp, single, np.ones(50, dtype=np.float32))
-    assert columns.out_of_range(scaled=True) is None
+    assert columns.out_of_range("zscore") is None
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    assert_agree(Scaler.of(columns)(xp.asarray(single)), Z, 1e-5)
+    assert_agree(zscores(columns)(xp.asarray(single)), Z, 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -84,12 +88,69 @@ def test_single_precision_scales_whatever_it_can_hold(xp):
 )
 def test_columns_that_cannot_be_squared_are_found(xp, scale, good):
     X = np.column_stack([np.arange(9.0), scale * np.linspace(-1, 1, 9)])
-    assert moments(xp, X, np.ones(9)).out_of_range(scaled=True) == (None if good else 1)
+    assert moments(xp, X, np.ones(9)).out_of_range("zscore") == (None if good else 1)
 
 
 def test_z_scores_stop_where_their_squares_would(xp):
     X = np.random.default_rng(0).normal(size=(20, 2))
-    Z = Scaler.of(moments(xp, X, np.ones(20)))(xp.asarray(np.array([[1e300, -1.7e308]])))
+    Z = zscores(moments(xp, X, np.ones(20)))(xp.asarray(np.array([[1e300, -1.7e308]])))
     assert bool(xp.all(xp.isfinite(Z * Z)))
     assert bool(Z[0, 0] > 1e100)
     assert bool(Z[0, 1] < -1e100)
+
+
+def tamed(xp, X, w):
+    X, w = xp.asarray(X), xp.asarray(w)
+    return Scaler.of("tamed", ColumnMoments.of(X, w), X, w)
+
+
+@given(problem=problems(min_weight=1))
+def test_taming_is_the_median_and_the_deciles_of_the_repeated_rows(xp, problem):
+    scaler = tamed(xp, problem.X, problem.w)
+    rows = repeat(problem.X, problem.w)
+    low, median, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0, method="averaged_inverted_cdf")
+    expected = np.where(high > low, (high - low) / 2.563, scaling(rows)[1])
+    assert_agree(scaler.centre, median, 1e-12)
+    assert_agree(scaler.scale, expected, 1e-9)
+    assert_agree(scaler(xp.asarray(problem.fresh)), np.arcsinh((problem.fresh - median) / expected), 1e-9)
+    assert_agree(scaler.inverse(scaler(xp.asarray(problem.fresh))), problem.fresh, 1e-9)
+
+
+def test_taming_does_not_see_the_order_of_rows(xp):
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(101, 3)).round(1), rng.integers(1, 4, size=101).astype(float)
+    order = rng.permutation(101)
+    one, other = tamed(xp, X, w), tamed(xp, X[order], w[order])
+    assert_agree(one.centre, other.centre, 0)
+    assert_agree(one.scale, other.scale, 0)
+
+
+def test_a_column_of_two_values_most_of_them_equal_is_divided_by_its_deviation(xp):
+    X = np.repeat([0.0, 7.0], [95, 5])[:, None]
+    assert_agree(tamed(xp, X, np.ones(100)).scale, X.std(axis=0, ddof=1), 1e-12)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e100])
+def test_constant_columns_are_tamed_around_their_value_in_their_own_unit(xp, value):
+    X = np.column_stack([np.full(11, value), np.arange(11.0)])
+    scaler = tamed(xp, X, np.ones(11))
+    assert float(scaler.centre[0]) == value
+    assert float(scaler.scale[0]) == 1.0
+
+
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e150, 1e300])
+def test_tails_of_any_weight_are_tamed(xp, size):
+    X = size * np.random.default_rng(0).standard_cauchy((60, 2)) ** 3
+    columns = ColumnMoments.of(xp.asarray(X), xp.asarray(np.ones(60)))
+    assert columns.out_of_range("tamed") is None
+    scaler = tamed(xp, X, np.ones(60))
+    Z = scaler(xp.asarray(np.r_[X, [[1.7e308, -1.7e308]]]))
+    assert bool(xp.all(xp.isfinite(Z)))
+    assert_agree(scaler.inverse(Z)[:60, :], X, 1e-9)
+
+
+def test_no_single_row_moves_the_tamed_scale_far():
+    X = np.random.default_rng(0).normal(size=(50, 1))
+    scaler, moved = (tamed(np, rows, np.ones(50)) for rows in (X, np.r_[X[:-1], [[1e9]]]))
+    assert abs(moved.centre[0] - scaler.centre[0]) < 0.2 * scaler.scale[0]
+    assert abs(moved.scale[0] / scaler.scale[0] - 1) < 0.2

@@ -16,7 +16,8 @@ import json, resource, sys
 import numpy as np
 from oneclass import VAAKELM, Nystrom
 
-machine = VAAKELM(C=2.0, sigma=4.0, loss="reconstruction", approximation=Nystrom(50, "uniform"))
+printed = {"kernel": "rbf", "sigma": 4.0, "scale": "zscore", "loss": "reconstruction"}
+machine = VAAKELM(C=2.0, approximation=Nystrom(50, "uniform"), **printed)
 machine.fit_chunks(np.random.default_rng(0).random((100, 20)))  # whatever is loaded at first use
 path, budget = sys.argv[1], int(sys.argv[2])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

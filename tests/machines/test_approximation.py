@@ -122,7 +122,7 @@ def test_features_without_whitening_give_the_same_machine(choice, rows, fresh, m
 def test_more_landmarks_come_closer_to_the_exact_machine():
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(600, 2)), rng.normal(size=(100, 2))
-    params = {"C": 8.0, "sigma": 1.0, "loss": "predictive"}
+    params = {"C": 8.0, "kernel": "rbf", "sigma": 1.0, "scale": "zscore", "loss": "predictive"}
     exact = VAAKELM(**params).fit(X).score_samples(Z)
     for sizes, kind in (((10, 30, 90), Nystrom), ((8, 60, 600), Fourier)):
         errors = [
@@ -160,7 +160,7 @@ def test_single_precision_is_close_to_double(machine, approximation, affordable,
     X, Z = (rng.normal(size=(n, 2)).astype(np.float32) for n in (1000, 50))
     if not affordable:
         monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
-    params = {"C": 8.0, "sigma": 1.0, "approximation": approximation}
+    params = {"C": 8.0, "kernel": "rbf", "sigma": 1.0, "scale": "zscore", "approximation": approximation}
     single, double = (machine(**params).fit(X.astype(kind)) for kind in (np.float32, float))
     scores = single.score_samples(Z)
     assert scores.dtype == np.float32

@@ -82,11 +82,11 @@ def test_leave_one_out_over_a_sample_delivers_the_rate(machine, params, approxim
 @pytest.mark.parametrize("approximation", [Nystrom(6), Fourier(6)], ids=str)
 def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params, approximation, normal, leverages):
     rows, fresh = normal
-    model = machine(C=32.0, sigma=1.0, delta=DELTA, approximation=approximation, **params).fit(rows)
+    model = machine(C=32.0, kernel="rbf", sigma=1.0, delta=DELTA, approximation=approximation, **params).fit(rows)
     assert leverages == []
     assert_delivers(model, fresh, N)
     # Nothing was left out that mattered: leave-one-out would move the threshold by few of the rows' scores.
-    exact = machine(C=32.0, sigma=1.0, delta=1e-9, approximation=approximation, **params)
+    exact = machine(C=32.0, kernel="rbf", sigma=1.0, delta=1e-9, approximation=approximation, **params)
     with pytest.warns(UserWarning, match="smallest false-alarm rate"):
         exact.fit(rows)
     assert leverages != []
@@ -97,7 +97,14 @@ def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params,
 def test_resubstitution_would_not_deliver_the_rate(normal):
     """What leave-one-out is for: with many features for few rows, training scores promise too much."""
     rows, fresh = normal
-    params = {"C": 32.0, "sigma": 0.7, "delta": DELTA, "loss": "reconstruction", "approximation": Nystrom(200)}
+    params = {
+        "C": 32.0,
+        "kernel": "rbf",
+        "sigma": 0.7,
+        "delta": DELTA,
+        "loss": "reconstruction",
+        "approximation": Nystrom(200),
+    }
     rates = {
         threshold: np.mean(VAAKELM(threshold=threshold, **params).fit(rows[:400]).predict(fresh) == -1)
         for threshold in ("loo", "train")

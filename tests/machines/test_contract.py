@@ -146,7 +146,7 @@ def test_a_pipeline_is_its_steps_in_a_row(machine, rows, fresh):
 def test_grid_search_finds_the_budget_that_accepts_most_normal_rows(machine, as_printed, rows, kernel):
     X = rbf_kernel(rows, gamma=0.5 / 80**2) if kernel == "precomputed" else rows
     search = GridSearchCV(
-        machine(kernel=kernel, **as_printed(machine)), {"delta": [0.5, 0.05, 0.25]}, scoring="accuracy", cv=3
+        machine(**as_printed(machine) | {"kernel": kernel}), {"delta": [0.5, 0.05, 0.25]}, scoring="accuracy", cv=3
     )
     search.fit(X, np.ones(60))
     assert search.best_params_ == {"delta": 0.05}
@@ -159,7 +159,7 @@ def test_fit_predict_is_fit_then_predict(machine, rows):
 
 @REBUILDERS
 def test_rows_are_rebuilt_in_their_own_units(rebuilder, rows, fresh):
-    model = rebuilder(C=10.0, loss="reconstruction").fit(rows)
+    model = rebuilder(C=10.0, scale="zscore", loss="reconstruction").fit(rows)
     residuals = (fresh - model.reconstruct(fresh)) / rows.std(axis=0, ddof=1)
     assert_agree(-np.sum(residuals**2, axis=1), model.score_samples(fresh))
 

@@ -59,7 +59,7 @@ def test_machine_is_its_printed_equations_on_repeated_rows(xp, variant, problem,
 def test_machine_is_its_printed_equations_under_every_kernel(xp, machine, as_printed, kernel, problem):
     w = xp.asarray(problem.w)
     params = as_printed(machine) | ({"variance": "none"} if "V" in machine.__name__ else {})
-    model = machine(kernel=kernel, C=problem.C, delta=0.0, **params)
+    model = machine(C=problem.C, delta=0.0, **params | {"kernel": kernel})
     model.fit(xp.asarray(problem.X), sample_weight=w)
     rows = repeat(problem.X, problem.w)
     nothing = np.zeros((len(rows), len(rows)))

@@ -17,7 +17,7 @@ BAD = {
     "delta": [-0.1, 1, 1.5, *NOT_NUMBERS],
     "sigma": [0, -1, float("nan"), float("inf"), "auto", True, None, [1.0], np.array([1.0, 2.0]), 1j],
     "kernel": ["gauss", 3, None, RBF(sigma=-1.0), RBF(sigma="auto")],
-    "scale": ["yes", 1, None],
+    "scale": ["yes", True, 1, None],
     "threshold": ["LOO", "", 3, None, ["loo"]],
 }
 BAD_CONSTANT = {"r": [0, *NOT_NUMBERS]}

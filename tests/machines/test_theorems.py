@@ -46,7 +46,7 @@ def test_a_variance_changes_the_scores(machine, rows, fresh, variance):
 @pytest.mark.parametrize("C", [0.1, 1.0, 32.0])
 def test_aakelm_is_kernel_ridge_of_the_rows_on_themselves(rows, fresh, C):
     ridge = KernelRidge(alpha=1 / C, kernel="rbf", gamma=0.5 / 80**2).fit(rows, rows)
-    model = AAKELM(C=C, sigma=80.0, scale=False, loss="reconstruction").fit(rows)
+    model = AAKELM(C=C, kernel="rbf", sigma=80.0, scale=False, loss="reconstruction").fit(rows)
     assert_agree(model.reconstruct(fresh), ridge.predict(fresh))
     assert_agree(model.score_samples(fresh), -((fresh - ridge.predict(fresh)) ** 2).sum(axis=1))
 
@@ -55,7 +55,7 @@ def test_aakelm_is_kernel_ridge_of_the_rows_on_themselves(rows, fresh, C):
 def test_precomputed_kernel_is_the_kernel_for_machines_of_a_constant(rows, fresh, params):
     machine = VOCKELM if params else OCKELM
     K, k = rbf_kernel(rows, gamma=0.02), rbf_kernel(fresh, rows, gamma=0.02)
-    expected = judgement(machine(sigma=5.0, scale=False, **params).fit(rows), fresh)
+    expected = judgement(machine(kernel="rbf", sigma=5.0, scale=False, **params).fit(rows), fresh)
     assert_agree(judgement(machine(kernel="precomputed", **params).fit(K), k), expected)
 
 
@@ -64,7 +64,7 @@ def test_precomputed_kernel_is_rebuilt_as_kernel_ridge_rebuilds_it(machine, as_p
     K, k = rbf_kernel(rows, gamma=0.02), rbf_kernel(fresh, rows, gamma=0.02)
     ridge = KernelRidge(alpha=0.5, kernel="precomputed").fit(K, K)
     params = as_printed(machine) | ({"variance": "none"} if machine is VAAKELM else {})
-    model = machine(C=2.0, kernel="precomputed", **params).fit(K)
+    model = machine(C=2.0, **params | {"kernel": "precomputed"}).fit(K)
     assert_agree(model.reconstruct(k), ridge.predict(k))
 
 
@@ -72,14 +72,15 @@ def test_precomputed_kernel_with_weights_of_zero_forgets_those_rows(machine, as_
     K, k = rbf_kernel(rows, gamma=0.02), rbf_kernel(fresh, rows, gamma=0.02)
     w = np.repeat([1.0, 0.0, 2.0], 20)
     kept = w > 0
-    model = machine(kernel="precomputed", **as_printed(machine)).fit(K, sample_weight=w)
-    smaller = machine(kernel="precomputed", **as_printed(machine)).fit(K[kept][:, kept], sample_weight=w[kept])
+    params = as_printed(machine) | {"kernel": "precomputed"}
+    model = machine(**params).fit(K, sample_weight=w)
+    smaller = machine(**params).fit(K[kept][:, kept], sample_weight=w[kept])
     assert_agree(judgement(model, k), judgement(smaller, k[:, kept]))
 
 
 @pytest.mark.parametrize("kernel", [RBF(sigma=2.0), lambda X, Y: rbf_kernel(X, Y, gamma=0.125)], ids=["object", "call"])
 def test_kernel_object_and_callable_are_the_named_kernel(machine, rows, fresh, kernel):
-    expected = judgement(machine(sigma=2.0).fit(rows), fresh)
+    expected = judgement(machine(kernel="rbf", sigma=2.0).fit(rows), fresh)
     assert_agree(judgement(machine(kernel=kernel).fit(rows), fresh), expected)
 
 

@@ -22,7 +22,7 @@ GRIDS = {
     "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 2, 4], "threshold": ["loo", "train"]}),
     "class": (VAAKELM(variance="class", variance_weight=30.0), {"C": COSTS, "delta": BUDGETS}),
     "global": (VAAKELM(), {"C": COSTS, "centring": ["own", "global"], "variance_weight": [1.0, 10.0]}),
-    "kernels": (VAAKELM(), {"C": COSTS, "kernel": ["rbf", "laplacian", "linear"], "scale": [True, False]}),
+    "kernels": (VAAKELM(), {"C": COSTS, "kernel": ["rbf", "laplacian", "linear"], "scale": ["tamed", "zscore", False]}),
     "automatic": (VAAKELM(), {"C": [1.0, "likelihood"], "sigma": ["likelihood", 2.0]}),
     "several grids": (AAKELM(), [{"C": COSTS}, {"delta": BUDGETS, "lam": [0.5]}]),
     "grids apart": (VAAKELM(C=2.0), [{"C": COSTS}, {"delta": BUDGETS}, {"n_clusters": [1, 2]}]),
@@ -118,7 +118,9 @@ def test_a_precomputed_kernel_is_cut_by_rows_and_columns(data):
     grid = {"C": COSTS, "delta": BUDGETS}
     folds = list(OneClassKFold(3).split(X, y))
     search = OneClassSearchCV(OCKELM(kernel="precomputed"), grid, cv=folds, scoring="auroc").fit(K, y)
-    expected = OneClassSearchCV(OCKELM(sigma=5**0.5, scale=False), grid, cv=folds, scoring="auroc").fit(X, y)
+    expected = OneClassSearchCV(OCKELM(kernel="rbf", sigma=5**0.5, scale=False), grid, cv=folds, scoring="auroc").fit(
+        X, y
+    )
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(search.predict(K[:, y == 1]), expected.predict(X))
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
-from ..contract.checks import check_flag, check_magnitudes, check_value
+from ..contract.checks import check_magnitudes, check_value, read_scaling
 from ..contract.grouping import read_groups
 from ..contract.reading import Header, read_training_rows
 from ..core import threshold as rules
@@ -86,7 +86,7 @@ class Baseline(OneClassClassifier):
     #: Whether held-out losses cost so little that every fit has them; else only one whose threshold needs them does.
     _held_out_for_free: ClassVar[bool] = False
 
-    scale: bool
+    scale: str | bool
     scaler_: Scaler
     model_: Any
     decision_: Decision
@@ -147,10 +147,10 @@ class Baseline(OneClassClassifier):
         """What rows teach; one row must do, since two rows make folds of one."""
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
-        scale = check_flag(self, "scale")
-        columns = ColumnMoments.of(X, ones(X))
-        check_magnitudes(self, columns, header.names, scaled=scale)
-        return Scaler.of(columns) if scale else Scaler.identity(X)
+        scaling, w = read_scaling(self), ones(X)
+        columns = ColumnMoments.of(X, w)
+        check_magnitudes(self, columns, header.names, scaling=scaling)
+        return Scaler.of(scaling, columns, X, w)
 
     def _training(self, X: Array, scaler: Scaler) -> Training:
         return Training(scaler(X), Rounding.of(X, scaler))

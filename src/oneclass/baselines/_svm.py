@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import OneClassSVM
 
 from ..contract.base import decision_of
-from ..contract.checks import check_flag, check_number, check_square
+from ..contract.checks import check_number, check_square, read_scaling
 from ..contract.kernels import is_precomputed, read_kernel
 from ..contract.reading import Header
 from ..core.arrays import Array, blocks, ones
@@ -76,7 +76,7 @@ class KernelDescription(Slow):
     def _scaling(self, X: Array, header: Header) -> Scaler:
         if not is_precomputed(self):
             return super()._scaling(X, header)
-        check_flag(self, "scale")
+        read_scaling(self)
         check_square(self, X)
         return Scaler.identity(X)
 

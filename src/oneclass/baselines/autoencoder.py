@@ -37,8 +37,9 @@ class AutoencoderDetector(Explained):
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
         Iterations of L-BFGS; a warning says when they were too few.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -82,7 +83,7 @@ class AutoencoderDetector(Explained):
         activation: str = "tanh",
         alpha: float = 1e-4,
         max_iter: int = 2000,
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
         random_state: Any = None,

@@ -38,8 +38,9 @@ class KCentersDetector(Slow, Explained):
         Number of centres (fewer if there are fewer distinct rows).
     n_init : int, default=25
         Restarts from centres drawn at random.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -79,7 +80,7 @@ class KCentersDetector(Slow, Explained):
         *,
         n_centers: int = 5,
         n_init: int = 25,
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
         random_state: Any = None,

@@ -31,8 +31,9 @@ class KMeansDetector(Explained):
         First centres: spread out, or rows drawn at random, which with ``n_init=1`` is dd_tools' way.
     n_init : int, default=3
         Restarts; the tightest clustering is kept.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -70,7 +71,7 @@ class KMeansDetector(Explained):
         n_clusters: int = 5,
         init: str = "k-means++",
         n_init: int = 3,
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
         random_state: Any = None,

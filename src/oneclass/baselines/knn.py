@@ -38,8 +38,9 @@ class KNNDetector(Explained):
         rejected: it is its own nearest row.
     method : {"kappa", "delta", "gamma"}, default="kappa"
         What is measured to the k nearest rows.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -79,7 +80,7 @@ class KNNDetector(Explained):
         *,
         n_neighbors: int | None = None,
         method: str = "kappa",
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
         n_jobs: int | None = None,

@@ -30,8 +30,9 @@ class MSTDetector(Slow):
     ----------
     n_paths : int, default=0
         Keep only the edges on this many longest paths of the tree; 0 keeps the whole tree.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -77,7 +78,9 @@ class MSTDetector(Slow):
     _instead: ClassVar = "KNNDetector, or fewer rows"
     _published: ClassVar = ("vertices", "edges", "lengths")
 
-    def __init__(self, *, n_paths: int = 0, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
+    def __init__(
+        self, *, n_paths: int = 0, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo"
+    ) -> None:
         self.n_paths = n_paths
         self.scale = scale
         self.delta = delta

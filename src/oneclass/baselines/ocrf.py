@@ -88,8 +88,9 @@ class OCRF(Slow):
     min_samples_leaf : int or None, default=None
         Rows in a leaf at least. 1 grows trees to the end, which is the original method; None does so for
         ``threshold="half"`` and takes 5 otherwise, since pure leaves leave too many losses tied at 1 for a quantile.
-    scale : bool, default=True
-        Whether to z-score the features first. Trees do not mind the scale, but keep values in single precision.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only. Trees do not mind, but keep values in single precision.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "oob", "half", "train", "authors"}, default="loo"
@@ -152,7 +153,7 @@ class OCRF(Slow):
         max_features: int = 10,
         n_bins: int = 50,
         min_samples_leaf: int | None = None,
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
         n_jobs: int | None = None,

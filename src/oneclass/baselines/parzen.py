@@ -33,8 +33,9 @@ class NaiveParzen(Explained):
 
     Parameters
     ----------
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -75,7 +76,7 @@ class NaiveParzen(Explained):
     _published: ClassVar = ("widths", "densities")
     _held_out_for_free: ClassVar = True
 
-    def __init__(self, *, scale: bool = True, delta: float = 0.05, threshold: str = "loo") -> None:
+    def __init__(self, *, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo") -> None:
         self.scale = scale
         self.delta = delta
         self.threshold = threshold

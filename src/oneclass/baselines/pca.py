@@ -34,8 +34,9 @@ class PCADetector(Explained):
     n_components : float in (0, 1) or int, default=0.9
         Share of the variance to keep, or number of components. At least one direction is always left out, else no row
         could be far from the plane; so one feature alone is judged by its squared distance from the mean.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -76,7 +77,7 @@ class PCADetector(Explained):
     _held_out_for_free: ClassVar = True
 
     def __init__(
-        self, *, n_components: float = 0.9, scale: bool = True, delta: float = 0.05, threshold: str = "loo"
+        self, *, n_components: float = 0.9, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo"
     ) -> None:
         self.n_components = n_components
         self.scale = scale

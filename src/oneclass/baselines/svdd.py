@@ -36,13 +36,14 @@ class SVDD(KernelDescription):
         Share of the labelled outliers, if any, that may lie inside the ball; at least one row's. None takes `delta`.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"mean", "rms", "median"}, default="mean"
-        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper), the
-        authors' released code, or the median distance.
+    sigma : float or {"mean", "third", "rms", "median"}, default="mean"
+        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper) or a
+        third of it, the authors' released code, or the median distance.
     tol : float in (0, inf), default=1e-4
         Tolerance of libsvm.
-    scale : bool, default=True
-        Whether to z-score the features first, by the target rows; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
     threshold : {"loo", "train", "authors", "boundary"}, default="loo"
@@ -97,7 +98,7 @@ class SVDD(KernelDescription):
         kernel: Any = "rbf",
         sigma: float | str = "mean",
         tol: float = 1e-4,
-        scale: bool = True,
+        scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
     ) -> None:

@@ -13,12 +13,12 @@ from ..core.scaling import ColumnMoments
 
 __all__ = [
     "check_choice",
-    "check_flag",
     "check_integer",
     "check_magnitudes",
     "check_number",
     "check_square",
     "check_value",
+    "read_scaling",
 ]
 
 
@@ -69,12 +69,14 @@ def check_choice(estimator: Any, parameter: str, choices: tuple[str, ...]) -> st
     return str(value)
 
 
-def check_flag(estimator: Any, parameter: str) -> bool:
-    """The parameter's value, True or False."""
-    value = getattr(estimator, parameter)
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{type(estimator).__name__}: {parameter} must be True or False, got {value!r}")
-    return bool(value)
+def read_scaling(estimator: Any) -> str:
+    """What the parameter `scale` says, one of `SCALINGS`."""
+    value = estimator.scale
+    if value is False:
+        return "none"
+    if not isinstance(value, str) or value not in ("tamed", "zscore"):
+        raise ValueError(f"{type(estimator).__name__}: scale must be 'tamed', 'zscore' or False; got {value!r}")
+    return value
 
 
 def check_square(estimator: Any, K: Array) -> None:
@@ -84,9 +86,9 @@ def check_square(estimator: Any, K: Array) -> None:
         raise ValueError(f"{name}: a precomputed kernel must be square at fit, got shape {tuple(K.shape)}")
 
 
-def check_magnitudes(estimator: Any, columns: ColumnMoments, names: Any, *, scaled: bool) -> None:
+def check_magnitudes(estimator: Any, columns: ColumnMoments, names: Any, *, scaling: str) -> None:
     """Values that can be squared: neither so large nor so close together that their squares are lost."""
-    j = columns.out_of_range(scaled=scaled)
+    j = columns.out_of_range(scaling)
     if j is None:
         return
     which = f"column {j}" if names is None else f"column {names[j]!r}"

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from .arrays import Array, bits, blocks, device, from_bits, namespace, sum_by_bin
 from .kernels import Laplacian, Radial
 
-__all__ = ["BANDWIDTHS", "bandwidth"]
+__all__ = ["BANDWIDTHS", "bandwidth", "looks_at_pairs"]
+
+#: Rules that look at the mean distance.
+_MEANS = ("mean", "third")
 
 #: Digits of a double-precision number, the sign included, and bits of a digit.
 _DIGITS, _BITS = 4, 16
@@ -17,11 +20,26 @@ _DIGITS, _BITS = 4, 16
 _SLACK = 1e-12
 
 
+def looks_at_pairs(kernel: object) -> bool:
+    """Whether the rule of a kernel's bandwidth looks at all pairs of rows, which many rows make too many."""
+    return isinstance(kernel, Radial) and (kernel.sigma == "median" or (kernel.sigma in _MEANS and not _sorts(kernel)))
+
+
+def _sorts(kernel: Radial) -> bool:
+    """Whether the mean distance of a kernel takes sorting only."""
+    return isinstance(kernel, Laplacian)
+
+
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Mean distance between two training rows (the paper)."""
     n = float(namespace(Z).sum(w))
-    total = _all_cityblock_distances(Z, w) if isinstance(kernel, Laplacian) else _all_distances(kernel, Z, w)
+    total = _all_cityblock_distances(Z, w) if _sorts(kernel) else _all_distances(kernel, Z, w)
     return total / (n * (n - 1)) if n > 1 else 0.0
+
+
+def _third(kernel: Radial, Z: Array, w: Array) -> float:
+    """A third of the mean distance: what machines of a constant do best with."""
+    return _mean(kernel, Z, w) / 3
 
 
 def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
@@ -95,7 +113,12 @@ def _pairs(kernel: Radial, Z: Array, w: Array) -> Iterator[tuple[Array, Array]]:
         yield kernel.distances(Z[a:b, :], Z[:b, :])[W > 0], W[W > 0]
 
 
-BANDWIDTHS: dict[str, Callable[[Radial, Array, Array], float]] = {"mean": _mean, "rms": _rms, "median": _median}
+BANDWIDTHS: dict[str, Callable[[Radial, Array, Array], float]] = {
+    "mean": _mean,
+    "third": _third,
+    "rms": _rms,
+    "median": _median,
+}
 
 
 def bandwidth(rule: str, kernel: Radial, Z: Array, w: Array) -> float:

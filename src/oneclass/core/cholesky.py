@@ -95,7 +95,7 @@ def factor(build: Callable[[], Array]) -> Array:
     raise SingularSystemError(
         "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
         "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
-        "(scale=True helps)"
+        "(scaling the features helps)"
     )
 
 

@@ -45,25 +45,26 @@ def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Arra
 def _leave_own_cluster(
     embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array
 ) -> tuple[Array, Array]:
-    """The same where a row leaves the scatter of one cluster alone, so that all matrices are two by two."""
+    """The same where a row leaves the scatter of one cluster alone, which takes one direction out of it.
+
+    Of ``D = -a v v'``, v = (1, -1/size), only ``v' P v`` counts: small beside the terms that it is made of where the
+    variance weighs much, so that a determinant of both columns would be rounding.
+    """
     xp = namespace(T)
     members, sizes = embedded.members, embedded.sizes
     shares = members @ (embedded.scatter.shares(sizes) / embedded.C)
     size, across = members @ sizes, xp.sum(embedded.QV * members, axis=1)
     rest = size - left
     some = rest > xp.finfo(T.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
-    each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
-    d11, d12, d22 = -left * (shares + left * each), left * each, shares / size - each
+    weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
     q, s = (1 - spare) / left / spare, across / spare
     r = members @ xp.linalg.diagonal(embedded.VQV) + left * across * s
     residuals = residuals / spare[:, None]
-    k1, k2 = T - residuals, members @ embedded.VF - (left * across)[:, None] * residuals
-    a11, a12, a21, a22 = 1 + d11 * q + d12 * s, d11 * s + d12 * r, d12 * q + d22 * s, 1 + d12 * s + d22 * r
-    # [q, s] (I + D P)^-1 D, the pull of what was known on the row.
-    det = a11 * a22 - a12 * a21
-    x1, x2 = (q * a22 - s * a21) / det, (s * a11 - q * a12) / det
-    p1, p2 = x1 * d11 + x2 * d12, x1 * d12 + x2 * d22
-    return residuals + p1[:, None] * k1 + p2[:, None] * k2, q - p1 * q - p2 * s
+    # What was known of the row, and of its distance from the mean of its cluster.
+    known = T - residuals - (members @ embedded.VF - (left * across)[:, None] * residuals) / size[:, None]
+    pull = q - s / size
+    force = weight * pull / (1 - weight * (pull - (s - r / size) / size))
+    return residuals - force[:, None] * known, q + force * pull
 
 
 def leave(

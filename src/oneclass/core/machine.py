@@ -86,7 +86,7 @@ def fit_rows(plan: Plan, X: Array, w: Array, *, groups: Groups | None = None) ->
 
 def fit_moments(plan: Plan, moments: Moments) -> Machine:
     """The machine whose normal equations these moments are."""
-    scatter, dtype = plan.recipe.scatter, plan.scaler.mean.dtype
+    scatter, dtype = plan.recipe.scatter, plan.scaler.centre.dtype
     model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype)
     whole = moments.total()
     features = namespace(whole.f).astype(whole.f[0, :], dtype)

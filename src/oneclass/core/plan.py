@@ -51,9 +51,8 @@ class Plan:
     centres: Array | None = None  # of the clusters whose variance is embedded
 
     @classmethod
-    def of(cls, recipe: Recipe, columns: ColumnMoments, X: Array, w: Array) -> Plan:
-        """Choose by all rows' `columns`, and by the rows `X` themselves or a sample of them."""
-        scaler = Scaler.of(columns) if recipe.scale else Scaler.identity(X)
+    def of(cls, recipe: Recipe, scaler: Scaler, X: Array, w: Array) -> Plan:
+        """Choose kernel and C by the rows `X` themselves or a sample of them."""
         Z = scaler(X)
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
         return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam))

@@ -35,7 +35,7 @@ class Recipe:
     loss: str
     constant: float | None  # the target of every row; None rebuilds the row itself
     variance: Variance | UserLaplacian | None
-    scale: bool
+    scaling: str
 
     @property
     def needs_variance(self) -> bool:

@@ -1,15 +1,25 @@
-"""Z-scores from mergeable column moments, and the way back to the user's units."""
+"""From the user's units to comparable ones and back: tamed columns by their quantiles, or z-scores by their moments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Namespace, namespace
+from .arrays import Array, Namespace, device, namespace
 
-__all__ = ["ColumnMoments", "Scaler"]
+__all__ = ["SCALINGS", "ColumnMoments", "Scaler", "quantiles"]
+
+#: Ways to make columns comparable, by name.
+SCALINGS = ("tamed", "zscore", "none")
+
+#: The outer deciles of a column and its median, and how many deviations of a normal column the deciles are apart.
+_DECILES, _APART = (0.1, 0.5, 0.9), 2.563
+
+#: Slack that keeps summed weights from falling short of the share that they stand for.
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -50,15 +60,17 @@ class ColumnMoments:
         low, high = xp.minimum(self.low, other.low), xp.maximum(self.high, other.high)
         return ColumnMoments(n, mean, squares, low, high, self.dtype)
 
-    def out_of_range(self, *, scaled: bool) -> int | None:
-        """The first column whose values, or whose differences, are too large or too small to be squared, if any.
+    def out_of_range(self, scaling: str) -> int | None:
+        """The first column whose values, or whose differences, are too large or too small for a scaling, if any.
 
-        Columns that are to be `scaled` are squared here, in double precision, others in their own.
+        Z-scores are squared here, in double precision, what is not scaled in its own; tamed values may have any size.
         """
         xp = namespace(self.mean)
-        bound = largest(xp.float64 if scaled else self.dtype, xp)
+        bound = largest(self.dtype if scaling == "none" else xp.float64, xp)
         spread = self.high / 2 - self.low / 2  # halves, for the range of all numbers is not a number
-        wrong = (xp.maximum(-self.low, self.high) > bound) | ((spread > 0) & (spread < 1 / bound))
+        wrong = (spread > 0) & (spread < 1 / bound)
+        if scaling != "tamed":
+            wrong = wrong | (xp.maximum(-self.low, self.high) > bound)
         return int(xp.argmax(xp.astype(wrong, xp.int64))) if bool(xp.any(wrong)) else None
 
 
@@ -67,22 +79,57 @@ def largest(dtype: Any, xp: Namespace) -> float:
     return float(float(xp.finfo(dtype).max) ** 0.45)
 
 
+def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
+    """Values of each column below which these shares of the rows lie, row i counted ``w[i]`` times.
+
+    Where a share falls between two rows it is their middle, so that a row of weight w is as good as w copies.
+    """
+    xp = namespace(X)
+    w = xp.astype(w, xp.float64, copy=False)
+    if bool(xp.all(w == w[0])):
+        values, reached = xp.sort(X, axis=0), xp.cumulative_sum(w)[:, None]
+    else:
+        order = xp.argsort(X, axis=0)
+        values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
+        reached = xp.cumulative_sum(xp.reshape(xp.take(w, xp.reshape(order, (-1,))), order.shape), axis=0)
+    columns, found = xp.arange(X.shape[1], device=device(X)), []
+    for share in shares:
+        goal = share * reached[-1:, :]
+        place = xp.sum(xp.astype(reached < goal * (1 - _SLACK), xp.int64), axis=0)
+        at_goal = xp.sum(xp.astype(reached < goal * (1 + _SLACK), xp.int64), axis=0)
+        place, at_goal = (xp.broadcast_to(xp.clip(p, max=X.shape[0] - 1), columns.shape) for p in (place, at_goal))
+        found.append(values[place, columns] / 2 + values[at_goal, columns] / 2)
+    return found
+
+
 @dataclass(frozen=True)
 class Scaler:
-    """Maps rows to z-scores and back."""
+    """Maps rows to comparable units and back: by a centre and a scale of each column, then by asinh where `tamed`."""
 
-    mean: Array
+    centre: Array
     scale: Array
+    tamed: bool = False
 
     @classmethod
-    def of(cls, moments: ColumnMoments) -> Scaler:
-        """Centre on the mean, divide by the (n - 1) standard deviation; constant columns stay undivided."""
-        xp = namespace(moments.mean)
-        variance = moments.squares / max(moments.weight - 1, 1)
-        eps = xp.finfo(moments.dtype).eps
-        constant = variance <= (10 * eps * xp.abs(moments.mean)) ** 2
-        scale = xp.where(constant, xp.ones_like(variance), xp.sqrt(xp.abs(variance)))
-        return cls(xp.astype(moments.mean, moments.dtype), xp.astype(scale, moments.dtype))
+    def of(cls, scaling: str, columns: ColumnMoments, X: Array, w: Array) -> Scaler:
+        """The scaler of rows by all their `columns`; their quantiles are those of rows `X`, all or a sample of them.
+
+        Z-scores divide by the (n - 1) standard deviation. Taming takes the median and the distance of the outer
+        deciles, which no single row moves far, or the deviation where most values are equal. Constant columns stay
+        undivided.
+        """
+        xp = namespace(columns.mean)
+        if scaling == "none":
+            return cls.identity(X)
+        centre = columns.mean
+        scale = xp.sqrt(xp.abs(columns.squares) / max(columns.weight - 1, 1))
+        tamed = scaling == "tamed"
+        if tamed:
+            low, centre, high = quantiles(xp.astype(X, xp.float64, copy=False), w, _DECILES)
+            apart = high / _APART - low / _APART
+            scale = xp.where(_varies(apart, centre, columns.dtype), apart, scale)
+        scale = xp.where(_varies(scale, centre, columns.dtype), scale, xp.ones_like(scale))
+        return cls(xp.astype(centre, columns.dtype), xp.astype(scale, columns.dtype), tamed)
 
     @classmethod
     def identity(cls, like: Array) -> Scaler:
@@ -91,12 +138,24 @@ class Scaler:
         return cls(xp.zeros_like(like[0, :]), xp.ones_like(like[0, :]))
 
     def __call__(self, X: Array) -> Array:
-        """Rows in z-scores, as far away as can be squared."""
+        """Rows in comparable units; z-scores as far away as can be squared."""
         xp = namespace(X)
-        bound = largest(X.dtype, xp)
+        bound = float(xp.finfo(X.dtype).max) if self.tamed else largest(X.dtype, xp)
         with np.errstate(over="ignore"):
-            return xp.clip((X - self.mean) / self.scale, -bound, bound)
+            Z = xp.clip((X - self.centre) / self.scale, -bound, bound)
+        return xp.asinh(Z) if self.tamed else Z
 
     def inverse(self, Z: Array) -> Array:
         """Rows in the user's own units."""
-        return Z * self.scale + self.mean
+        if not self.tamed:
+            return Z * self.scale + self.centre
+        xp = namespace(Z)
+        bound = float(xp.finfo(Z.dtype).max)
+        with np.errstate(over="ignore"):
+            return xp.clip(xp.sinh(Z) * self.scale + self.centre, -bound, bound)
+
+
+def _varies(spread: Array, centre: Array, dtype: Any) -> Array:
+    """Whether a spread is more than rounding leaves of a constant."""
+    xp = namespace(spread)
+    return spread > 10 * xp.finfo(dtype).eps * xp.abs(centre)

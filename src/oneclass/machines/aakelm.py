@@ -18,23 +18,25 @@ class AAKELM(AutoAssociative):
 
     Parameters
     ----------
-    C : float or "likelihood", default=64.0
+    C : float or "likelihood", default=8.0
         Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
         2^5 under which the rows are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
-    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
+    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="local"
+    sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="mean"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper); the
-        authors' released code; or the median distance.
+        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper), or
+        a third of it; the authors' released code; or the median distance.
     loss : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
         squared error to expect of it.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"tamed", "zscore"} or False, default="tamed"
+        How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
+        deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
+        z-scores (the paper); or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -72,9 +74,10 @@ class AAKELM(AutoAssociative):
 
     Notes
     -----
-    The paper's machine is ``loss="reconstruction", sigma="mean", threshold="train"`` with C from a grid; the defaults
-    were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs ``loss="reconstruction"``,
-    the machine rebuilds each row's kernel values to the training rows, all that it knows of the row.
+    The paper's machine is ``kernel="rbf", scale="zscore", loss="reconstruction", threshold="train"`` with C from a
+    grid; the defaults were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs
+    ``loss="reconstruction"``, the machine rebuilds each row's kernel values to the training rows, all that it knows
+    of the row.
 
     References
     ----------
@@ -93,12 +96,12 @@ class AAKELM(AutoAssociative):
     def __init__(
         self,
         *,
-        C: float | str = 64.0,
+        C: float | str = 8.0,
         lam: float = 1.0,
-        kernel: Any = "rbf",
-        sigma: float | str = "local",
+        kernel: Any = "laplacian",
+        sigma: float | str = "mean",
         loss: str = "predictive",
-        scale: bool = True,
+        scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
         approximation: Any = None,

@@ -13,12 +13,14 @@ from ..contract.kernels import is_precomputed
 from ..contract.memory import available_bytes
 from ..core.approximation import Fourier, Nystrom
 from ..core.arrays import Array, namespace
+from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments
 from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
+from ..core.scaling import Scaler
 from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
@@ -152,11 +154,13 @@ def plan_through(
     choosing = _choosing_rows(approximation)
     survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
     check(survey.columns, survey.n_rows)
-    n = min(choosing, survey.sample.rows.shape[0])
-    rows, w = survey.sample.rows[:n, :], survey.sample.weights[:n]
+    rows, w = survey.sample.rows, survey.sample.weights
+    n = min(choosing, rows.shape[0])
     few = slice(0, min(_CHOOSING_ROWS, n))
-    plan = Plan.of(recipe, survey.columns, rows[few, :], w[few])
-    Z = plan.scaler(rows)
+    looked_at = few if looks_at_pairs(recipe.kernel) else slice(None)
+    scaler = Scaler.of(recipe.scaling, survey.columns, rows, w)
+    plan = Plan.of(recipe, scaler, rows[looked_at, :], w[looked_at])
+    Z, w = scaler(rows[:n, :]), w[:n]
     # Whitening doubles the work of the moments: worth it while that is little, and in single precision, whose rounding
     # is more than landmarks that are alike leave of their normal equations.
     single = namespace(Z).finfo(Z.dtype).bits == 32

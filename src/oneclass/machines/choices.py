@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from ..contract.checks import check_choice, check_flag, check_integer, check_number
+from ..contract.checks import check_choice, check_integer, check_number, read_scaling
 from ..contract.kernels import is_precomputed, read_cost, read_kernel
 from ..core.arrays import Array, device, namespace
 from ..core.embedding import Scatter, UserLaplacian
@@ -28,7 +28,7 @@ def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Re
     constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
         raise ValueError(f"{name}: r must not be 0, the output of a row that is far from all others")
-    precomputed = is_precomputed(machine)
+    precomputed, scaling = is_precomputed(machine), read_scaling(machine)
     recipe = Recipe(
         kernel=read_kernel(machine),
         C=read_cost(machine),
@@ -36,7 +36,7 @@ def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Re
         loss=loss,
         constant=constant,
         variance=_variance(machine, rows, kept),
-        scale=check_flag(machine, "scale") and not precomputed,
+        scaling="none" if precomputed else scaling,
     )
     if precomputed and recipe.needs_variance:
         raise ValueError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")

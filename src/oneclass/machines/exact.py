@@ -11,7 +11,7 @@ from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows
 from ..core.plan import Plan
 from ..core.recipe import Recipe
-from ..core.scaling import ColumnMoments
+from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ..engines.threads import spread
 
@@ -39,7 +39,8 @@ def fit_exactly(
     """
     columns = ColumnMoments.of(X, w)
     check(columns, X.shape[0])
-    machine, rows = fit_rows(Plan.of(recipe, columns, X, w), X, w, groups=groups)
+    plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
+    machine, rows = fit_rows(plan, X, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
     calibrating = w if groups is None else groups.weights(w)
     return Fit(machine, Calibration.of(machine.held_out_losses(rows), calibrating), training)

@@ -41,7 +41,7 @@ class KernelMachine(OneClassClassifier):
     lam: float
     kernel: Any
     sigma: float | str
-    scale: bool
+    scale: str | bool
     approximation: Any
     device: Any
     random_state: Any
@@ -171,7 +171,7 @@ class KernelMachine(OneClassClassifier):
         def check(columns: ColumnMoments, n_rows: int) -> None:
             if n_rows < 2:
                 raise ValueError(f"{self._name}: X must have at least 2 rows, got {n_rows}")
-            check_magnitudes(self, columns, header.names, scaled=recipe.scale)
+            check_magnitudes(self, columns, header.names, scaling=recipe.scaling)
 
         return check
 

@@ -17,20 +17,22 @@ class OCKELM(KernelMachine):
 
     Parameters
     ----------
-    C : float or "likelihood", default=0.125
+    C : float or "likelihood", default=1.0
         Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
         2^5 under which the rows are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
-    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
+    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"local", "likelihood", "mean", "rms", "median"}, default="mean"
+    sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="third"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper); the
-        authors' released code; or the median distance.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper), or
+        a third of it; the authors' released code; or the median distance.
+    scale : {"tamed", "zscore"} or False, default="tamed"
+        How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
+        deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
+        z-scores (the paper); or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
@@ -85,11 +87,11 @@ class OCKELM(KernelMachine):
     def __init__(
         self,
         *,
-        C: float | str = 0.125,
+        C: float | str = 1.0,
         lam: float = 1.0,
-        kernel: Any = "rbf",
-        sigma: float | str = "mean",
-        scale: bool = True,
+        kernel: Any = "laplacian",
+        sigma: float | str = "third",
+        scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
         r: float = 1.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ class MomentPath:
 
     def __init__(self, recipe: Recipe, approximation: Approximation, seed: int, X: Array, rows: Array) -> None:
         self._approximation, self._seed, self._engine, self._rows = approximation, seed, InMemory(X, None), rows
-        self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=_check)
+        check = partial(_check, recipe.scaling)
+        self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=check)
         self._moments = self._engine.total(self._plan.moments, "moments")
         self._solved: dict[Any, Machine] = {}
         self._losses: dict[tuple[Any, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
@@ -81,6 +83,6 @@ class MomentPath:
         return replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
 
 
-def _check(columns: ColumnMoments, n_rows: int) -> None:
-    if n_rows < 2 or columns.out_of_range(scaled=True) is not None:
+def _check(scaling: str, columns: ColumnMoments, n_rows: int) -> None:
+    if n_rows < 2 or columns.out_of_range(scaling) is not None:
         raise Refusal("rows that a fit refuses")

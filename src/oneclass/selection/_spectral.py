@@ -21,7 +21,7 @@ from ..core.loss import loss
 from ..core.machine import put_threshold
 from ..core.plan import Plan
 from ..core.recipe import Recipe
-from ..core.scaling import ColumnMoments
+from ..core.scaling import ColumnMoments, Scaler
 from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
 from ..core.threshold import Ranks
@@ -54,10 +54,10 @@ class SpectralPath:
     def __init__(self, recipe: Recipe, X: Float, rows: Float, *, costs: Sequence[Any], leverages: bool) -> None:
         w = np.ones(len(X), dtype=X.dtype)
         columns = ColumnMoments.of(X, w)
-        if columns.out_of_range(scaled=recipe.scale) is not None:
+        if columns.out_of_range(recipe.scaling) is not None:
             raise Refusal("a column cannot be squared")
         with _refusing():
-            plan = Plan.of(recipe, columns, X, w)
+            plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
             Z, rows = plan.scaler(X), plan.scaler(rows)
             K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
         # From here on in double precision: values of C far apart share one decomposition.
