@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oneclass.core.calibration import Calibration
+from oneclass.core.calibration import Calibration, rows_needed
 from oracle import decisions
 from oracle.comparison import assert_agree
 from oracle.equations import repeat
@@ -59,3 +59,35 @@ def test_so_few_rows_cannot_be_confident():
     calibration = Calibration.of(np.arange(20.0), np.ones(20))
     assert calibration.budget(0.05) == 0
     assert calibration.interval(0.01)[0] == 0
+
+
+@pytest.mark.parametrize(("n", "delta"), [(99, 0.05), (300, 0.01), (40, 0.001)])
+def test_the_number_of_alarms_is_in_its_range_as_often_as_it_says(n, delta):
+    rng = np.random.default_rng(1)
+    numbers = [rng.binomial(500, rate) for _, rate in rates(n, lambda c: delta)]
+    expected, fewest, most = Calibration.of(np.arange(float(n)), np.ones(n)).alarms(delta, rows=500, confidence=0.9)
+    assert np.mean(numbers) == pytest.approx(expected, abs=4 * np.std(numbers) / np.sqrt(4000))
+    # At most a twentieth on either side, and more than that if the range were narrower by one.
+    noise = 4 * np.sqrt(0.05 * 0.95 / 4000)
+    for outside, narrower in ((np.less, fewest + 1), (np.greater, most - 1)):
+        assert np.mean(outside(numbers, fewest if outside is np.less else most)) <= 0.05 + noise
+        assert np.mean(outside(numbers, narrower)) >= 0.05 - noise
+
+
+@pytest.mark.parametrize("confidence", [None, 0.5, 0.95, 0.99])
+@pytest.mark.parametrize("delta", [0.5, 0.1, 0.05, 0.01, 1 / 30, 1 / 318])
+def test_rows_needed_are_the_fewest_that_keep_the_budget(delta, confidence):
+    n = rows_needed(delta, confidence)
+    for few, kept in ((n, True), (n - 1, False)):
+        calibration = Calibration.of(np.arange(max(few, 1.0)), np.ones(max(few, 1)))
+        if confidence is None:
+            assert (calibration.smallest_budget <= delta * (1 + 1e-9)) == (kept or few == 0)
+        else:
+            assert (calibration.budget(delta, confidence) > 0) == (kept or few == 0)
+
+
+def test_rows_are_needed_for_shares():
+    with pytest.raises(ValueError, match=r"rows_needed: delta must be a number in \(0, 1\), got 0"):
+        rows_needed(0)
+    with pytest.raises(ValueError, match="rows_needed: confidence must be a number"):
+        rows_needed(0.1, confidence=95)

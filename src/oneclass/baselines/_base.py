@@ -192,7 +192,7 @@ class Baseline(OneClassClassifier):
 
     def _threshold(self, model: Any, ranks: Ranks, decision: Decision) -> float:
         """Put the threshold on these losses, held-out or training ones as the rule asks."""
-        return float(self.thresholds[decision.rule](ranks, delta=decision.delta))
+        return float(self.thresholds[decision.rule](ranks, delta=decision.budget(ranks.total)))
 
     # Answers.
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from scipy.special import betainc, betaincinv
+from scipy.special import betaincinv
+from scipy.stats import betabinom
 
 from .arrays import Array, device, namespace
-from .threshold import Ranks, conformal
+from .tail import TAILS
+from .threshold import Ranks, confident_budget, conformal, ranks_within
 
-__all__ = ["Calibration", "benjamini_hochberg"]
+__all__ = ["Alarms", "Calibration", "benjamini_hochberg", "rows_needed"]
+
+
+class Alarms(NamedTuple):
+    """Numbers of alarms among normal rows: on average over training sets, and from the fewest to the most."""
+
+    expected: float
+    fewest: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ class Calibration(Ranks):
         >>> [round(rate, 3) for rate in calibration.interval(0.05)]
         [0.024, 0.084]
         """
-        k, doubt = self._rank(delta), (1 - confidence) / 2
+        k, doubt = ranks_within(self.total, delta), (1 - confidence) / 2
         low = float(betaincinv(k, self.total + 1 - k, doubt)) if k else 0.0
         return low, float(betaincinv(max(k, 1), self.total + 1 - max(k, 1), 1 - doubt))
 
@@ -99,16 +110,38 @@ class Calibration(Ranks):
         >>> calibration.budget(0.05)
         0.025
         """
-        k = self._rank(delta)
-        # The rate stays below delta the surer the smaller k is.
-        while k > 0 and betainc(k, self.total + 1 - k, delta) < confidence:
-            k -= 1
-        return k / (self.total + 1)
+        return confident_budget(self.total, delta=delta, confidence=confidence)
 
-    def _rank(self, delta: float) -> int:
-        return math.floor((self.total + 1) * delta + 1e-9)
+    def alarms(self, delta: float, rows: int = 1000, confidence: float = 0.95) -> Alarms:
+        """How many of so many fresh normal rows are rejected when asked for `delta`.
 
-    def p_value(self, losses: Array) -> Array:
+        The doubt about this very model's rate and the chance of the rows, together: a Beta-binomial number.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+            False-alarm rate asked for.
+        rows : int, default=1000
+            Number of fresh normal rows.
+        confidence : float in (0, 1), default=0.95
+            Chance that the number is inside.
+
+        Returns
+        -------
+        Alarms
+            `expected`, `fewest` and `most`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Calibration.of(np.arange(199.0), np.ones(199)).alarms(0.05)
+        Alarms(expected=50.0, fewest=22, most=87)
+        """
+        k, doubt = max(1, ranks_within(self.total, delta)), (1 - confidence) / 2
+        number = betabinom(rows, k, self.total + 1 - k)
+        return Alarms(rows * k / (self.total + 1), int(number.ppf(doubt)), int(number.ppf(1 - doubt)))
+
+    def p_value(self, losses: Array, tail: str | None = None) -> Array:
         """Conformal p-values ``(1 + #{i: held-out loss i >= loss}) / (n + 1)``.
 
         Uniform or larger for a fresh normal row. A p-value is at most alpha where `threshold` at alpha rejects, and
@@ -118,18 +151,35 @@ class Calibration(Ranks):
         ----------
         losses : array of shape (n,)
             Losses of rows.
+        tail : {None, "pareto"}, default=None
+            Of rows beyond every held-out loss, 1 / (n + 1) or what their `ParetoTail` says, if that is less.
 
         Returns
         -------
         array of shape (n,)
             Values in (0, 1].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> calibration = Calibration.of(np.arange(1.0, 200.0), np.ones(199))
+        >>> calibration.p_value(np.array([100.0, 1e6]))
+        array([0.505, 0.005])
+        >>> bool(calibration.p_value(np.array([1e6]), tail="pareto")[0] < 1e-9)
+        True
         """
         xp = namespace(losses)
         reached = xp.concat([xp.zeros_like(self.reached[:1]), self.reached])
-        below = xp.take(reached, xp.searchsorted(self.limits, losses, side="left"))
-        return (1 + (reached[-1] - below)) / (1 + reached[-1])
+        place = xp.searchsorted(self.limits, losses, side="left")
+        p = (1 + (reached[-1] - xp.take(reached, place))) / (1 + reached[-1])
+        fitted = None if tail is None else TAILS[tail](self)
+        if fitted is None:
+            return p
+        beyond = place == self.limits.shape[0]
+        further = fitted(xp.where(beyond, losses, xp.full_like(losses, fitted.start)))
+        return xp.where(beyond, xp.minimum(p, xp.astype(further, p.dtype)), p)
 
-    def false_discovery(self, losses: Array, q: float) -> Array:
+    def false_discovery(self, losses: Array, q: float, tail: str | None = None) -> Array:
         """Which rows of a batch to name outliers so that on average at most a share `q` of them are normal.
 
         Parameters
@@ -138,14 +188,43 @@ class Calibration(Ranks):
             Losses of the whole batch.
         q : float in (0, 1)
             False-discovery rate asked for.
+        tail : {None, "pareto"}, default=None
+            As in `p_value`.
 
         Returns
         -------
         array of shape (n,) of bool
             True for outliers: the procedure of Benjamini and Hochberg.
         """
-        p = self.p_value(losses)
+        p = self.p_value(losses, tail)
         return p <= benjamini_hochberg(p, q=q)
+
+
+def rows_needed(delta: float, confidence: float | None = None) -> int:
+    """The fewest rows, or groups of them, with which a classifier can keep a budget.
+
+    Parameters
+    ----------
+    delta : float in (0, 1)
+        False-alarm rate to keep.
+    confidence : float in (0, 1), optional
+        Chance with which the model is to keep it, too; by default it is kept on average over training sets.
+
+    Returns
+    -------
+    int
+        1 / delta - 1 or, if that is more, the n at which ``1 - (1 - delta)^n`` reaches the confidence, rounded up.
+
+    Examples
+    --------
+    >>> rows_needed(0.01), rows_needed(0.01, confidence=0.95)
+    (99, 299)
+    """
+    for name, value in (("delta", delta), ("confidence", confidence)):
+        if value is not None and not 0 < value < 1:
+            raise ValueError(f"rows_needed: {name} must be a number in (0, 1), got {value!r}")
+    surely = 0.0 if confidence is None else math.log1p(-confidence) / math.log1p(-delta)
+    return math.ceil(max(1 / delta - 1, surely) * (1 - 1e-9))
 
 
 def benjamini_hochberg(p: Array, *, q: float) -> float:

@@ -98,4 +98,4 @@ def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_resi
     if decision.rule == "mean":
         # The sign of r has no part in the rule: outputs near a negative r are as good.
         return decision.delta * abs((recipe.constant or 0.0) - float(mean_residual[0]))
-    return RULES[decision.rule](ranks, delta=decision.delta)
+    return RULES[decision.rule](ranks, delta=decision.budget(ranks.total))

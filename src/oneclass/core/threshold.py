@@ -11,10 +11,23 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.special import betainc
 
 from .arrays import Array, namespace
 
-__all__ = ["HELD_OUT", "RULES", "Decision", "Ranks", "Rule", "authors", "conformal", "dd_tools", "paper"]
+__all__ = [
+    "HELD_OUT",
+    "RULES",
+    "Decision",
+    "Ranks",
+    "Rule",
+    "authors",
+    "confident_budget",
+    "conformal",
+    "dd_tools",
+    "paper",
+    "ranks_within",
+]
 
 #: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
 _SLACK = 1e-9
@@ -89,7 +102,21 @@ def conformal(ranks: Ranks, *, delta: float) -> float:
 
     A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
     """
-    return ranks.on(ranks.total + 1 - math.floor((ranks.total + 1) * delta + _SLACK))
+    return ranks.on(ranks.total + 1 - ranks_within(ranks.total, delta))
+
+
+def ranks_within(total: float, delta: float) -> int:
+    """How many of the n + 1 ranks of a fresh row a budget rejects, floor((n + 1) delta)."""
+    return math.floor((total + 1) * delta + _SLACK)
+
+
+def confident_budget(total: float, *, delta: float, confidence: float) -> float:
+    """The largest k / (n + 1) for which a Beta(k, n + 1 - k) rate is at most delta with that confidence; 0 for none."""
+    k = ranks_within(total, delta)
+    # The rate stays below delta the surer the smaller k is.
+    while k > 0 and betainc(k, total + 1 - k, delta) < confidence:
+        k -= 1
+    return k / (total + 1)
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
@@ -111,11 +138,21 @@ def authors(ranks: Ranks, *, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Decision:
-    """Which rule puts the threshold, for which budget, and whether it looks at held-out losses or at training ones."""
+    """Which rule puts the threshold, for which budget, and whether it looks at held-out losses or at training ones.
+
+    The budget is kept on average over training sets or, if there is one, with the `confidence`.
+    """
 
     rule: str
     delta: float
     held_out: bool
+    confidence: float | None = None
+
+    def budget(self, total: float) -> float:
+        """What to ask of a rule on losses of that total weight."""
+        if self.confidence is None:
+            return self.delta
+        return confident_budget(total, delta=self.delta, confidence=self.confidence)
 
 
 #: Rules of the machines by name, and those among them that look at held-out losses.
