@@ -13,6 +13,7 @@ from .baselines import (
     PCADetector,
 )
 from .core.approximation import Fourier, Nystrom
+from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
 from .selection import OneClassKFold, OneClassSearchCV
@@ -42,4 +43,5 @@ __all__ = [
     "OneClassSearchCV",
     "PCADetector",
     "Polynomial",
+    "rows_needed",
 ]

@@ -12,6 +12,7 @@ BASELINES = {"OCSVM": 30, "SVDD": 30, "PCADetector": 30, "MSTDetector": 30, "KNN
 BASELINES |= {"KCentersDetector": 10, "KMeansDetector": 8, "AutoencoderDetector": 8, "OCRF": 6}
 BUDGETS = (0.01, 0.05, 0.10)
 N, FRESH = 199, 200  # with 199 rows the three budgets are whole numbers of two hundredths
+COARSE = pytest.mark.filterwarnings("ignore:.*false_discovery named no row")
 
 
 def draw(rng, n):
@@ -122,6 +123,7 @@ def benjamini_hochberg(p, q):
     return np.where(p <= limit, -1, 1)
 
 
+@COARSE
 @pytest.mark.parametrize("q", [0.05, 0.1, 0.5])
 def test_false_discovery_is_the_procedure_of_benjamini_and_hochberg(rows, q):
     model = AAKELM().fit(rows[:199])
@@ -129,6 +131,7 @@ def test_false_discovery_is_the_procedure_of_benjamini_and_hochberg(rows, q):
     np.testing.assert_array_equal(model.false_discovery(batch, q=q), benjamini_hochberg(model.p_value(batch), q))
 
 
+@COARSE
 @pytest.mark.parametrize(("outliers", "q"), [(0, 0.1), (10, 0.1), (60, 0.1), (10, 0.3)])
 def test_false_discoveries_are_controlled_on_mixtures(outliers, q):
     rng = np.random.default_rng(2)
@@ -150,6 +153,7 @@ def test_a_false_discovery_rate_is_a_share(rows):
         AAKELM().fit(rows[:50]).false_discovery(rows, q=0)
 
 
+@COARSE
 def test_calibration_answers_in_the_library_that_asked(xp, rows):
     model = AAKELM().fit(xp.asarray(rows[:100]))
     reference = AAKELM().fit(rows[:100])
@@ -159,3 +163,81 @@ def test_calibration_answers_in_the_library_that_asked(xp, rows):
         (model.false_discovery(batch, q=0.4), reference.false_discovery(rows[100:200], q=0.4)),
     ):
         np.testing.assert_array_equal(np.from_dlpack(answer), expected)
+
+
+def far(rng, n):
+    return rng.normal(size=(n, 3)) + 1e6
+
+
+def test_a_batch_too_large_for_the_rows_is_announced_with_the_rows_it_takes():
+    rng = np.random.default_rng(3)
+    model = KNNDetector().fit(draw(rng, 280))
+    inside = draw(rng, 1700)
+    inside = inside[model.p_value(inside) > model.calibration_.smallest_budget][:1540]
+    # 50 of 1590 at q = 0.1 take p-values of 0.1 * 50 / 1590 = 1 / 318.
+    with pytest.warns(
+        UserWarning, match="50 of 1590 are beyond.*n=280 rows.*n=317 to name 50 of 1590 rows, n=15899 to"
+    ):
+        assert (model.false_discovery(np.concatenate([inside, far(rng, 50)])) == 1).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (model.false_discovery(inside) == 1).all()  # no row is beyond
+        assert (model.false_discovery(np.concatenate([inside, far(rng, 57)])) == -1).sum() == 57
+
+
+@pytest.mark.parametrize("make", [AAKELM, VAAKELM, KNNDetector, PCADetector], ids=lambda make: make.__name__)
+def test_a_pareto_tail_names_fifty_far_rows_among_1590_with_280_to_learn_from(make):
+    rng = np.random.default_rng(4)
+    model = make().fit(draw(rng, 280))
+    inside = draw(rng, 1700)
+    inside = inside[model.p_value(inside) > model.calibration_.smallest_budget][:1540]
+    labels = model.false_discovery(np.concatenate([inside, far(rng, 50)]), tail="pareto")
+    assert (labels == np.repeat([1, -1], [1540, 50])).all()
+
+
+def test_a_pareto_tail_names_next_to_nothing_among_normal_rows():
+    rng = np.random.default_rng(5)
+    named = [
+        np.any(AAKELM().fit(draw(rng, 280)).false_discovery(draw(rng, 1000), tail="pareto") < 0) for _ in range(40)
+    ]
+    assert np.mean(named) <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / 40)
+
+
+def test_tails_are_named(rows):
+    model = KNNDetector().fit(rows[:50])
+    for verb in (model.p_value, model.false_discovery):
+        with pytest.raises(ValueError, match="KNNDetector: tail must be one of None, 'pareto'; got 'gauss'"):
+            verb(rows, tail="gauss")
+
+
+@pytest.mark.parametrize("machine", [AAKELM, KNNDetector], ids=lambda machine: machine.__name__)
+def test_a_confident_threshold_is_that_of_its_budget(rows, machine):
+    sure = machine(delta=0.1, confidence=0.9).fit(rows[:200])
+    usual = machine(delta=0.1).fit(rows[:200])
+    assert sure.offset_ == -usual.calibration_.threshold(usual.calibration_.budget(0.1, 0.9)) < usual.offset_
+    # Nine in ten on one side are eight in ten between two.
+    assert sure.interval(confidence=0.8)[1] <= 0.1 < usual.interval(confidence=0.8)[1]
+    assert usual.interval(0.02) == usual.calibration_.interval(0.02)
+
+
+def test_a_confident_model_breaks_its_budget_as_seldom_as_it_says():
+    rng = np.random.default_rng(6)
+    fresh = draw(rng, 5000)
+    models = [KNNDetector(delta=0.1, confidence=0.8).fit(draw(rng, N)) for _ in range(150)]
+    broken = np.mean([np.mean(model.predict(fresh) == -1) > 0.1 for model in models])
+    assert 0.05 < broken <= 0.2 + 3 * math.sqrt(0.8 * 0.2 / 150)
+
+
+def test_rows_too_few_to_be_confident_are_announced(rows):
+    with pytest.warns(UserWarning, match=r"AAKELM: delta=0.05 with confidence=0.95 needs n=59 rows.*there are 58"):
+        AAKELM(confidence=0.95).fit(rows[:58])
+    AAKELM(confidence=0.95).fit(rows[:59])
+
+
+def test_confidence_is_a_chance_and_needs_held_out_losses(rows):
+    with pytest.raises(ValueError, match=r"AAKELM: confidence must be a number in \(0, 1\), got 1"):
+        AAKELM(confidence=1).fit(rows)
+    with pytest.raises(ValueError, match=r"PCADetector: confidence must be None with threshold='train'.*got 0.9"):
+        PCADetector(confidence=0.9, threshold="train").fit(rows)
+    with pytest.raises(ValueError, match="AAKELM: alpha must say which budget is meant"):
+        AAKELM(threshold="train").fit(rows).interval()

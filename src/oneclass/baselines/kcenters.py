@@ -47,6 +47,9 @@ class KCentersDetector(Slow, Explained):
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
         first has the held-out losses that p-values and other budgets need.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     random_state : int, RandomState instance or None, default=None
         Seed of the first centres; None draws the same every time.
 
@@ -83,6 +86,7 @@ class KCentersDetector(Slow, Explained):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_centers = n_centers
@@ -90,6 +94,7 @@ class KCentersDetector(Slow, Explained):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.random_state = random_state
 
     def _seconds(self, n: int, d: int) -> float:

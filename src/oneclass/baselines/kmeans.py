@@ -40,6 +40,9 @@ class KMeansDetector(Explained):
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
         first has the held-out losses that p-values and other budgets need.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     random_state : int, RandomState instance or None, default=None
         Seed of the first centres; None draws the same every time.
 
@@ -74,6 +77,7 @@ class KMeansDetector(Explained):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -82,6 +86,7 @@ class KMeansDetector(Explained):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.random_state = random_state
 
     def _learn(self, training: Training) -> _Clusters:

@@ -46,6 +46,9 @@ class KNNDetector(Explained):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits on leave-one-out losses (a row is never its own neighbour): the (1 - delta) quantile
         with the finite-sample correction; dd_tools' midpoint rule; the rule of the VAAKELM authors' released code.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     n_jobs : int or None, default=None
         Threads of the neighbour search.
 
@@ -83,6 +86,7 @@ class KNNDetector(Explained):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -90,6 +94,7 @@ class KNNDetector(Explained):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.n_jobs = n_jobs
 
     _published: ClassVar = ("rows", "n_neighbors")

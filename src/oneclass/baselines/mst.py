@@ -40,6 +40,9 @@ class MSTDetector(Slow):
         asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
         authors' released code, on the lengths of the edges too, since no training row is away from its own tree. Only
         the first has the held-out losses that p-values and other budgets need.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -79,12 +82,19 @@ class MSTDetector(Slow):
     _published: ClassVar = ("vertices", "edges", "lengths")
 
     def __init__(
-        self, *, n_paths: int = 0, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo"
+        self,
+        *,
+        n_paths: int = 0,
+        scale: str | bool = "zscore",
+        delta: float = 0.05,
+        threshold: str = "loo",
+        confidence: float | None = None,
     ) -> None:
         self.n_paths = n_paths
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def _seconds(self, n: int, d: int) -> float:
         by_products, by_trees = 3e-8 * n**2, 5e-5 * n * 1.5**d

@@ -97,6 +97,9 @@ class OCRF(Slow):
         Where the decision sits on out-of-bag losses: the (1 - delta) quantile, under either name, which delivers the
         rate asked for; half of the votes, the original method; dd_tools' rule; the rule of the VAAKELM authors'
         released code.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     n_jobs : int or None, default=None
         Threads that grow and ask trees. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -156,6 +159,7 @@ class OCRF(Slow):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -168,6 +172,7 @@ class OCRF(Slow):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.n_jobs = n_jobs
         self.random_state = random_state
 

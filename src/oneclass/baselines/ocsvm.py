@@ -43,6 +43,9 @@ class OCSVM(KernelDescription):
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the machine's
         own hyperplane, a decision value of zero. Only the first has the held-out losses that p-values and other
         budgets need.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -89,6 +92,7 @@ class OCSVM(KernelDescription):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -97,6 +101,7 @@ class OCSVM(KernelDescription):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def _describe(self, kernel: Kernel, training: Training) -> _Halfspace:
         Z, tol = training.Z, check_number(self, "tol", 0, float("inf"))

@@ -41,6 +41,9 @@ class NaiveParzen(Explained):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
         dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -76,10 +79,18 @@ class NaiveParzen(Explained):
     _published: ClassVar = ("widths", "densities")
     _held_out_for_free: ClassVar = True
 
-    def __init__(self, *, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo") -> None:
+    def __init__(
+        self,
+        *,
+        scale: str | bool = "zscore",
+        delta: float = 0.05,
+        threshold: str = "loo",
+        confidence: float | None = None,
+    ) -> None:
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def _learn(self, training: Training) -> _Densities:
         return _Densities([_Density.of(x, _likeliest_width(x)) for x in training.Z.T])

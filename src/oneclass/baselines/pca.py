@@ -42,6 +42,9 @@ class PCADetector(Explained):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
         dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -77,12 +80,19 @@ class PCADetector(Explained):
     _held_out_for_free: ClassVar = True
 
     def __init__(
-        self, *, n_components: float = 0.9, scale: str | bool = "zscore", delta: float = 0.05, threshold: str = "loo"
+        self,
+        *,
+        n_components: float = 0.9,
+        scale: str | bool = "zscore",
+        delta: float = 0.05,
+        threshold: str = "loo",
+        confidence: float | None = None,
     ) -> None:
         self.n_components = n_components
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def _learn(self, training: Training) -> _Plane:
         Z, rounding = training.Z, training.rounding

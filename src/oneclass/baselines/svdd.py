@@ -50,6 +50,9 @@ class SVDD(KernelDescription):
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the ball's own
         radius. Only the first has the held-out losses that p-values and other budgets need.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -101,6 +104,7 @@ class SVDD(KernelDescription):
         scale: str | bool = "zscore",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
     ) -> None:
         self.nu = nu
         self.nu_outliers = nu_outliers
@@ -110,6 +114,7 @@ class SVDD(KernelDescription):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace
-from ..core.calibration import Calibration, benjamini_hochberg
+from ..core.calibration import Calibration, benjamini_hochberg, rows_needed
+from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
-from .checks import check_choice, check_number, check_value
+from .checks import check_choice, check_number, check_option, check_value
 from .notices import warn
 from .reading import Header, read_rows
 
@@ -26,7 +27,7 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A loss, larger for stranger rows, and everything that follows from it.
 
     A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
-    parameters `delta` and `threshold`.
+    parameters `delta`, `threshold` and `confidence`.
     """
 
     #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
@@ -35,6 +36,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     delta: float
     threshold: str
+    confidence: float | None
+    decision_: rules.Decision
     offset_: float
     calibration_: Calibration | None
     n_features_in_: int
@@ -49,13 +52,23 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # What a fit does first and last.
 
-    def _keep(self, header: Header, threshold: float, calibration: Calibration | None, **fitted: Any) -> Self:
+    def _keep(
+        self,
+        header: Header,
+        threshold: float,
+        calibration: Calibration | None,
+        *,
+        decision_: rules.Decision,
+        **fitted: Any,
+    ) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, **fitted)
-        if calibration is not None and self.threshold in self.held_out_thresholds:
-            self._warn_below_smallest("delta", self.delta, "the lowest held-out score is the threshold")
+        self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
+        self.__dict__.update(fitted)
+        if calibration is not None and decision_.held_out:
+            self._warn_below_smallest("delta", decision_.delta, "the lowest held-out score is the threshold")
+            self._warn_not_confident(decision_, calibration)
         return self
 
     def _warn_below_smallest(self, budget: str, value: float, so: str) -> None:
@@ -64,6 +77,28 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             warn(
                 f"{self._name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that "
                 f"this many rows, or groups of them, can promise; {so}"
+            )
+
+    def _warn_not_confident(self, decision: rules.Decision, calibration: Calibration) -> None:
+        delta, confidence, smallest = decision.delta, decision.confidence, calibration.smallest_budget
+        if confidence is not None and delta >= smallest and not decision.budget(calibration.total):
+            warn(
+                f"{self._name}: delta={delta:g} with confidence={confidence:g} needs "
+                f"n={rows_needed(delta, confidence)} rows, or groups of them, but there are {calibration.total:g}, and "
+                "it is below the smallest false-alarm rate that they can promise so surely; the lowest held-out score "
+                "is the threshold"
+            )
+
+    def _warn_too_coarse(self, p: Array, q: float) -> None:
+        """Say that p-values are as small as so few held-out losses can make them, yet too large to name any row."""
+        calibration, xp = self._calibrated(), namespace(p)
+        m, beyond = p.shape[0], int(xp.count_nonzero(p <= calibration.smallest_budget * (1 + 1e-6)))
+        if beyond and calibration.smallest_budget <= q:
+            warn(
+                f"{self._name}: false_discovery named no row, though {beyond} of {m} are beyond every held-out loss: "
+                f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)="
+                f"{calibration.smallest_budget:.3g}, and q={q:g} takes n={rows_needed(q * beyond / m)} to name "
+                f"{beyond} of {m} rows, n={rows_needed(q / m)} to name one; tail='pareto' goes beyond the sample"
             )
 
     def _calibrated(self) -> Calibration:
@@ -133,11 +168,40 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         self._warn_below_smallest("alpha", alpha, "the lowest held-out score is the threshold")
         return -self._calibrated().threshold(alpha)
 
-    def false_discovery(self, X: Any, q: float = 0.1) -> Array:
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Between which rates this very model rejects fresh normal rows: budgets are kept on average over such models.
+
+        Parameters
+        ----------
+        alpha : float in [0, 1), optional
+            False-alarm rate asked for in `predict`; by default that of the fit.
+        confidence : float in (0, 1), default=0.95
+            Chance that the rate is inside.
+
+        Returns
+        -------
+        (float, float)
+            Lowest and highest rate, as much doubt on either side.
+        """
+        calibration = self._calibrated()
+        check_value(self, "confidence", confidence, 0, 1)
+        if alpha is not None:
+            check_value(self, "alpha", alpha, 0, 1, closed_low=True)
+        elif not self.decision_.held_out:
+            raise ValueError(
+                f"{self._name}: alpha must say which budget is meant, got None: the threshold of this fit, by "
+                f"{self.decision_.rule!r}, is not put on held-out losses and promises none"
+            )
+        return calibration.interval(self.decision_.budget(calibration.total) if alpha is None else alpha, confidence)
+
+    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Array:
         """Label a batch of rows so that, on average, at most a share `q` of those called outliers are normal.
 
         The procedure of Benjamini and Hochberg on the rows' p-values: the more outliers the batch holds, the more
         boldly it names them. `predict` bounds the share of *normal rows* that are rejected instead.
+
+        To name r of m rows takes p-values of q r / m, but n held-out losses support none below 1 / (n + 1): a warning
+        says so when that is why no row is named.
 
         Parameters
         ----------
@@ -145,6 +209,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             The batch; labels depend on the whole of it.
         q : float in (0, 1), default=0.1
             False-discovery rate asked for.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
 
         Returns
         -------
@@ -152,17 +218,26 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             Labels: +1 for the target class, -1 for an outlier.
         """
         check_value(self, "q", q, 0, 1)
-        self._warn_below_smallest("q", q, "no row can be named an outlier")
-        p = np.asarray(self.p_value(X)) if is_dask(X) else self.p_value(X)
-        return _labels(p > benjamini_hochberg(p, q=q))
+        p = np.asarray(self.p_value(X, tail)) if is_dask(X) else self.p_value(X, tail)
+        limit = benjamini_hochberg(p, q=q)
+        if tail is None:
+            self._warn_below_smallest("q", q, "no row can be named an outlier")
+            if not limit:
+                self._warn_too_coarse(p, q)
+        return _labels(p > limit)
 
-    def p_value(self, X: Any) -> Array:
+    def p_value(self, X: Any, tail: str | None = None) -> Array:
         """Conformal p-value of "this row is normal": at most alpha for a share alpha of fresh normal rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to judge.
+        tail : {None, "pareto"}, default=None
+            What is said of rows beyond every held-out loss. None: 1 / (n + 1), which holds whatever the distribution.
+            ``"pareto"``: less, by a Pareto tail of the largest tenth of the held-out losses, the doubt about it counted
+            in. That holds for Pareto tails and for all that fall faster, and not where normal rows have a kind so rare
+            that the training rows show hardly any of it (docs/calibration.md).
 
         Returns
         -------
@@ -171,7 +246,8 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             where ``predict(X, alpha)`` rejects.
         """
         calibration = self._calibrated()
-        return self._answer(X, lambda scores: calibration.p_value(-scores))
+        check_option(self, "tail", tail, (None, *TAILS))
+        return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
     def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the scores of the rows."""
@@ -196,7 +272,16 @@ def decision_of(classifier: OneClassClassifier) -> rules.Decision:
     """How a classifier is to put its threshold, checked."""
     delta = check_number(classifier, "delta", 0, 1, closed_low=True)
     rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))
-    return rules.Decision(rule, delta, rule in classifier.held_out_thresholds)
+    held_out = rule in classifier.held_out_thresholds
+    if classifier.confidence is None:
+        return rules.Decision(rule, delta, held_out)
+    confidence = check_number(classifier, "confidence", 0, 1)
+    if not held_out:
+        raise ValueError(
+            f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not look at "
+            f"held-out losses and promises no rate; got {confidence!r}"
+        )
+    return rules.Decision(rule, delta, held_out, confidence)
 
 
 def _finite(losses: Callable[[Array], Array], rows: Array) -> Array:

@@ -16,6 +16,7 @@ __all__ = [
     "check_integer",
     "check_magnitudes",
     "check_number",
+    "check_option",
     "check_square",
     "check_value",
     "read_scaling",
@@ -63,9 +64,7 @@ def check_integer(estimator: Any, parameter: str, low: int) -> int:
 def check_choice(estimator: Any, parameter: str, choices: tuple[str, ...]) -> str:
     """The parameter's value, one of the choices."""
     value = getattr(estimator, parameter)
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{type(estimator).__name__}: {parameter} must be one of {listed}; got {value!r}")
+    check_option(estimator, parameter, value, choices)
     return str(value)
 
 
@@ -77,6 +76,13 @@ def read_scaling(estimator: Any) -> str:
     if not isinstance(value, str) or value not in ("tamed", "zscore"):
         raise ValueError(f"{type(estimator).__name__}: scale must be 'tamed', 'zscore' or False; got {value!r}")
     return value
+
+
+def check_option(estimator: Any, name: str, value: Any, choices: tuple[str | None, ...]) -> None:
+    """Refuse the value of an argument called `name` unless it is one of the choices."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        listed = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
 def check_square(estimator: Any, K: Array) -> None:

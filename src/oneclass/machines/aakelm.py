@@ -42,6 +42,9 @@ class AAKELM(AutoAssociative):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     approximation : None, "auto", Nystrom or Fourier, default=None
         None fits exactly, in time n³ and memory n²; `fit_chunks` and Dask collections, which cannot, take
         ``Nystrom(1000)`` then. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but
@@ -104,6 +107,7 @@ class AAKELM(AutoAssociative):
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         approximation: Any = None,
         device: Any = None,
         random_state: Any = None,
@@ -116,6 +120,7 @@ class AAKELM(AutoAssociative):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.approximation = approximation
         self.device = device
         self.random_state = random_state

@@ -204,6 +204,7 @@ class KernelMachine(OneClassClassifier):
             header,
             threshold,
             fit.calibration,
+            decision_=decision,
             machine_=machine,
             model_=machine.model,
             scaler_=plan.scaler,

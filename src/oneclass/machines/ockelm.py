@@ -38,6 +38,9 @@ class OCKELM(KernelMachine):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     r : float, default=1.0
         Output that normal rows should have; not 0.
     approximation : None, "auto", Nystrom or Fourier, default=None
@@ -94,6 +97,7 @@ class OCKELM(KernelMachine):
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         r: float = 1.0,
         approximation: Any = None,
         device: Any = None,
@@ -106,6 +110,7 @@ class OCKELM(KernelMachine):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.r = r
         self.approximation = approximation
         self.device = device

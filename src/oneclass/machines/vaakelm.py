@@ -42,6 +42,9 @@ class VAAKELM(AutoAssociative):
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     variance : {"subclass", "class", "none"} or matrix of shape (n, n), default="subclass"
         Variance to keep small: inside clusters of rows, inside the class, none, or any symmetric positive
         semi-definite Laplacian over the training rows.
@@ -116,6 +119,7 @@ class VAAKELM(AutoAssociative):
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         variance: Any = "subclass",
         n_clusters: int = 5,
         centring: str = "own",
@@ -132,6 +136,7 @@ class VAAKELM(AutoAssociative):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.variance = variance
         self.n_clusters = n_clusters
         self.centring = centring

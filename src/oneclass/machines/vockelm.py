@@ -41,6 +41,9 @@ class VOCKELM(KernelMachine):
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule; or delta times the mean training
         output (VOCKELM_thresh).
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     variance : {"subclass", "class", "none"} or matrix of shape (n, n), default="subclass"
         Variance to keep small: inside clusters of rows, inside the class, none, or any symmetric positive
         semi-definite Laplacian over the training rows.
@@ -110,6 +113,7 @@ class VOCKELM(KernelMachine):
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         variance: Any = "subclass",
         n_clusters: int = 5,
         centring: str = "own",
@@ -126,6 +130,7 @@ class VOCKELM(KernelMachine):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.variance = variance
         self.n_clusters = n_clusters
         self.centring = centring

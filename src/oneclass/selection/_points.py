@@ -105,7 +105,7 @@ def families(
     machines: dict[Hashable, tuple[Recipe, Approximation | None, int, Any]] = {}
     decisions: dict[Hashable, Decision] = {}
     for i, params in enumerate(candidates):
-        deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold")}
+        deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold", "confidence")}
         fitting: Params = {name: params[name] for name in params if name not in deciding}
         key, other = (frozenset((name, _identity(part[name])) for name in part) for part in (fitting, deciding))
         try:
