@@ -12,6 +12,7 @@ from .baselines import (
     NaiveParzen,
     PCADetector,
 )
+from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
@@ -40,8 +41,10 @@ __all__ = [
     "NaiveParzen",
     "Nystrom",
     "OneClassKFold",
+    "OneClassPipeline",
     "OneClassSearchCV",
     "PCADetector",
     "Polynomial",
+    "make_one_class_pipeline",
     "rows_needed",
 ]

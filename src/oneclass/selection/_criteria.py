@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,9 +14,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ..contract.base import OneClassClassifier
-from ._evaluate import Fold, Job, Row, jobs, opened
+from ..contract.notices import warn
+from ._evaluate import Fold, Job, Row, failure, jobs, opened
 from ._points import Family, Params, Refusal, families, fits_exactly
 from ._results import score_columns, table
+from ._steps import Branch, branches, last_step
 from .consistency import consistency_scores, promised
 from .outliers import OUTLIERS, generate_outliers
 from .scorers import Scorer
@@ -78,9 +80,21 @@ class Problem:
         self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None, *, sizes: bool = False
     ) -> tuple[list[Row], dict[str, Any]]:
         """Rows of scores (and of the models' `sizes`, if asked for), and the columns that they make."""
+        whole = Branch(None, self.estimator if estimator is None else estimator, dict(enumerate(self.candidates)))
+        rows = self.rows(whole, folds, scorers, sizes=sizes)
+        return rows, self.columns(rows, folds, scorers)
+
+    def rows(
+        self, branch: Branch, folds: Sequence[Fold], scorers: Mapping[str, Any], *, sizes: bool = False
+    ) -> list[Row]:
+        """Rows of scores of some candidates, on folds as their last step sees them."""
         options = {"complexity": self.complexity, "sizes": sizes, "error_score": self.error_score}
-        calls = jobs(self.estimator if estimator is None else estimator, self.candidates, folds, scorers, **options)
-        rows = self.run(calls)
+        numbers, candidates = list(branch.members), list(branch.members.values())
+        done = self.run(jobs(branch.estimator, candidates, folds, scorers, **options))
+        return [row._replace(candidate=numbers[row.candidate]) for row in done]
+
+    def columns(self, rows: Sequence[Row], folds: Sequence[Fold], scorers: Mapping[str, Any]) -> dict[str, Any]:
+        """What rows of scores of all candidates make of `cv_results_`."""
         errors = {row.candidate: row.error for row in rows if row.error is not None}
         if len(errors) == len(self.candidates):  # nothing is left to choose among
             raise next(iter(errors.values()))
@@ -93,7 +107,7 @@ class Problem:
         columns["numerics"] = np.array([" and ".join(sorted(way)) for way in ways], dtype=object)
         for name in scorers:
             columns |= score_columns(name, table(rows, *shape, name), self._defined(rows, folds, name))
-        return rows, columns
+        return columns
 
     def _defined(self, rows: Sequence[Row], folds: Sequence[Fold], name: str) -> Index:
         """Folds that have the score: a fold without outliers may not, whatever the candidate."""
@@ -101,11 +115,9 @@ class Problem:
         without = [k for k, fold in enumerate(folds) if np.all(fold.y == 1) and k not in scored]
         if 0 < len(without) < len(folds):
             outliers = len(self.targets) - int(self.targets.sum())
-            warnings.warn(
+            warn(
                 f"OneClassSearchCV: {len(without)} of {len(folds)} folds hold none of the {outliers} outliers, and so "
-                f"have no {name}: it is the mean over the others; fewer folds (cv=) leave fewer without",
-                UserWarning,
-                stacklevel=5,
+                f"have no {name}: it is the mean over the others; fewer folds (cv=) leave fewer without"
             )
             return np.setdiff1d(np.arange(len(folds)), without)
         return np.arange(len(folds))
@@ -118,28 +130,52 @@ def by_labels(problem: Problem) -> Decided:
 
 
 def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
-    """Scores of held-out targets and of outliers made up around the training targets of the fold."""
+    """Scores of held-out targets and of outliers made up around the training targets of the fold.
+
+    A pipeline's are made up among the rows that its last step sees, and judged by that step.
+    """
     if problem.pairwise:
         raise ValueError(f"OneClassSearchCV: criterion={kind!r} needs rows, but a precomputed kernel has none")
+    given, parts = problem.folds(), branches(problem.estimator, problem.candidates)
     random = check_random_state(problem.random_state)
-    folds = []
-    for fold in problem.folds():
-        known = np.asarray(fold.train, dtype=float)
-        inside = np.asarray(fold.rows, dtype=float)[fold.y == 1]
-        n = problem.n_outliers or max(200, 10 * len(inside))
-        made = generate_outliers(known, n, kind=kind, random_state=random)
-        y = np.repeat([1, -1], [len(inside), n])
-        folds.append(Fold(known, np.concatenate([inside, made]), y))
-    return Decided(problem.judge(folds, problem.scorers)[1], len(folds))
+    rows, judged = list[Row](), given
+    for part, draw in zip(parts, [random, *(deepcopy(random) for _ in parts[1:])], strict=True):
+        try:
+            judged = [_with_made_up(part.prepared(fold), kind, problem.n_outliers, draw) for fold in given]
+        except Exception as error:
+            rows += _failures(problem, part, len(given), error)
+        else:
+            rows += problem.rows(part, judged, problem.scorers)
+    return Decided(problem.columns(rows, judged, problem.scorers), len(given))
+
+
+def _with_made_up(fold: Fold, kind: str, n: int | None, random: Any) -> Fold:
+    known = np.asarray(fold.train, dtype=float)
+    inside = np.asarray(fold.rows, dtype=float)[fold.y == 1]
+    n = n or max(200, 10 * len(inside))
+    made = generate_outliers(known, n, kind=kind, random_state=random)
+    return Fold(known, np.concatenate([inside, made]), np.repeat([1, -1], [len(inside), n]))
+
+
+def _failures(problem: Problem, part: Branch, n_folds: int, error: Exception) -> list[Row]:
+    """Candidates whose rows cannot be prepared."""
+    if part.before is None or isinstance(problem.error_score, str):
+        raise error
+    given = problem.scorers, problem.error_score, error
+    return [
+        failure(problem.estimator, problem.candidates[i], i, k, *given) for i in part.members for k in range(n_folds)
+    ]
 
 
 def by_consistency(problem: Problem) -> Decided:
     """The most complex point whose rejected share of held-out targets stays within two sigma of the share asked for."""
     estimator = problem.estimator
-    if isinstance(estimator, OneClassClassifier):
+    prefix, step = last_step(estimator)
+    if isinstance(step, OneClassClassifier):
         # Held-out thresholds keep their promise at any complexity: only training scores tell a model that overfits.
-        estimator = clone(estimator).set_params(threshold="train")
-    delta = np.array([promised(clone(estimator).set_params(**params)) for params in problem.candidates])
+        estimator = clone(estimator).set_params(**{f"{prefix}threshold": "train", f"{prefix}confidence": None})
+    machines = (last_step(clone(estimator).set_params(**params))[1] for params in problem.candidates)
+    delta = np.array([promised(machine) for machine in machines])
     folds = [_targets_only(fold) for fold in problem.folds()]
     sizes = np.array([len(fold.y) for fold in folds])
     rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator, sizes=True)

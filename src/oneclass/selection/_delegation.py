@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.pipeline import with_verbs
+
 __all__ = ["BestEstimator"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -17,7 +19,7 @@ def _if_it_has(method: str) -> Callable[[Method], Method]:
     """Offer the method only if the best (before fitting: the given) estimator has it."""
 
     def check(search: Any) -> bool:
-        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        getattr(with_verbs(getattr(search, "best_estimator_", search.estimator)), method)
         return True
 
     decorate: Callable[[Method], Method] = available_if(check)
@@ -46,14 +48,24 @@ class BestEstimator:
         return self._best.offset_
 
     @property
+    def calibration_(self) -> Any:
+        """Held-out losses of the best estimator."""
+        return self._best.calibration_
+
+    @property
+    def decision_(self) -> Any:
+        """How the best estimator put its threshold."""
+        return self._best.decision_
+
+    @property
     def _best(self) -> Any:
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(f"{type(self).__name__} has no best estimator yet: fit it, with refit on")
-        return self.best_estimator_
+        return with_verbs(self.best_estimator_)
 
     def _ask(self, method: str, X: Any, **options: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
-        return getattr(self.best_estimator_, method)(X, **options)
+        return getattr(self._best, method)(X, **options)
 
     @_if_it_has("predict")
     def predict(self, X: Any, **options: Any) -> Any:
@@ -71,14 +83,20 @@ class BestEstimator:
         return self._ask("score_samples", X)
 
     @_if_it_has("p_value")
-    def p_value(self, X: Any) -> Any:
+    def p_value(self, X: Any, tail: str | None = None) -> Any:
         """Conformal p-values of the best estimator."""
-        return self._ask("p_value", X)
+        return self._ask("p_value", X, tail=tail)
 
     @_if_it_has("false_discovery")
-    def false_discovery(self, X: Any, q: float = 0.1) -> Any:
+    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Any:
         """Labels of the best estimator with the false-discovery rate `q` over the batch."""
-        return self._ask("false_discovery", X, q=q)
+        return self._ask("false_discovery", X, q=q, tail=tail)
+
+    @_if_it_has("interval")
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> Any:
+        """Between which rates the best estimator rejects fresh normal rows."""
+        check_is_fitted(self, "best_estimator_")
+        return self._best.interval(alpha, confidence)
 
     @_if_it_has("explain")
     def explain(self, X: Any) -> Any:

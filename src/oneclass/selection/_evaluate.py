@@ -22,7 +22,7 @@ from ._points import Family, Params, Path, Refusal, families
 from ._spectral import SpectralPath
 from .scorers import Scorer
 
-__all__ = ["Fold", "Job", "Row", "jobs", "opened"]
+__all__ = ["Fold", "Job", "Row", "failure", "jobs", "opened"]
 
 Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
 
@@ -147,7 +147,7 @@ def _by_refits(
     rows = []
     for i, params in members.items():
         start = time.perf_counter()
-        measure, failed = np.nan, None
+        measure = np.nan
         try:
             with _quiet():
                 model = clone(estimator).set_params(**clone(params, safe=False)).fit(fold.train)
@@ -156,11 +156,19 @@ def _by_refits(
         except Exception as error:
             if isinstance(error_score, str):  # "raise"
                 raise
-            message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"
-            warnings.warn(message, FitFailedWarning, stacklevel=2)
-            scores, failed = dict.fromkeys(scorers, float(error_score)), error
-        rows.append(Row(i, k, scores, measure, time.perf_counter() - start, failed))
+            rows.append(failure(estimator, params, i, k, scorers, error_score, error))
+            continue
+        rows.append(Row(i, k, scores, measure, time.perf_counter() - start))
     return rows
+
+
+def failure(
+    estimator: Any, params: Params, i: int, k: int, scorers: Mapping[str, Any], error_score: float, error: Exception
+) -> Row:
+    """The row of a candidate that cannot be fitted, with a warning."""
+    message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"
+    warnings.warn(message, FitFailedWarning, stacklevel=3)
+    return Row(i, k, dict.fromkeys(scorers, float(error_score)), np.nan, 0.0, error)
 
 
 @contextmanager

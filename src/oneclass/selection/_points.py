@@ -19,7 +19,7 @@ from ..machines.approximate import Approximation, choose_approximation
 from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
 
-__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly"]
+__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity"]
 
 Float = NDArray[np.float64]
 Params = dict[str, Any]
@@ -107,7 +107,7 @@ def families(
     for i, params in enumerate(candidates):
         deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold", "confidence")}
         fitting: Params = {name: params[name] for name in params if name not in deciding}
-        key, other = (frozenset((name, _identity(part[name])) for name in part) for part in (fitting, deciding))
+        key, other = (frozenset((name, identity(part[name])) for name in part) for part in (fitting, deciding))
         try:
             if key not in machines:
                 machine = copy(estimator).set_params(**fitting)
@@ -124,7 +124,7 @@ def families(
             continue
         # What the rows decide is decided once, so a C by a rule stays by itself.
         shared = replace(recipe, C=recipe.C if isinstance(recipe.C, str) else 0.0, loss="", variance=None)
-        same = (shared, approximation, seed, _identity(device))
+        same = (shared, approximation, seed, identity(device))
         points = found.setdefault(same, ({}, approximation, seed, device))[0]
         points[i] = Point(recipe, decisions[other])
     return [Family(*family) for family in found.values()], others
@@ -134,6 +134,6 @@ def _with_shape(rows: Any) -> Any:
     return rows if hasattr(rows, "shape") else np.asarray(rows)
 
 
-def _identity(value: Any) -> Hashable:
+def identity(value: Any) -> Hashable:
     """What tells a value from others: itself when it is plain, else which object it is."""
     return value if value is None or isinstance(value, bool | int | float | str) else id(value)

@@ -1,0 +1,281 @@
+"""OneClassPipeline: the verbs of a classifier through the preprocessing before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import Array, to_numpy
+from .columns import NoWayBackError, folded, origins, restored
+
+__all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _if_last_has(method: str) -> Callable[[Method], Method]:
+    """Offer the method only if the last step has it."""
+
+    def check(pipeline: Any) -> bool:
+        getattr(pipeline.steps[-1][1], method)
+        return True
+
+    decorate: Callable[[Method], Method] = available_if(check)
+    return decorate
+
+
+class OneClassPipeline(Pipeline):
+    """A scikit-learn Pipeline that ends in a classifier of the library and has its verbs.
+
+    Explanations are about the columns that the pipeline is given: shares of the columns that preprocessing made of one,
+    such as its one-hot columns, are added up. Reconstructions are in the units, and of the categories, of the given
+    columns.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        Transformers, and a classifier (or a search for one) at the end.
+    transform_input, memory, verbose
+        As in scikit-learn's Pipeline.
+
+    Attributes
+    ----------
+    offset_, calibration_, decision_
+        Those of the last step.
+    named_steps, n_features_in_, feature_names_in_
+        As in scikit-learn's Pipeline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from oneclass import KNNDetector, make_one_class_pipeline
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.normal(size=100), rng.choice(["a", "b"], size=100)]).astype(object)
+    >>> encode = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
+    >>> pipe = make_one_class_pipeline(encode, KNNDetector()).fit(X)
+    >>> strange = np.array([[9.0, "a"]], dtype=object)
+    >>> pipe.predict(strange), pipe.p_value(strange).round(3)
+    (array([-1]), array([0.01]))
+    >>> pipe.explain(strange).shape  # a column each, of three that the detector sees
+    (1, 2)
+    """
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit the transformers one after the other, and the classifier to what they make.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the target class, as the first step takes them.
+        y : optional
+            Passed on to every step.
+        **params
+            For the classifier, such as ``groups=`` and ``sample_weight=``; for another step as ``step__parameter``.
+            With scikit-learn's metadata routing enabled, each step gets what it requests.
+
+        Returns
+        -------
+        self
+            The fitted pipeline.
+        """
+        super().fit(X, y, **self._addressed(params))
+        return self
+
+    @_if_last_has("fit_predict")
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Array:
+        """`fit`, and what the classifier's `fit_predict` says of the same rows; the parameters are those of `fit`."""
+        return super().fit_predict(X, y, **self._addressed(params))
+
+    def _addressed(self, params: dict[str, Any]) -> dict[str, Any]:
+        if get_config()["enable_metadata_routing"]:
+            return params
+        return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
+
+    def _ask(self, method: str, X: Any, **options: Any) -> Any:
+        check_is_fitted(self)
+        rows = self[:-1].transform(X) if len(self.steps) > 1 else X
+        return getattr(self.steps[-1][1], method)(rows, **options)
+
+    @_if_last_has("predict")
+    def predict(self, X: Any, **params: Any) -> Array:
+        """Label each row: +1 for the target class, -1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to label.
+        **params
+            ``alpha=``, a false-alarm rate to use instead of that of the fit; anything else as in scikit-learn's
+            Pipeline.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        return self._ask("predict", X, **params) if "alpha" in params else super().predict(X, **params)
+
+    @_if_last_has("p_value")
+    def p_value(self, X: Any, tail: str | None = None) -> Array:
+        """Conformal p-values by the classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+        tail : {None, "pareto"}, default=None
+            What is said of rows beyond every held-out loss.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Values in (0, 1].
+        """
+        return self._ask("p_value", X, tail=tail)
+
+    @_if_last_has("false_discovery")
+    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Array:
+        """Labels by the classifier with the false-discovery rate `q` over the batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The batch.
+        q : float in (0, 1), default=0.1
+            False-discovery rate asked for.
+        tail : {None, "pareto"}, default=None
+            As in `p_value`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        return self._ask("false_discovery", X, q=q, tail=tail)
+
+    @_if_last_has("interval")
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Between which rates this very model rejects fresh normal rows.
+
+        Parameters
+        ----------
+        alpha : float in [0, 1), optional
+            False-alarm rate asked for in `predict`; by default that of the fit.
+        confidence : float in (0, 1), default=0.95
+            Chance that the rate is inside.
+
+        Returns
+        -------
+        (float, float)
+            Lowest and highest rate.
+        """
+        found: tuple[float, float] = self.steps[-1][1].interval(alpha, confidence)
+        return found
+
+    @_if_last_has("explain")
+    def explain(self, X: Any) -> NDArray[Any]:
+        """Contribution of every given column to the score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            One row a sample, one column a given column; a row sums to its score. The most negative column is the most
+            to blame; dropped ones have no part. Refused where a step makes columns of several others.
+        """
+        shares, n = to_numpy(self._ask("explain", X)), np.shape(X)[1]
+        try:
+            return folded(shares, origins(self._before, n), n)
+        except NoWayBackError as error:
+            raise self._refusal("explain", error) from None
+
+    @_if_last_has("reconstruct")
+    def reconstruct(self, X: Any) -> NDArray[Any]:
+        """The rows as the classifier rebuilds them, in the units of the given columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to rebuild.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Expected values, and of encoded columns the likeliest categories; NaN (None, where not all columns are
+            numbers) in columns that the classifier does not see. Refused where a step has no inverse.
+        """
+        made = to_numpy(self._ask("reconstruct", X))
+        try:
+            return restored(self._before, made)
+        except NoWayBackError as error:
+            raise self._refusal("reconstruct", error) from None
+
+    def _refusal(self, verb: str, error: NoWayBackError) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}: {verb} must lead back to the given columns, but {error}; for the columns that the "
+            f"classifier sees, use pipe[-1].{verb}(pipe[:-1].transform(X))"
+        )
+
+    @property
+    def _before(self) -> Any:
+        return self[:-1] if len(self.steps) > 1 else "passthrough"
+
+    @property
+    def offset_(self) -> Any:
+        """Threshold of the last step."""
+        return self.steps[-1][1].offset_
+
+    @property
+    def calibration_(self) -> Any:
+        """Held-out losses of the last step."""
+        return self.steps[-1][1].calibration_
+
+    @property
+    def decision_(self) -> Any:
+        """How the last step put its threshold."""
+        return self.steps[-1][1].decision_
+
+
+def make_one_class_pipeline(
+    *steps: Any, memory: Any = None, transform_input: Any = None, verbose: bool = False
+) -> OneClassPipeline:
+    """A `OneClassPipeline` of steps that are named after their types.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers, and a classifier at the end.
+    memory, transform_input, verbose
+        As in scikit-learn's `make_pipeline`.
+
+    Returns
+    -------
+    OneClassPipeline
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import RobustScaler
+    >>> from oneclass import VAAKELM, make_one_class_pipeline
+    >>> list(make_one_class_pipeline(RobustScaler(), VAAKELM()).named_steps)
+    ['robustscaler', 'vaakelm']
+    """
+    named = make_pipeline(*steps).steps
+    return OneClassPipeline(named, memory=memory, transform_input=transform_input, verbose=verbose)
+
+
+def with_verbs(estimator: Any) -> Any:
+    """The estimator itself or, of a plain scikit-learn Pipeline, a `OneClassPipeline` of the same fitted steps."""
+    return OneClassPipeline(estimator.steps) if type(estimator) is Pipeline else estimator
