@@ -1,4 +1,4 @@
-"""A classifier behind preprocessing answers as it would on the rows that preprocessing makes, about the given columns."""
+"""A classifier behind preprocessing answers as it would on the rows that it is given, about the pipeline's columns."""
 
 import numpy as np
 import pandas as pd
