@@ -3,8 +3,8 @@
 First the procedure itself, on independent losses (squared lengths of rows of five features): batches of 10 to 10^5 rows
 without outliers, where naming any row is a false discovery, and with 3 % of them far away. A generalised Pareto tail
 by probability-weighted moments (Hosking and Wallis, 1987), plugged in as if it were known, stands beside the library's.
-Then whole classifiers, with 280 rows to learn from: 50 far rows among 1,590, and 1,000 normal rows. Writes the tables of
-docs/calibration.md in a minute and a half of one core; ``--quick`` takes a tenth and prints them only.
+Then whole classifiers, with 280 rows to learn from: 50 far rows among 1,590, and 1,000 normal rows. Writes the tables
+of docs/calibration.md in a minute and a half of one core; ``--quick`` takes a tenth and prints them only.
 """
 
 from __future__ import annotations
@@ -153,13 +153,13 @@ def main() -> None:
         ["classifier", *DATA], [[name, *(percent(*rows[name, data]) for data in DATA)] for name in CLASSIFIERS]
     )
     text = (
-        f"Chance in percent to name any of m normal rows at q = {Q:g}, by conformal p-values / Pareto tail / generalised "
-        f"Pareto tail plugged in ({', '.join(str(n) for n in repeats.values())} repeats):\n\n{none}\n\n"
+        f"Chance in percent to name any of m normal rows at q = {Q:g}, by conformal p-values / Pareto tail / "
+        f"generalised Pareto tail plugged in ({', '.join(str(n) for n in repeats.values())} repeats):\n\n{none}\n\n"
         f"Percent of far rows found, {100 * FAR_SHARE:g} % of the batch, by conformal p-values / Pareto tail, and in "
         f"brackets the share of normal rows among those that the latter names:\n\n{mixed}\n\n"
-        f"Classifiers fitted to 280 rows: percent of 50 far rows found among 1,590 by conformal p-values / Pareto tail, "
-        f"normal rows among those named by the latter, and chance that it names any of 1,000 normal rows ({models} "
-        f"fits):\n\n{whole}"
+        f"Classifiers fitted to 280 rows: percent of 50 far rows found among 1,590 by conformal p-values / Pareto "
+        f"tail, normal rows among those named by the latter, and chance that it names any of 1,000 normal rows "
+        f"({models} fits):\n\n{whole}"
     )
     print(text)
     if not quick:

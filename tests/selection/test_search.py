@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
@@ -398,6 +399,25 @@ def test_search_is_cloned_whole(data):
 def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message):
     with pytest.raises(ValueError, match=message):
         OneClassSearchCV(**{"estimator": AAKELM(), "param_grid": {"C": COSTS}} | params).fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("estimator", [AAKELM(), KNNDetector()], ids=["likelihood", "made-up outliers"])
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X: pl.DataFrame(X).lazy(), "OneClassSearchCV: X must hold rows, got a LazyFrame.*pass X.collect"),
+        (lambda X: [{"a": 1.0}] * 30, "OneClassSearchCV: X must be an array or a data frame, got dicts"),
+        (lambda X: np.ma.masked_array(X, X > 2), "OneClassSearchCV: X must hold a number in every cell.*masked"),
+        (lambda X: pl.DataFrame({"a": ["x", "y"] * 15}), "X must hold a number in every cell, but column 'a' holds no"),
+        (lambda X: X.astype("M8[D]"), "X must hold a number in every cell, but column 0 holds dates"),
+        (lambda X: X * 1e300, "X must hold values whose squares are numbers, but column 0 runs from"),
+    ],
+    ids=["lazy", "dicts", "masked", "text", "dates", "huge"],
+)
+def test_what_is_no_table_of_numbers_is_named_by_a_search_too(data, estimator, spoil, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        OneClassSearchCV(estimator, {"delta": [0.1, 0.2]}).fit(spoil(data[0][data[1] == 1]))
 
 
 def test_a_refit_that_names_no_scorer_is_refused_before_anything_is_fitted(data, monkeypatch):

@@ -15,6 +15,8 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ..contract.base import OneClassClassifier
 from ..contract.notices import warn
+from ..contract.reading import read_rows, read_training_rows
+from ..core.arrays import to_numpy
 from ._evaluate import Fold, Job, Row, failure, jobs, opened
 from ._points import Family, Params, Refusal, families, fits_exactly
 from ._results import score_columns, table
@@ -141,7 +143,7 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
     rows, judged = list[Row](), given
     for part, draw in zip(parts, [random, *(deepcopy(random) for _ in parts[1:])], strict=True):
         try:
-            judged = [_with_made_up(part.prepared(fold), kind, problem.n_outliers, draw) for fold in given]
+            judged = [_with_made_up(part, fold, kind, problem.n_outliers, draw) for fold in given]
         except Exception as error:
             rows += _failures(problem, part, len(given), error)
         else:
@@ -149,9 +151,10 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
     return Decided(problem.columns(rows, judged, problem.scorers), len(given))
 
 
-def _with_made_up(fold: Fold, kind: str, n: int | None, random: Any) -> Fold:
-    known = np.asarray(fold.train, dtype=float)
-    inside = np.asarray(fold.rows, dtype=float)[fold.y == 1]
+def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: Any) -> Fold:
+    fold = _targets_only(part.prepared(fold))
+    known, header = read_training_rows(part.estimator, fold.train, min_rows=1)
+    known, inside = (to_numpy(rows).astype(float) for rows in (known, read_rows(header, fold.rows)))
     n = n or max(200, 10 * len(inside))
     made = generate_outliers(known, n, kind=kind, random_state=random)
     return Fold(known, np.concatenate([inside, made]), np.repeat([1, -1], [len(inside), n]))
@@ -199,7 +202,10 @@ def by_likelihood(problem: Problem) -> Decided:
     shared, others = families(problem.estimator, problem.candidates, train, whole=True)
     for i in others:  # which a fit refuses
         clone(problem.estimator).set_params(**problem.candidates[i]).fit(train)
-    done = problem.run((_likelihoods, (problem.estimator, family, train)) for family in shared)
+    machines = [clone(problem.estimator).set_params(**problem.candidates[min(family.points)]) for family in shared]
+    done = problem.run(
+        (_likelihoods, (machine, family, train)) for machine, family in zip(machines, shared, strict=True)
+    )
     score = table(done, len(problem.candidates), 1, "score")
     return Decided(score_columns("score", score), 1)
 
@@ -208,6 +214,7 @@ def _likelihoods(estimator: Any, family: Family, train: Any) -> list[Row]:
     try:
         path: Any = opened(estimator, family, train, train)
     except Refusal as refusal:  # there is no other way to a likelihood
+        estimator.fit(train)  # it says better what is wrong with the rows
         raise (refusal.__cause__ or ValueError(f"{type(estimator).__name__}: {refusal}")) from None
     rows = []
     for g, group in enumerate(family.by_variance()):

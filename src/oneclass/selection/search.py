@@ -16,6 +16,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ..contract.base import OneClassClassifier
+from ..contract.tables import unwrapped
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
 from ._points import Params, fits_exactly
@@ -150,6 +152,8 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         self
             The search.
         """
+        if isinstance(self.estimator, OneClassClassifier):
+            X = unwrapped(_NAME, X)
         X, y, groups = indexable(X, y, groups)
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None and 2 * targets.sum() < len(targets):
