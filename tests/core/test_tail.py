@@ -117,3 +117,23 @@ def test_copies_of_the_largest_losses_are_no_tail_of_their_own():
     assert_agree(p, calibrated(tied).p_value(fresh, tail="pareto"), 1e-9)
     assert p[1] > 1e-3
     assert p[2] > 0
+
+
+REPEATS = {10: 200, 100: 100, 1_000: 60, 100_000: 12}
+
+
+@pytest.mark.parametrize("m", REPEATS)
+@pytest.mark.parametrize("name", ["normal", "lognormal", "student t 3"])
+def test_false_discoveries_are_controlled_and_far_rows_found_in_batches_of_any_size(name, m):
+    rng, q, n_far = np.random.default_rng(m), 0.1, m // 10
+    alone, false = [], []
+    for _ in range(REPEATS[m]):
+        calibration = calibrated(LIGHTER[name](rng, 100))
+        batch = LIGHTER[name](rng, m)
+        alone.append(np.any(calibration.false_discovery(batch, q, tail="pareto")))
+        batch[:n_far] = 1e12
+        found = calibration.false_discovery(batch, q, tail="pareto")
+        assert found[:n_far].all()
+        false.append(found[n_far:].sum() / found.sum())
+    assert np.mean(alone) <= q + 3 * math.sqrt(q * (1 - q) / REPEATS[m])
+    assert np.mean(false) <= 0.9 * q + 3 * np.std(false) / math.sqrt(REPEATS[m])

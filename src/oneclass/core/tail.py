@@ -19,7 +19,7 @@ class ParetoTail:
     r"""Chance of a loss beyond all held-out ones, where ``log((s - median) / (u - median))`` is exponential past `u`.
 
     The k largest of n losses s_i, a tenth of them, lie above u, the next one; with
-    :math:`y(s) = \log((s - m) / (u - m))`, m the median loss,
+    :math:`y(s) = \log((s - c) / (u - c))`, c the median loss,
 
     .. math:: p(s) = \frac{k + 1}{n + 1} \left(1 + \frac{y(s)}{\sum_i y(s_i)}\right)^{-k}.
 
