@@ -402,7 +402,7 @@ def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-@pytest.mark.parametrize("estimator", [AAKELM(), KNNDetector()], ids=["likelihood", "made-up outliers"])
+@pytest.mark.parametrize("estimator", [AAKELM(scale="zscore"), KNNDetector()], ids=["likelihood", "made-up outliers"])
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
