@@ -170,7 +170,7 @@ def test_arrays_of_other_libraries_are_refused_by_name(baseline, rows):
     [
         ("delta", 1.0, r"delta must be a number in \[0, 1\), got 1.0"),
         ("threshold", "mean", "threshold must be one of 'loo', 'train', 'authors'"),
-        ("scale", "yes", "scale must be True or False, got 'yes'"),
+        ("scale", "yes", "scale must be 'tamed', 'zscore' or False; got 'yes'"),
     ],
 )
 def test_errors_name_the_classifier_the_parameter_the_rule_and_the_value(baseline, rows, parameter, value, rule):
@@ -206,3 +206,16 @@ def test_errors_name_the_classifier_the_parameter_the_rule_and_the_value(baselin
 def test_each_classifier_checks_its_own_parameters(rows, name, parameters, rule):
     with pytest.raises(ValueError, match=f"{name}: {rule}"):
         getattr(baselines, name)(**parameters).fit(rows)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.parametrize("draw", ["lognormal", "standard_cauchy"])
+def test_heavy_tails_of_few_rows_get_the_false_alarms_asked_for(baseline, draw):
+    rates = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, Z = (getattr(rng, draw)(size=(n, 12)) for n in (60, 400))
+        X, Z = (A**2 if draw == "lognormal" else A for A in (X, Z))
+        rates.append(np.mean(baseline().fit(X).predict(Z) == -1))
+    # Three in 61 rows; six thresholds on 60 rows each have a standard error of 1.2 points.
+    assert np.mean(rates) < 3 / 61 + 3 * np.sqrt(0.05 * 0.95 / (60 * 6))

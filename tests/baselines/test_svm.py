@@ -118,7 +118,7 @@ def test_labels_without_two_targets_are_an_error(rows):
 def test_outliers_take_no_part_in_scaling_or_calibration(rows):
     X = np.concatenate([rows, rows + 100])
     model = SVDD().fit(X, np.repeat([1, -1], 60))
-    np.testing.assert_allclose(model.scaler_.mean, rows.mean(axis=0))
+    np.testing.assert_allclose(model.scaler_.centre, rows.mean(axis=0))
     assert model.calibration_.total == 60
 
 

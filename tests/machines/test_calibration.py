@@ -241,3 +241,23 @@ def test_confidence_is_a_chance_and_needs_held_out_losses(rows):
         PCADetector(confidence=0.9, threshold="train").fit(rows)
     with pytest.raises(ValueError, match="AAKELM: alpha must say which budget is meant"):
         AAKELM(threshold="train").fit(rows).interval()
+
+
+def test_few_rows_of_many_columns_are_warned_about():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="AAKELM: 25 rows of 40 columns are few: every row has a say"):
+        AAKELM().fit(rng.normal(size=(25, 40)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AAKELM().fit(rng.normal(size=(30, 40)))
+        AAKELM().fit(rng.normal(size=(25, 20)))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_heavy_tails_get_the_false_alarms_asked_for(name):
+    rates = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, Z = (np.exp(2 * rng.normal(size=(n, 30))) for n in (99, 400))
+        rates.append(np.mean(getattr(oneclass, name)().fit(X).predict(Z) == -1))
+    assert abs(np.mean(rates) - 0.05) < 3 * math.sqrt(0.05 * 0.95 / (99 * 10))

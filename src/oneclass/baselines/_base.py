@@ -28,6 +28,9 @@ __all__ = ["Baseline", "Explained", "ExplainedModel", "Model", "Outliers", "Trai
 
 _FOLDS = 5
 
+#: Part of a column's sum of squares by which a row shrinks its own z-score, and share of rows that may.
+_GOOD_PART, _FEW = 0.1, 0.01
+
 
 class Model(Protocol):
     """What was learnt from rows: a frozen value."""
@@ -67,17 +70,35 @@ class Training:
     kernel: Kernel | None = None  # to use, where that is known already
     outliers: Outliers | None = None
     groups: Groups | None = None  # of rows that are to be held out together
+    zscored: bool = False
 
     def part(self, rows: Array, seen: Array) -> Training:
         """Some of the rows, as a model sees them that knows the rows `seen`."""
-        return replace(self, Z=self.Z[np.ix_(rows, seen)] if self.pairwise else self.Z[rows])
+        if self.pairwise:
+            return replace(self, Z=self.Z[np.ix_(rows, seen)])
+        return replace(self, Z=self.Z[rows])
+
+    def fold(self, seen: Array, unseen: Array) -> tuple[Training, Training]:
+        """Rows that a model sees and rows that it does not, z-scored by those that it sees."""
+        known, other = self.part(seen, seen), self.part(unseen, seen)
+        if not self.zscored:
+            return known, other
+        w = ones(known.Z)
+        scaler = Scaler.of("zscore", ColumnMoments.of(known.Z, w), known.Z, w)
+        return replace(known, Z=scaler(known.Z)), replace(other, Z=scaler(other.Z))
+
+    @property
+    def scales_itself(self) -> bool:
+        """Whether more than a few rows are a good part of the deviation that they are divided by."""
+        own = (self.Z**2).max(axis=1) / max(len(self.Z) - 1, 1)
+        return self.zscored and float(np.mean(own > _GOOD_PART)) > _FEW
 
 
 class Baseline(OneClassClassifier):
     """A classifier on rows in z-scores: a subclass says how a model is learnt from rows (`_learn`).
 
-    Held-out losses come from five shuffled folds unless the subclass knows a cheaper way; the scaling of the features
-    is that of all rows. Everything is computed in double precision.
+    Held-out losses come from five shuffled folds, z-scored by the rows that their model sees, unless the subclass knows
+    a cheaper way and no row has much of a say in its own scaling. Everything is computed in double precision.
     """
 
     thresholds: ClassVar = {**OneClassClassifier.thresholds, "train": rules.dd_tools}
@@ -118,15 +139,17 @@ class Baseline(OneClassClassifier):
         decision = decision_of(self)
         self._before(X)
         scaler = self._scaling(X, header)
-        training = replace(self._training(X, scaler), groups=groups)
+        training = self._training(X, scaler)
+        zscored = read_scaling(self) == "zscore" and not training.pairwise
+        training = replace(training, groups=groups, zscored=zscored)
         if outliers is not None:
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
         w = ones(X)
         calibration = None
         if decision.held_out or self._held_out_for_free:
-            by_groups = groups is not None
-            losses = self._losses_by_folds(model, training) if by_groups else self._held_out_losses(model, training)
+            folds = groups is not None or training.scales_itself
+            losses = self._losses_by_folds(model, training) if folds else self._held_out_losses(model, training)
             calibration = Calibration.of(losses, w if groups is None else groups.weights(w))
         held_out = calibration if decision.held_out else None
         ranks = held_out or Ranks.of(self._training_losses(model, training), w)
@@ -178,8 +201,9 @@ class Baseline(OneClassClassifier):
         training = self._knowing(model, training)
         losses = np.empty(len(training.Z))
         for seen, unseen in _folds(len(losses), training.groups):
-            twin = self._learn(training.part(seen, seen))
-            losses[unseen] = twin.losses(training.part(unseen, seen).Z) * self._size_beside(model, twin, training)
+            known, other = training.fold(seen, unseen)
+            twin = self._learn(known)
+            losses[unseen] = twin.losses(other.Z) * self._size_beside(model, twin, training)
         return losses
 
     def _knowing(self, model: Any, training: Training) -> Training:

@@ -15,6 +15,7 @@ from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import read_groups
 from ..contract.kernels import is_precomputed
 from ..contract.memory import check_matrix_fits
+from ..contract.notices import warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..core.arrays import Array, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
@@ -32,6 +33,9 @@ from .choices import recipe_of, seed_of
 from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
 
 __all__ = ["AutoAssociative", "KernelMachine"]
+
+#: Rows below which, with more columns than rows, a row that is held out still moves the quantiles that scale it.
+_FEW_ROWS = 30
 
 
 class KernelMachine(OneClassClassifier):
@@ -197,6 +201,8 @@ class KernelMachine(OneClassClassifier):
         machine, plan = fit.machine, fit.machine.plan
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
+        if decision.held_out and decision.delta >= fit.calibration.smallest_budget and not is_precomputed(self):
+            self._warn_of_few_rows(int(fit.calibration.total), plan.scaler.centre.shape[0])
         fitted = {"sigma_": float(plan.kernel.sigma)} if isinstance(plan.kernel, Radial) else {}
         if machine.labels is not None:
             fitted["labels_"] = machine.labels
@@ -216,6 +222,13 @@ class KernelMachine(OneClassClassifier):
             kept_columns_=kept if is_precomputed(self) else None,
             **fitted,
         )
+
+    def _warn_of_few_rows(self, n: int, d: int) -> None:
+        if n < _FEW_ROWS and d > n:
+            warn(
+                f"{self._name}: {n} rows of {d} columns are few: every row has a say in the scaling that it is judged "
+                "by, and twice the false alarms asked for may come; give more rows or fewer columns"
+            )
 
     # Answers.
 
