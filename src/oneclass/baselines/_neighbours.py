@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
@@ -22,6 +25,7 @@ _FEW = 2000
 _CLOSE = 1e-9
 
 
+@dataclass(frozen=True)
 class Neighbours:
     """The rows that are nearest to others: by a k-d tree or, with many features, by all distances or matrix products.
 
@@ -29,20 +33,27 @@ class Neighbours:
     row would be one at random: such rows are left to the tree.
     """
 
-    def __init__(self, rows: Array, *, n_jobs: int | None = None) -> None:
-        self._rows, self._workers = rows, n_jobs or 1
-        self._tree = cKDTree(rows)
-        self._origin = rows.mean(axis=0)
-        self._products = None
-        if rows.shape[1] > LOW and len(rows) > _FEW:
-            self._products = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(rows - self._origin)
+    rows: Array
+    n_jobs: int | None = None
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.rows)
+
+    @cached_property
+    def _origin(self) -> Array:
+        return self.rows.mean(axis=0)
+
+    @cached_property
+    def _products(self) -> NearestNeighbors:
+        return NearestNeighbors(algorithm="brute", n_jobs=self.n_jobs).fit(self.rows - self._origin)
 
     def of(self, Z: Array, k: int) -> tuple[Array, Array]:
         """Distances and numbers of the k nearest rows of each row of `Z`, in ascending order."""
-        if self._rows.shape[1] > LOW and len(self._rows) <= _FEW:
-            return self._by_differences(Z, k)
-        if self._products is None:
+        if self.rows.shape[1] <= LOW:
             return self._by_tree(Z, k)
+        if len(self.rows) <= _FEW:
+            return self._by_differences(Z, k)
         centred = Z - self._origin
         numbers = self._products.kneighbors(centred, k, return_distance=False)
         distances = self._measure(Z, numbers)
@@ -58,16 +69,16 @@ class Neighbours:
 
     def of_each_other(self, k: int) -> tuple[Array, Array]:
         """The same of the rows themselves, none its own neighbour."""
-        distances, numbers = self.of(self._rows, k + 1)
-        own = numbers == np.arange(len(self._rows))[:, None]
+        distances, numbers = self.of(self.rows, k + 1)
+        own = numbers == np.arange(len(self.rows))[:, None]
         own[~own.any(axis=1), -1] = True  # lost among its copies, one of which stands for it
-        shape = len(self._rows), k
+        shape = len(self.rows), k
         return distances[~own].reshape(shape), numbers[~own].reshape(shape)
 
     def _by_differences(self, Z: Array, k: int) -> tuple[Array, Array]:
         distances, numbers = np.empty((len(Z), k)), np.empty((len(Z), k), dtype=int)
-        for a, b in blocks(len(Z), 2 * len(self._rows), Z):
-            D = cdist(Z[a:b], self._rows)
+        for a, b in blocks(len(Z), 2 * len(self.rows), Z):
+            D = cdist(Z[a:b], self.rows)
             near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < D.shape[1] else np.argsort(D, axis=1)
             found = np.take_along_axis(D, near, 1)
             order = found.argsort(axis=1, kind="stable")
@@ -76,13 +87,13 @@ class Neighbours:
         return distances, numbers
 
     def _by_tree(self, Z: Array, k: int) -> tuple[Array, Array]:
-        distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self._workers)
-        return distances, np.minimum(numbers, len(self._rows) - 1)  # none was found at a distance that overflows
+        distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self.n_jobs or 1)
+        return distances, np.minimum(numbers, len(self.rows) - 1)  # none was found at a distance that overflows
 
     def _measure(self, Z: Array, numbers: Array) -> Array:
         distances = np.empty(numbers.shape)
         for a, b in blocks(len(Z), numbers.shape[1] * Z.shape[1], Z):
-            distances[a:b] = np.linalg.norm(Z[a:b, None, :] - self._rows[numbers[a:b]], axis=2)
+            distances[a:b] = np.linalg.norm(Z[a:b, None, :] - self.rows[numbers[a:b]], axis=2)
         return distances
 
 

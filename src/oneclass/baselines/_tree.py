@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -102,13 +104,24 @@ def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
     return leaves[np.maximum(from_first, from_last) >= shortest * (1 - 1e-9)]
 
 
+@dataclass(frozen=True)
 class Segments:
     """The segments from ``A[e]`` to ``B[e]``, and the way from other rows to the nearest of them."""
 
-    def __init__(self, A: Array, B: Array) -> None:
-        self._start, self._direction = A, B - A
-        self._squared_length = np.vecdot(self._direction, self._direction)
-        self._classes = list(self._by_length(A, B)) if A.shape[1] <= LOW else []
+    A: Array
+    B: Array
+
+    @cached_property
+    def _direction(self) -> Array:
+        return self.B - self.A
+
+    @cached_property
+    def _squared_length(self) -> Array:
+        return np.vecdot(self._direction, self._direction)
+
+    @cached_property
+    def _classes(self) -> list[tuple[Array, float, cKDTree]]:
+        return list(self._by_length()) if self.A.shape[1] <= LOW else []
 
     def gaps(self, Z: Array) -> Array:
         """Difference of each row and the point of the segments that is nearest to it."""
@@ -116,7 +129,7 @@ class Segments:
 
     def _gaps(self, Z: Array, e: Array) -> Array:
         """Differences of rows and the nearest points of their own segments `e`."""
-        gaps = Z - self._start[e]
+        gaps = Z - self.A[e]
         direction, squared_length = self._direction[e], self._squared_length[e]
         t = np.vecdot(gaps, direction) / np.where(squared_length > 0, squared_length, 1)
         return gaps - np.clip(t, 0, 1)[..., None] * direction
@@ -127,9 +140,9 @@ class Segments:
 
     # Few features: no segment is nearer than its middle less half its length, so look at middles from the nearest on.
 
-    def _by_length(self, A: Array, B: Array) -> Iterator[tuple[Array, float, cKDTree]]:
+    def _by_length(self) -> Iterator[tuple[Array, float, cKDTree]]:
         """Segments of about the same length, the largest half length, a tree of the middles; short ones first."""
-        lengths = np.sqrt(self._squared_length)
+        A, B, lengths = self.A, self.B, np.sqrt(self._squared_length)
         usual = np.median(lengths)
         size = np.ceil(np.log2(np.maximum(lengths / usual, 1))) if usual > 0 else np.zeros(len(lengths))
         # Middles are rounded.
@@ -164,8 +177,8 @@ class Segments:
     # Many features: matrix products bound all distances from below, and differences decide among the few that matter.
 
     def _nearest_by_products(self, Z: Array) -> Array:
-        origin = self._start.mean(axis=0)  # distances do not see a shift, rounding does
-        centred, A = Z - origin, self._start - origin
+        origin = self.A.mean(axis=0)  # distances do not see a shift, rounding does
+        centred, A = Z - origin, self.A - origin
         start, own = np.vecdot(A, self._direction), np.vecdot(centred, centred)
         safe = np.where(self._squared_length > 0, self._squared_length, 1)
         norms = np.vecdot(A, A)
