@@ -3,8 +3,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from oneclass import OCRF
+from oneclass.baselines import ocrf
 from oneclass.baselines.ocrf import _Seen
 from oneclass.core.outliers import OutlierGenerator
 from oracle.held_out import losses_held_out
@@ -55,38 +57,68 @@ def test_targets_everywhere_alike_have_outliers_everywhere_alike():
     np.testing.assert_allclose(generator.chances, 1 / 50)
 
 
-def test_trees_look_at_subspaces_and_bootstrap_samples():
+@pytest.fixture
+def grown(monkeypatch):
+    """The trees that scikit-learn grows, as it grows them."""
+    trees = []
+
+    class Recorded(DecisionTreeClassifier):
+        def fit(self, X, y):
+            trees.append(super().fit(X, y))
+            return self
+
+    monkeypatch.setattr(ocrf, "DecisionTreeClassifier", Recorded)
+    return trees
+
+
+def test_trees_look_at_subspaces_and_bootstrap_samples(grown):
     X = np.random.default_rng(0).normal(size=(40, 15))
     model = OCRF(n_estimators=8, random_state=0).fit(X)
     assert {len(tree.features) for tree in model.trees_} == {10}
     assert len({tuple(sorted(tree.features)) for tree in model.trees_}) > 1
     assert all(len(tree.bag) == 40 for tree in model.trees_)
-    assert all(tree.model.tree_.n_node_samples[0] <= 440 for tree in model.trees_)
-    assert all(tree.model.tree_.weighted_n_node_samples[0] == 440 for tree in model.trees_)
+    assert [tree.tree_.n_node_samples[0] for tree in grown] == [440] * 8
 
 
-def test_a_row_is_judged_by_the_trees_that_did_not_see_it():
+@pytest.mark.parametrize("leaf", [1, 5])
+def test_trees_vote_as_the_trees_that_scikit_learn_has_grown(grown, leaf):
+    X = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
+    model = OCRF(n_estimators=5, scale=False, min_samples_leaf=leaf).fit(X)
+    for tree, own in zip(grown, model.trees_, strict=True):
+        rows = np.repeat(np.random.default_rng(1).normal(size=(500, 12)).astype(np.float32), 2, axis=0)
+        splits = np.flatnonzero(tree.tree_.children_left >= 0)[:300]
+        # Values that are the thresholds themselves, or the next ones above.
+        edges = tree.tree_.threshold[splits].astype(np.float32)
+        columns = own.features[tree.tree_.feature[splits]]
+        rows[np.arange(len(splits)), columns] = edges
+        rows[np.arange(len(splits)) + 500, columns] = np.nextafter(edges, np.float32(np.inf))
+        np.testing.assert_array_equal(own.votes(rows), tree.predict_proba(rows[:, own.features])[:, 1])
+
+
+def test_a_row_is_judged_by_the_trees_that_did_not_see_it(grown):
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = OCRF(n_estimators=30, scale=False, random_state=0).fit(X)
     held_out = losses_held_out(model, X)
     for i, x in enumerate(X):
-        votes = [t.model.predict_proba(x[None, t.features])[0, 1] for t in model.trees_ if i not in t.bag]
+        pairs = zip(grown, model.trees_, strict=True)
+        votes = [tree.predict_proba(x[None, own.features])[0, 1] for tree, own in pairs if i not in own.bag]
         assert held_out[i] == pytest.approx(np.mean(votes))
         assert -model.score_samples(x[None])[0] == pytest.approx(np.mean(votes))
 
 
-def test_new_rows_are_judged_by_all_trees(rows, fresh):
+def test_new_rows_are_judged_by_all_trees(grown, rows, fresh):
     model = OCRF(n_estimators=10, scale=False, random_state=0).fit(rows)
-    votes = [t.model.predict_proba(fresh[:, t.features])[:, 1] for t in model.trees_]
+    votes = [tree.predict_proba(fresh[:, own.features])[:, 1] for tree, own in zip(grown, model.trees_, strict=True)]
     np.testing.assert_allclose(-model.score_samples(fresh), np.mean(votes, axis=0))
 
 
-def test_half_is_the_majority_of_unpruned_trees(rows, fresh):
+def test_half_is_the_majority_of_unpruned_trees(grown, rows, fresh):
     model = OCRF(threshold="half", n_estimators=25, scale=False, random_state=0).fit(rows)
-    votes = np.mean([t.model.predict(fresh[:, t.features]) for t in model.trees_], axis=0)
+    pairs = zip(grown, model.trees_, strict=True)
+    votes = np.mean([tree.predict(fresh[:, own.features]) for tree, own in pairs], axis=0)
     assert model.offset_ == -0.5
     assert np.array_equal(model.predict(fresh) == -1, votes > 0.5)
-    assert all((t.model.tree_.impurity[t.model.tree_.children_left < 0] == 0).all() for t in model.trees_)
+    assert all((tree.tree_.impurity[tree.tree_.children_left < 0] == 0).all() for tree in grown)
 
 
 def test_oob_is_another_word_for_loo(rows):

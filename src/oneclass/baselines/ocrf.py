@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -57,12 +57,40 @@ def _keys(Z: Array) -> Array:
     return words @ factors[1:]
 
 
-class _Tree(NamedTuple):
-    """A tree, the features it looks at and the rows it was grown on."""
+@dataclass(frozen=True)
+class _Tree:
+    """A grown tree as arrays over its nodes, the features it looks at and the rows it was grown on."""
 
-    model: DecisionTreeClassifier
     features: Array
     bag: Array
+    split: Array  # the feature that a node compares with its threshold
+    threshold: Array
+    children: Array  # two a node: for values above the threshold, and for the others; a leaf's are itself
+    share: Array  # of outliers
+    depth: int
+
+    @classmethod
+    def of(cls, grown: Any, features: Array, bag: Array) -> _Tree:
+        """The tree that scikit-learn has grown on these features of these rows."""
+        leaf, own = grown.children_left < 0, np.arange(grown.node_count)
+        children = np.stack([grown.children_right, grown.children_left], axis=1)
+        return cls(
+            features=features,
+            bag=bag,
+            split=features[np.where(leaf, 0, grown.feature)],
+            threshold=grown.threshold.copy(),
+            children=np.where(leaf[:, None], own[:, None], children),
+            share=grown.value[:, 0, 1].copy(),
+            depth=int(grown.max_depth),
+        )
+
+    def votes(self, rows: Array) -> Array:
+        """For each row, in single precision as trees are grown, the share of outliers in its leaf."""
+        values, first = rows.ravel(), np.arange(len(rows)) * rows.shape[1]
+        children, node = self.children.ravel(), np.zeros(len(rows), dtype=int)
+        for _ in range(self.depth):
+            node = children[2 * node + (values[first + self.split[node]] <= self.threshold[node])]
+        return self.share[node]
 
 
 @final
@@ -114,7 +142,8 @@ class OCRF(Slow):
     generator_ : OutlierGenerator
         Histograms from which outliers are drawn.
     trees_ : list of n_estimators trees
-        Each with its `model`, `features` and `bag`, the row numbers of its bootstrap sample.
+        Each as arrays over its nodes, with the `features` that it looks at and its `bag`, the row numbers of its
+        bootstrap sample.
     rows_ : array of shape (n_samples, n_features)
         Training rows in z-scores.
     scaler_, n_features_in_, feature_names_in_
@@ -208,7 +237,7 @@ class OCRF(Slow):
         model = DecisionTreeClassifier(
             criterion="entropy", max_features="sqrt", min_samples_leaf=leaf, random_state=random
         )
-        return _Tree(model.fit(rows, is_outlier), features, bag)
+        return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag)
 
     def _held_out_losses(self, model: _Forest, training: Training) -> Array:
         """Votes of the trees that did not see the row, which are the only ones it ever gets."""
@@ -230,7 +259,7 @@ class _Forest:
     def _vote(self, Z: Array) -> Array:
         largest = np.finfo(np.float32).max  # trees are in single precision, and only compare
         rows = np.clip(Z, -largest, largest).astype(np.float32)
-        votes = _threads(self.n_jobs)(delayed(_votes)(tree, rows) for tree in self.trees)
+        votes = _threads(self.n_jobs)(delayed(tree.votes)(rows) for tree in self.trees)
         allowed = ~self.seen(Z)
         allowed |= ~allowed.any(axis=0)  # seen by all trees: then all vote
         return (allowed * votes).sum(axis=0) / allowed.sum(axis=0)
@@ -238,8 +267,3 @@ class _Forest:
 
 def _threads(n_jobs: int | None) -> Parallel:
     return Parallel(n_jobs=n_jobs, prefer="threads", return_as="list")
-
-
-def _votes(tree: _Tree, Z: Array) -> Array:
-    """For each row, the share of outliers in its leaf."""
-    return tree.model.predict_proba(Z[:, tree.features])[:, 1]
