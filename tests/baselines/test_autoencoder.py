@@ -17,10 +17,9 @@ def curve():
 
 def untrained(model, Z):
     """Losses of the same network with weights as drawn, before any step."""
-    network = model.network_
     blank = MLPRegressor(
-        hidden_layer_sizes=network.hidden_layer_sizes,
-        activation=network.activation,
+        hidden_layer_sizes=model.hidden_layer_sizes,
+        activation=model.activation,
         random_state=model.random_state,
         learning_rate_init=1e-12,
         max_iter=1,
@@ -49,16 +48,27 @@ def test_rows_off_the_curve_are_rebuilt_worse_than_rows_on_it(curve):
 
 def test_the_network_has_the_papers_shape_by_default(curve):
     model = AutoencoderDetector(max_iter=3000, random_state=0, threshold="train").fit(curve)
-    assert [w.shape for w in model.network_.coefs_] == [(5, 5), (5, 5)]
-    hidden = np.tanh(model.scaler_(curve) @ model.network_.coefs_[0] + model.network_.intercepts_[0])
-    outputs = hidden @ model.network_.coefs_[1] + model.network_.intercepts_[1]
+    assert [w.shape for w in model.coefs_] == [(5, 5), (5, 5)]
+    hidden = np.tanh(model.scaler_(curve) @ model.coefs_[0] + model.intercepts_[0])
+    outputs = hidden @ model.coefs_[1] + model.intercepts_[1]
     np.testing.assert_allclose(model.reconstruct(curve), model.scaler_.inverse(outputs))
     np.testing.assert_allclose(model.explain(curve), -((model.scaler_(curve) - outputs) ** 2))
 
 
+@pytest.mark.parametrize("activation", ["tanh", "relu", "logistic", "identity"])
+@pytest.mark.parametrize("features", [1, 5])
+def test_rows_are_rebuilt_as_scikit_learns_network_rebuilds_them(curve, activation, features, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(MLPRegressor, "fit", lambda self, *given, fit=MLPRegressor.fit: fitted.append(fit(self, *given)))
+    model = AutoencoderDetector(hidden_layer_sizes=(3, 2), activation=activation, threshold="train", scale=False)
+    X = curve[:, :features]
+    model.fit(X)
+    np.testing.assert_array_equal(model.reconstruct(2 * X), fitted[0].predict(2 * X).reshape(X.shape))
+
+
 def test_hidden_layers_can_be_chosen(curve):
     model = AutoencoderDetector(hidden_layer_sizes=(4, 2, 4), max_iter=5000, random_state=0, threshold="train")
-    assert [w.shape for w in model.fit(curve).network_.coefs_] == [(5, 4), (4, 2), (2, 4), (4, 5)]
+    assert [w.shape for w in model.fit(curve).coefs_] == [(5, 4), (4, 2), (2, 4), (4, 5)]
 
 
 def test_one_warning_says_that_the_network_did_not_converge(curve):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
@@ -58,8 +59,8 @@ class AutoencoderDetector(Explained):
         Threshold on `score_samples`.
     calibration_ : Calibration or None
         Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
-    network_ : sklearn.neural_network.MLPRegressor
-        Fitted network on rows in z-scores.
+    coefs_, intercepts_ : lists of arrays
+        Weights and biases of the layers, for rows in z-scores.
     n_iter_ : int
         Iterations that its fit took.
     scaler_, n_features_in_, feature_names_in_
@@ -75,7 +76,7 @@ class AutoencoderDetector(Explained):
     array([ 1, -1])
     """
 
-    _published: ClassVar = ("network", "n_iter")
+    _published: ClassVar = ("coefs", "intercepts", "n_iter")
 
     model_: _Network
 
@@ -121,7 +122,7 @@ class AutoencoderDetector(Explained):
         Z, max_iter = training.Z, check_integer(self, "max_iter", 1)
         network = MLPRegressor(
             hidden_layer_sizes=self._layers(),
-            activation=check_choice(self, "activation", ("tanh", "relu", "logistic", "identity")),
+            activation=check_choice(self, "activation", tuple(_ACTIVATIONS)),
             solver="lbfgs",
             alpha=check_number(self, "alpha", 0, np.inf, closed_low=True),
             max_iter=max_iter,
@@ -130,7 +131,8 @@ class AutoencoderDetector(Explained):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return _Network(network.fit(Z, Z if Z.shape[1] > 1 else Z[:, 0]))
+            network.fit(Z, Z if Z.shape[1] > 1 else Z[:, 0])
+        return _Network(network.coefs_, network.intercepts_, network.activation, network.n_iter_)
 
     def _layers(self) -> tuple[int, ...]:
         sizes = np.atleast_1d(np.asarray(self.hidden_layer_sizes))
@@ -150,16 +152,27 @@ class AutoencoderDetector(Explained):
             )
 
 
+#: Outputs of hidden units by name.
+_ACTIVATIONS = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+    "logistic": expit,
+    "identity": lambda x: x,
+}
+
+
 @dataclass(frozen=True)
 class _Network(ExplainedModel):
-    network: MLPRegressor
-
-    @property
-    def n_iter(self) -> int:
-        return int(self.network.n_iter_)
+    coefs: list[Array]
+    intercepts: list[Array]
+    activation: str
+    n_iter: int
 
     def outputs(self, Z: Array) -> Array:
-        return self.network.predict(Z).reshape(Z.shape)
+        activate = _ACTIVATIONS[self.activation]
+        for coefs, intercepts in zip(self.coefs[:-1], self.intercepts[:-1], strict=True):
+            Z = activate(Z @ coefs + intercepts)
+        return Z @ self.coefs[-1] + self.intercepts[-1]
 
     def contributions(self, Z: Array) -> Array:
         return (Z - self.outputs(Z)) ** 2
