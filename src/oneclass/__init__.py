@@ -16,6 +16,7 @@ from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
+from .disk.tables import TableFile
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
 from .selection import OneClassKFold, OneClassSearchCV
 
@@ -45,6 +46,7 @@ __all__ = [
     "OneClassSearchCV",
     "PCADetector",
     "Polynomial",
+    "TableFile",
     "make_one_class_pipeline",
     "rows_needed",
 ]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
+from oneclass.disk import tables
 from oneclass.engines import Chunks, chunks
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
@@ -85,6 +86,8 @@ SOURCES = {
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 150)
+    monkeypatch.setattr(tables, "_ROWS", 150)
+    monkeypatch.setattr(tables, "_PIECE", 3000)
 
 
 @pytest.mark.usefixtures("short_reads")
@@ -179,36 +182,9 @@ def test_a_chunk_that_is_not_finite_is_refused(vaakelm, xp, rows, value):
         vaakelm().fit_chunks([xp.asarray(rows), xp.asarray(broken)])
 
 
-@pytest.mark.parametrize(("name", "error"), [("rows.txt", "must end in .npy, .parquet or .csv, got rows.txt")])
-def test_a_file_of_an_unknown_kind_is_named(vaakelm, name, error):
-    with pytest.raises(ValueError, match=error):
-        vaakelm().fit_chunks(name)
-
-
-@pytest.mark.parametrize("first", ["1,2,3", "-0.5,1e3,7", '"1","2","3"', "0.0,1.0,2.0", "1,2,0"])
-def test_no_row_of_numbers_is_taken_for_names(tmp_path, first):
-    pytest.importorskip("pandas")
-    path = tmp_path / "rows.csv"
-    path.write_text(first + "\n4,5,6\n")
-    rows = Chunks(path, lambda first: np.asarray).total(lambda X, w: X, "rows")
-    assert_agree(rows, [[float(cell.strip('"')) for cell in first.split(",")], [4, 5, 6]], 0)
-
-
-@pytest.mark.parametrize("first", ["a,b,c", "1,b,3", "x1,x2,x3", ",b,c"])
-def test_a_line_with_a_word_in_it_names_the_columns(tmp_path, first):
-    pytest.importorskip("pandas")
-    path = tmp_path / "rows.csv"
-    path.write_text(first + "\n1,2,3\n4,5,6\n")
-    assert_agree(Chunks(path, lambda first: np.asarray).total(lambda X, w: X, "rows"), [[1, 2, 3], [4, 5, 6]], 0)
-
-
-@pytest.mark.parametrize("index", [False, True])
-def test_a_line_that_counts_the_columns_is_refused_since_it_may_be_a_row(vaakelm, rows, tmp_path, index):
-    pandas = pytest.importorskip("pandas")
-    path = tmp_path / "rows.csv"
-    pandas.DataFrame(rows).to_csv(path, index=index)
-    with pytest.raises(ValueError, match=r"the first line of rows.csv is 0, 1, .*header=0, .*header=None for a row"):
-        vaakelm().fit_chunks(path)
+def test_a_file_of_an_unknown_kind_is_named(vaakelm):
+    with pytest.raises(ValueError, match=r"a table file must end in one of \.csv, .*; got rows.txt"):
+        vaakelm().fit_chunks("rows.txt")
 
 
 @pytest.mark.parametrize(("threshold", "passes"), [("loo", 3), ("train", 4)])

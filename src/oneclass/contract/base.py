@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, benjamini_hochberg, rows_needed
 from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
+from ..engines.scoring import Scored, score_through
 from .checks import check_choice, check_number, check_option, check_value
 from .notices import warn
 from .reading import Header, read_rows
@@ -248,6 +249,58 @@ class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         calibration = self._calibrated()
         check_option(self, "tail", tail, (None, *TAILS))
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
+
+    def score_chunks(self, source: Any, sink: Any, *, alpha: float | None = None, verbose: bool = False) -> Scored:
+        """Judge rows that arrive in chunks and write what is found, in memory that does not grow with their number.
+
+        A line is written for every row, in order: the columns that the source is to keep, ``score``, ``p_value`` (where
+        the fit has held-out losses) and ``label``, +1 for the target class and -1 for an outlier. A file is there when
+        all is written, and else stays what it was.
+
+        Parameters
+        ----------
+        source : array, path, TableFile, callable or iterable
+            What `fit_chunks` reads, and iterators: rows are read once.
+        sink : path or binary file
+            A file to write, by the ending of its name: ``.csv`` or ``.tsv`` (``.gz`` and ``.zst`` after that compress),
+            ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as ``sys.stdout``, for CSV.
+        alpha : float in [0, 1), optional
+            False-alarm rate to use instead of `delta`, as in `predict`.
+        verbose : bool, default=False
+            Whether to show progress on standard error.
+
+        Returns
+        -------
+        Scored
+            The number of rows and of outliers among them.
+
+        Examples
+        --------
+        >>> import io
+        >>> import numpy as np
+        >>> from oneclass import KNNDetector
+        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
+        >>> file = io.BytesIO()
+        >>> model.score_chunks([[[0.0, 0.0]], [[6.0, 6.0]]], file)
+        Scored(rows=2, outliers=1)
+        >>> file.getvalue().splitlines()[0]
+        b'score,p_value,label'
+        """
+        check_is_fitted(self)
+        offset = self.offset_ if alpha is None else self._offset_at(alpha)
+        return score_through(source, sink, partial(self._judged, offset), name=self._name, verbose=verbose)
+
+    def _judged(self, offset: float, X: Any) -> dict[str, np.ndarray[Any, Any]]:
+        """What `score_chunks` writes of rows."""
+        calibration = self.calibration_
+
+        def columns(scores: Array) -> Array:
+            xp = namespace(scores)
+            p = [] if calibration is None else [calibration.p_value(-scores)]
+            return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
+
+        score, *p, label = to_numpy(self._answer(X, columns)).T
+        return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
 
     def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the scores of the rows."""

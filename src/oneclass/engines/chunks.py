@@ -13,9 +13,10 @@ import numpy as np
 
 from ..core.arrays import Array, is_foreign
 from ..core.quantiles import EXACT
+from ..disk.tables import TableFile
 from .threads import spread
 
-__all__ = ["Chunks"]
+__all__ = ["Chunks", "Progress", "blocks_of"]
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], Array])
@@ -29,9 +30,8 @@ class Chunks(Generic[R]):
     Parameters
     ----------
     source : array, path, callable or iterable
-        An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of them; a callable that returns a
-        fresh iterator of blocks of rows; or an iterable that can be iterated over again. The first line of a CSV file
-        is a row when it holds nothing but numbers, and names the columns otherwise.
+        An array or memory map; a ``.npy`` file, the path of a table file or a `TableFile`, or a list of them; a
+        callable that returns a fresh iterator of blocks of rows; or an iterable that can be iterated over again.
     reader_of : callable
         Makes, of the first block, the `reader` that checks any block and returns it as a two-dimensional floating
         array.
@@ -58,7 +58,7 @@ class Chunks(Generic[R]):
 
     def total(self, step: Callable[[Array, None], S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
-        progress = _Progress(label, self._n_rows) if self._verbose else None
+        progress = Progress(label, self._n_rows) if self._verbose else None
         # The first pass goes on where the first block was read.
         blocks, self._opened = self._opened or _nonempty(self._source), None
         checked = map(self.reader, blocks)
@@ -79,64 +79,35 @@ class Chunks(Generic[R]):
 
 
 def _nonempty(source: Any) -> Iterator[Any]:
-    return (block for block in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
+    return (block for block, _ in blocks_of(source))
 
 
-def _blocks(source: Any) -> Iterator[Any]:
-    if callable(source):
-        yield from source()
+def blocks_of(source: Any) -> Iterator[tuple[Any, Any]]:
+    """Blocks of a source that have rows, each with the columns that its file is to keep beside them, if any."""
+    return ((block, kept) for block, kept in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
+
+
+def _blocks(source: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(source, TableFile):
+        yield from source.blocks()
     elif isinstance(source, str | Path):
-        yield from _file(Path(source))
+        yield from _blocks(TableFile(source)) if Path(source).suffix != ".npy" else _array_file(Path(source))
+    elif callable(source):
+        yield from ((block, None) for block in source())
     elif hasattr(source, "shape"):  # an array or a table
         rows, n = getattr(source, "iloc", source), source.shape[0]
         for a in range(0, n, _ROWS):
-            yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS]
+            yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS], None
     elif isinstance(source, Iterable):
         for part in source:
-            if isinstance(part, str | Path):
-                yield from _file(Path(part))
-            else:
-                yield part
+            yield from _blocks(part) if isinstance(part, str | Path | TableFile) else [(part, None)]
     else:
         advice = "; collect it first" if hasattr(source, "collect") else ""
         kind = type(source).__name__
         raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {kind}{advice}")
 
 
-def _file(path: Path) -> Iterator[Any]:
-    if path.suffix == ".npy":
-        yield from _array_file(path)
-    elif path.suffix == ".parquet":
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_ROWS):
-                yield batch.to_pandas()
-    elif path.suffix == ".csv":
-        import pandas as pd
-
-        with pd.read_csv(path, chunksize=_ROWS, header=0 if _has_header(path) else None) as reader:
-            yield from reader
-    else:
-        raise ValueError(f"chunks: a file must end in .npy, .parquet or .csv, got {path.name}")
-
-
-def _has_header(path: Path) -> bool:
-    """Whether the first line of a CSV file names the columns: it does unless all it holds is numbers."""
-    import pandas as pd
-
-    first = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
-    if pd.to_numeric(first, errors="coerce").isna().any():
-        return True
-    if list(first) == [str(j) for j in range(len(first))]:
-        raise ValueError(
-            f"chunks: the first line of {path.name} is 0, 1, ...: a row, or pandas' names for columns without names; "
-            "name them, or pass lambda: pandas.read_csv(path, header=0, chunksize=65536), with header=None for a row"
-        )
-    return False
-
-
-def _array_file(path: Path) -> Iterator[Any]:
+def _array_file(path: Path) -> Iterator[tuple[Any, None]]:
     """Rows read one block after the other: a map of the whole file counts against a limit on the address space."""
     formats = np.lib.format
     readers = {(1, 0): formats.read_array_header_1_0, (2, 0): formats.read_array_header_2_0}
@@ -148,19 +119,20 @@ def _array_file(path: Path) -> Iterator[Any]:
             return
         for a in range(0, shape[0], _ROWS):
             rows = min(_ROWS, shape[0] - a)
-            yield np.fromfile(file, dtype, rows * shape[1]).reshape(rows, shape[1])
+            yield np.fromfile(file, dtype, rows * shape[1]).reshape(rows, shape[1]), None
 
 
-class _Progress:
+class Progress:
     """One line on standard error: rows, rows per second, time left."""
 
     def __init__(self, label: str, n_rows: int | None) -> None:
         self._label, self._n_rows = label, n_rows
         self._start = self._shown = time.monotonic()
 
-    def show(self, rows: int) -> None:
+    def show(self, rows: int, *, last: bool = False) -> None:
+        """Say how far it is, but for the `last` time not more often than one can read."""
         now = time.monotonic()
-        if now - self._shown < 0.2 and rows != self._n_rows:
+        if now - self._shown < 0.2 and not last and rows != self._n_rows:
             return
         self._shown = now
         speed = rows / max(now - self._start, 1e-9)
@@ -168,4 +140,5 @@ class _Progress:
         print(f"\r{self._label}: {rows:,} rows, {speed:,.0f} rows/s{left}    ", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
+        """End the line."""
         print(file=sys.stderr)

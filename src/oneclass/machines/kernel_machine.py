@@ -123,8 +123,8 @@ class KernelMachine(OneClassClassifier):
 
         Parameters
         ----------
-        chunks : array, path, callable or iterable
-            An array or memory map; a ``.npy``, ``.parquet`` or ``.csv`` file, or a list of files; a callable that
+        chunks : array, path, TableFile, callable or iterable
+            An array or memory map; a ``.npy`` file, a table file (see `TableFile`), or a list of files; a callable that
             returns a fresh iterator of blocks of rows; or any iterable of blocks that can be iterated over again.
         verbose : bool, default=False
             Whether to show progress on standard error.

@@ -98,6 +98,12 @@ class BestEstimator:
         check_is_fitted(self, "best_estimator_")
         return self._best.interval(alpha, confidence)
 
+    @_if_it_has("score_chunks")
+    def score_chunks(self, source: Any, sink: Any, **options: Any) -> Any:
+        """Scores, p-values and labels of the best estimator, from chunks of rows to a file."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score_chunks(source, sink, **options)
+
     @_if_it_has("explain")
     def explain(self, X: Any) -> Any:
         """Contributions of the features by the best estimator."""

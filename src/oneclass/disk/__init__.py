@@ -1,0 +1,1 @@
+"""What lies on a disk: models as one file, tables read and written block by block; no classifier is known here."""

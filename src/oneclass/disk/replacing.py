@@ -1,0 +1,58 @@
+"""Files that are there whole or not at all: written beside their place, then moved into it."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+__all__ = ["replacing"]
+
+_BUFFER = 1 << 20
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` in the end; if that is not reached, nothing has changed."""
+    place = Path(os.path.realpath(path))  # a link stays, and what it points to is replaced
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if place.exists() and not place.is_file():  # a pipe or a device is written to: nothing can take its place
+        with io.BufferedWriter(_Named(place, str(path), "w"), _BUFFER) as file:
+            yield file
+        return
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
+    try:
+        with io.BufferedWriter(_Named(beside, str(path), "x"), _BUFFER) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+    except BaseException:  # an interruption leaves nothing behind either
+        beside.unlink(missing_ok=True)
+        raise
+
+
+class _Named(io.FileIO):
+    """A file whose errors name the path that the user knows."""
+
+    def __init__(self, path: Path, known_as: str, mode: str) -> None:
+        self._known_as = known_as
+        with self._naming():
+            super().__init__(path, mode)
+
+    def write(self, data: Any) -> int:
+        with self._naming():
+            return super().write(data)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._known_as) from None

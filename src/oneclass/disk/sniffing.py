@@ -1,0 +1,76 @@
+"""What the first line of a text file tells for certain: its delimiter, and whether it names the columns."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from itertools import pairwise
+
+__all__ = ["cells_of", "first_line", "names_columns", "only_delimiter"]
+
+_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
+
+
+def first_line(start: bytes, name: str, *, longest: int) -> str:
+    """The first line that is not empty, of a file that starts like this."""
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    line = next((line for line in text.splitlines() if line.strip()), None)
+    if line is None:
+        raise ValueError(f"{name}: the file holds no rows")
+    if len(line) > longest:
+        raise ValueError(f"{name}: a line is longer than {longest:,} bytes")
+    return line
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a line."""
+    return next(csv.reader([line], delimiter=delimiter))
+
+
+def only_delimiter(line: str, name: str) -> str:
+    """The delimiter that the line holds outside of quotes; a line without any is a single cell."""
+    bare = re.sub('"[^"]*"', "", line)
+    found = [delimiter for delimiter in _DELIMITERS if delimiter in bare]
+    if len(found) > 1:
+        listed = " and ".join(_DELIMITERS[delimiter] for delimiter in found)
+        raise ValueError(f"{name}: the first line holds {listed}; say which separates the columns with delimiter=")
+    return found[0] if found else ","
+
+
+def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str) -> bool:
+    """Whether the cells of the first line are names of columns, among them all those `asked` for."""
+    if asked and set(asked) <= set(cells):
+        return True
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    numbers = [cell for cell in filled if _is_number(cell.replace(decimal, "."))]
+    if not numbers:
+        return True
+    if len(numbers) < len(filled):
+        raise ValueError(
+            f"{name}: the first line holds words and numbers; say header=True if it names the columns, "
+            "header=False if it is a row"
+        )
+    if _counts(numbers):
+        raise ValueError(
+            f"{name}: the first line, {', '.join(numbers[:3])}..., might name the columns or be a row; say "
+            "header=True or header=False"
+        )
+    return False
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _counts(cells: list[str]) -> bool:
+    """Whether the cells are whole numbers at equal steps, as pandas and spectrometers name columns."""
+    if not all(cell.isdecimal() and len(cell) < 16 for cell in cells):
+        return False
+    whole = [int(cell) for cell in cells]
+    steps = {after - before for before, after in pairwise(whole)}
+    return whole == list(range(len(whole))) or (len(whole) > 2 and len(steps) == 1 and steps != {0})

@@ -1,0 +1,303 @@
+"""Tables in files, read block by block: CSV, Parquet, Feather and Arrow; what is not certain about one is asked for."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .formats import ENDINGS, arrow, ending
+from .sniffing import cells_of, first_line, names_columns, only_delimiter
+
+__all__ = ["TableFile"]
+
+#: Rows of a block, and bytes of its numbers, at most.
+_ROWS, _BYTES = 65_536, 16 << 20
+#: Bytes of the longest line of text, and of a piece of text unless lines are long; PyArrow reads 36 pieces ahead.
+_LONGEST, _PIECE = 4 << 20, 1 << 20
+
+#: What reads some columns in blocks of so many rows.
+Batches = Callable[[list[str], int], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    r"""A table in a file, for `fit_chunks` and `score_chunks`: where its columns are, and how to read it.
+
+    A path alone stands for ``TableFile(path)``. Text is read by rules that lose no row: see Notes.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ends in ``.csv``, ``.tsv``, both also with ``.gz`` or ``.zst`` after that, ``.parquet``,
+        ``.feather`` or ``.arrow``.
+    columns : list of names or places, optional
+        Columns to learn from or to judge by; all but those to `keep` unless given. Places count from 0.
+    keep : list of names or places, default=()
+        Columns to carry over, as they are, beside the scores: an id, a time, a text.
+    delimiter : str, optional
+        What separates the columns of text; unless given, the only one of comma, semicolon, tab and ``|`` that the first
+        line holds (tab for ``.tsv``).
+    header : bool, optional
+        Whether the first line of text names the columns; unless given, as it looks.
+    encoding : str, default="utf-8"
+        Encoding of text.
+    decimal : str, default="."
+        What comes before the decimals of a number in text.
+    newlines : bool, default=False
+        Whether values in quotes may hold line breaks.
+
+    Notes
+    -----
+    The first line names the columns when it holds words only, or all names that are asked for; it is a row when it
+    holds numbers only, but for evenly spaced whole numbers such as 0, 1, 2 or 400, 410, 420, which might be either.
+    Lines of more or fewer cells than the first one, cells that are no numbers, two columns of one name, and lines that
+    a stray quote has made one are errors that say what and, as far as known, where. Empty lines are left out, unless
+    there is one column only.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("id;mass;height\nx1;1,5;2\nx2;3;4\n")
+    ...     for block in TableFile(path, keep=["id"], decimal=","):
+    ...         print(block)
+       mass  height
+    0   1.5     2.0
+    1   3.0     4.0
+    """
+
+    path: str | Path
+    columns: Sequence[str | int] | None = None
+    keep: Sequence[str | int] = ()
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    newlines: bool = False
+
+    def __iter__(self) -> Iterator[Any]:
+        """Blocks of rows, of `columns` alone: data frames, or arrays where the columns have no names."""
+        for rows, _ in self.blocks():
+            yield rows
+
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
+        """Blocks of rows, each with the columns to keep as a record batch."""
+        kind, packed = ending(self.path)
+        with open(self.path, "rb") as file:  # an error of Python's own where there is no such file
+            if not file.read(1):
+                raise ValueError(f"{self._name}: the file is empty")
+        with self._naming():
+            if kind in (".csv", ".tsv"):
+                yield from self._text(kind, packed)
+            else:
+                yield from self._typed(_parquet if kind == ".parquet" else _arrow)
+
+    def _typed(self, opened: Callable[[str], Any]) -> Iterator[tuple[Any, Any]]:
+        with opened(str(self.path)) as (names, batches):
+            columns, keep = self._chosen(names)
+            for batch in batches([*dict.fromkeys([*columns, *keep])], _rows(len(columns))):
+                yield batch.select(columns).to_pandas(), batch.select(keep)
+
+    def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Any, Any]]:
+        pa = arrow()
+        with self._stream(packed) as stream:
+            first = first_line(stream.read(_LONGEST + 1), self._name, longest=_LONGEST)
+        delimiter = self.delimiter or ENDINGS[kind] or only_delimiter(first, self._name)
+        cells = cells_of(first, delimiter)
+        named = self.header
+        if named is None:
+            named = names_columns(cells, self._asked(), self._name, decimal=self.decimal)
+        names = cells if named else [str(place) for place in range(len(cells))]
+        columns, keep = self._chosen(names)
+        with self._stream(packed) as stream, self._numbers_in(names):
+            lines = _Lines(stream)
+            reader = pa.csv.open_csv(
+                pa.PythonFile(lines, mode="r"),
+                read_options=pa.csv.ReadOptions(
+                    block_size=max(_PIECE, 4 * len(first)), column_names=None if named else names
+                ),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types=dict.fromkeys(keep, pa.string()) | dict.fromkeys(columns, pa.float64()),
+                    include_columns=[*dict.fromkeys([*columns, *keep])],
+                    decimal_point=self.decimal,
+                ),
+            )
+            rows = 0
+            for batch in _gathered(reader, _rows(len(columns))):
+                rows += batch.num_rows
+                numbers = batch.select(columns)
+                yield numbers.to_pandas() if named else _matrix(numbers), batch.select(keep)
+        if not self.newlines and rows < lines.count - named:
+            raise ValueError(
+                f"{self._name}: {lines.count - named:,} lines became {rows:,} rows: a quote is not closed, or values "
+                "in quotes hold line breaks, for which there is newlines=True"
+            )
+
+    @contextmanager
+    def _numbers_in(self, names: list[str]) -> Iterator[None]:
+        """A cell that is no number is an error that names its column."""
+        try:
+            yield
+        except arrow().ArrowInvalid as error:
+            found = re.search(r"column #(\d+): .*CSV conversion error to double: invalid value (.*)", str(error), re.S)
+            if not found:
+                raise
+            raise ValueError(
+                f"{self._name}: a number must stand in every cell, but column {names[int(found[1])]!r} holds "
+                f"{' '.join(found[2].split())[:80]}; leave the column out with columns=, or carry it over with keep="
+            ) from None
+
+    @contextmanager
+    def _stream(self, packed: str | None) -> Iterator[Any]:
+        """The file's bytes in UTF-8."""
+        pa = arrow()
+        with pa.input_stream(str(self.path), compression=packed) as stream:
+            yield stream if _is_utf8(self.encoding) else pa.transcoding_input_stream(stream, self.encoding, "utf-8")
+
+    @property
+    def _name(self) -> str:
+        return Path(self.path).name
+
+    def _asked(self) -> list[str]:
+        return [label for label in (*(self.columns or ()), *self.keep) if isinstance(label, str)]
+
+    def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The columns to learn from or to judge by, and those to carry over, by name."""
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise ValueError(f"{self._name}: columns must have names of their own, but more than one is {twice[0]!r}")
+        keep = [self._known(label, names) for label in self.keep]
+        if self.columns is not None:
+            chosen = [self._known(label, names) for label in self.columns]
+        else:
+            chosen = [name for name in names if name not in keep]
+        if not chosen:
+            raise ValueError(f"{self._name}: no column is left to look at")
+        return chosen, keep
+
+    def _known(self, label: str | int, names: Sequence[str]) -> str:
+        if isinstance(label, str) and label in names:
+            return label
+        if not isinstance(label, str) and 0 <= label < len(names):
+            return names[label]
+        listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
+        raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """PyArrow's errors in words that name the file, the column and what to do."""
+        pa = arrow()
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{self._name}: the file is not in {self.encoding} ({error.reason}); say encoding=, for example "
+                "'latin-1'"
+            ) from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, csv.Error) as error:
+            raise ValueError(f"{self._name}: {self._in_words(' '.join(str(error).split()))}") from None
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(f"{self._name}: {error}") from None  # of what is compressed
+
+    def _in_words(self, error: str) -> str:
+        if "invalid UTF8" in error:
+            return f"the file is not in {self.encoding}; say encoding=, for example 'latin-1'"
+        if "straddling" in error:
+            return "a line is far longer than the first, or a quote is not closed"
+        return error
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "ascii")
+    except LookupError:
+        raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
+
+
+@contextmanager
+def _parquet(path: str) -> Iterator[tuple[list[str], Batches]]:
+    with arrow().parquet.ParquetFile(path) as file:
+        groups = range(file.num_row_groups)  # one after the other, or those read would stay in memory
+        yield (
+            file.schema_arrow.names,
+            lambda columns, rows: (
+                batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)
+            ),
+        )
+
+
+@contextmanager
+def _arrow(path: str) -> Iterator[tuple[list[str], Batches]]:
+    """Feather files and files and streams of Arrow."""
+    pa = arrow()
+    with pa.memory_map(path) as source:
+        start = source.read(6)
+        source.seek(0)
+        if start == b"ARROW1":
+            file = pa.ipc.open_file(source)
+            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        else:
+            batches = file = pa.ipc.open_stream(source)
+        yield file.schema.names, lambda columns, rows: _cut(batches, rows)
+
+
+def _rows(n_columns: int) -> int:
+    """Rows of a block of so many columns."""
+    return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
+
+
+def _cut(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            yield batch.slice(start, rows)
+
+
+def _gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Batches put together until they have as many rows."""
+    parts: list[Any] = []
+    for batch in batches:
+        parts.append(batch)
+        if sum(part.num_rows for part in parts) >= rows:
+            yield arrow().concat_batches(parts)
+            parts = []
+    if parts:
+        yield arrow().concat_batches(parts)
+
+
+def _matrix(numbers: Any) -> Any:
+    return np.column_stack([column.to_numpy(zero_copy_only=False) for column in numbers.columns])
+
+
+class _Lines:
+    """A stream that counts its lines, but for empty ones, as it is read."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._ended = stream, True
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size)
+        if data:
+            codes = np.frombuffer(data, np.uint8)
+            ends = (codes == ord("\n")) | (codes == ord("\r"))
+            self.count += int(np.count_nonzero(ends[:-1] & ~ends[1:])) + (self._ended and not ends[0])
+            self._ended = bool(ends[-1])
+        return data
+
+    def close(self) -> None:
+        """Nothing: who opened the stream closes it."""

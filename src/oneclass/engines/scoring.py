@@ -1,0 +1,69 @@
+"""Judging rows that arrive in chunks: read a block, write what is found about it, forget both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..disk.formats import arrow
+from ..disk.sinks import writing
+from ..disk.tables import TableFile
+from .chunks import Progress, blocks_of
+
+__all__ = ["Scored", "score_through"]
+
+Columns = dict[str, np.ndarray[Any, Any]]
+
+
+class Scored(NamedTuple):
+    """How many rows were judged, and how many of them are outliers."""
+
+    rows: int
+    outliers: int
+
+
+def score_through(source: Any, sink: Any, judged: Callable[[Any], Columns], *, name: str, verbose: bool) -> Scored:
+    """Write the columns that `judged` makes of every block, beside those that the block keeps."""
+    for path in _paths(source):
+        if isinstance(sink, str | Path) and os.path.exists(sink) and os.path.samefile(path, sink):
+            raise ValueError(f"{name}: sink must be another file than the source, got {sink} for both")
+    progress = Progress("scores", None) if verbose else None
+    rows = outliers = 0
+    with writing(sink) as write:
+        for block, kept in blocks_of(source):
+            found = judged(block)
+            write(_beside(kept, found, name))
+            rows, outliers = rows + len(found["label"]), outliers + int(np.count_nonzero(found["label"] < 0))
+            if progress:
+                progress.show(rows)
+        if not rows:
+            raise ValueError(f"{name}: the source holds no rows")
+    if progress:
+        progress.show(rows, last=True)
+        progress.close()
+    return Scored(rows, outliers)
+
+
+def _beside(kept: Any, found: Columns, name: str) -> Any:
+    """One record batch of the columns that are kept and of those found."""
+    pa = arrow()
+    columns = {} if kept is None else dict(zip(kept.schema.names, kept.columns, strict=True))
+    if both := columns.keys() & found.keys():
+        raise ValueError(f"{name}: a column to keep must not be called {min(both)!r}, which is written beside it")
+    return pa.RecordBatch.from_pydict(columns | found)
+
+
+def _paths(source: Any) -> Iterator[str | Path]:
+    """The files that a source is known to read."""
+    if isinstance(source, TableFile):
+        yield source.path
+    elif isinstance(source, str | Path):
+        yield source
+    elif isinstance(source, list | tuple):
+        for part in source:
+            if isinstance(part, str | Path | TableFile):
+                yield from _paths(part)

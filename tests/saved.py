@@ -1,0 +1,88 @@
+"""Fitted classifiers in all modes, and what they say of fresh rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics.pairwise import rbf_kernel
+
+import oneclass
+from oneclass import Fourier, Nystrom
+from oneclass.core import kernels
+
+ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]
+FRESH = ROWS[:15] + np.random.default_rng(1).normal(size=(15, 3)) * np.repeat([0.1, 3.0, 30.0], 5)[:, None]
+WIDE = np.random.default_rng(2).normal(size=(40, 12))
+NAMES = ["length", "width", "weight"]
+LAPLACIAN = 40 * np.eye(40) - 1
+GROUPS = np.arange(40) // 2
+
+#: Each case: class, parameters, what is done at the fit beside taking rows.
+CASES = {
+    "OCKELM": ("OCKELM", {}, {}),
+    "OCKELM weights": ("OCKELM", {"threshold": "train"}, {"sample_weight": np.arange(40) % 3}),
+    "OCKELM precomputed": ("OCKELM", {"kernel": "precomputed"}, {"precomputed": True}),
+    "OCKELM precomputed weights": (
+        "OCKELM",
+        {"kernel": "precomputed"},
+        {"precomputed": True, "sample_weight": np.arange(40) % 3},
+    ),
+    "OCKELM Fourier": ("OCKELM", {"approximation": Fourier(20), "kernel": "laplacian"}, {}),
+    "VOCKELM": ("VOCKELM", {"threshold": "mean", "variance": "class"}, {}),
+    "VOCKELM landmarks": ("VOCKELM", {"approximation": Nystrom(10, "kmeans"), "centring": "global"}, {}),
+    "AAKELM polynomial": ("AAKELM", {"kernel": kernels.Polynomial(2), "loss": "reconstruction"}, {}),
+    "AAKELM likelihood": ("AAKELM", {"C": "likelihood", "loss": "uncertainty"}, {"groups": GROUPS}),
+    "VAAKELM": ("VAAKELM", {"kernel": "rbf"}, {"named": True}),
+    "VAAKELM laplacian": ("VAAKELM", {"kernel": kernels.Laplacian("median"), "variance_weight": 3}, {}),
+    "VAAKELM matrix": ("VAAKELM", {"variance": LAPLACIAN, "scale": False, "threshold": "authors"}, {}),
+    "VAAKELM single": ("VAAKELM", {}, {"single": True}),
+    "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),
+    "VAAKELM chunks": ("VAAKELM", {"approximation": Nystrom(10), "loss": "reconstruction"}, {"chunks": True}),
+    "OCRF": ("OCRF", {"n_estimators": 5}, {"groups": GROUPS}),
+    "OCRF half": ("OCRF", {"n_estimators": 3, "threshold": "half"}, {}),
+    "OCSVM": ("OCSVM", {}, {"named": True}),
+    "OCSVM precomputed": ("OCSVM", {"kernel": "precomputed", "threshold": "boundary"}, {"precomputed": True}),
+    "SVDD": ("SVDD", {"kernel": "laplacian"}, {}),
+    "AutoencoderDetector": ("AutoencoderDetector", {"hidden_layer_sizes": (3, 2), "threshold": "train"}, {}),
+    "KCentersDetector": ("KCentersDetector", {"n_init": 3}, {}),
+    "KMeansDetector": ("KMeansDetector", {}, {}),
+    "KNNDetector": ("KNNDetector", {"n_jobs": 1}, {}),
+    "KNNDetector wide": ("KNNDetector", {"method": "gamma", "n_neighbors": np.int64(3)}, {"wide": True}),
+    "MSTDetector": ("MSTDetector", {}, {}),
+    "MSTDetector wide": ("MSTDetector", {"n_paths": 2}, {"wide": True}),
+    "NaiveParzen": ("NaiveParzen", {}, {}),
+    "PCADetector": ("PCADetector", {"n_components": 1}, {"named": True}),
+}
+
+
+def fitted(case):
+    """The fitted classifier of a case, and rows to ask it about."""
+    name, parameters, how = CASES[case]
+    how = dict(how)
+    model = getattr(oneclass, name)(**parameters)
+    X, fresh = (WIDE, WIDE[:15] * 1.5) if how.pop("wide", False) else (ROWS, FRESH)
+    if how.pop("precomputed", False):
+        X, fresh = rbf_kernel(X, gamma=0.1), rbf_kernel(fresh, X, gamma=0.1)
+    if how.pop("single", False):
+        X, fresh = X.astype(np.float32), fresh.astype(np.float32)
+    if how.pop("named", False):
+        X, fresh = pd.DataFrame(X, columns=NAMES), pd.DataFrame(fresh, columns=NAMES)
+    if how.pop("chunks", False):
+        return model.fit_chunks([X[:15], X[15:]]), fresh
+    return model.fit(X, **how), fresh
+
+
+def answers(model, fresh):
+    """All that a fitted classifier says of rows."""
+    verbs = ["score_samples", "decision_function", "predict"]
+    verbs += ["p_value"] if getattr(model, "calibration_", None) is not None else []
+    if getattr(model, "loss", None) != "uncertainty":
+        verbs += [verb for verb in ("explain", "reconstruct") if hasattr(model, verb)]
+    return {verb: getattr(model, verb)(fresh) for verb in verbs} | {"offset_": np.array(model.offset_)}
+
+
+def assert_same_bits(actual, expected):
+    assert actual.keys() == expected.keys()
+    for verb in expected:
+        assert actual[verb].dtype == expected[verb].dtype
+        assert actual[verb].tobytes() == expected[verb].tobytes(), verb
