@@ -17,6 +17,7 @@ from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .disk.tables import TableFile
+from .files import ModelFileError, load
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
 from .selection import OneClassKFold, OneClassSearchCV
 
@@ -39,6 +40,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "MSTDetector",
+    "ModelFileError",
     "NaiveParzen",
     "Nystrom",
     "OneClassKFold",
@@ -47,6 +49,7 @@ __all__ = [
     "PCADetector",
     "Polynomial",
     "TableFile",
+    "load",
     "make_one_class_pipeline",
     "rows_needed",
 ]

@@ -20,11 +20,12 @@ from ..engines.scoring import Scored, score_through
 from .checks import check_choice, check_number, check_option, check_value
 from .notices import warn
 from .reading import Header, read_rows
+from .saving import Saved
 
 __all__ = ["OneClassClassifier", "decision_of"]
 
 
-class OneClassClassifier(OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A loss, larger for stranger rows, and everything that follows from it.
 
     A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the

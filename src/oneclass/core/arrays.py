@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -23,8 +24,10 @@ __all__ = [
     "device",
     "exp_inplace",
     "from_bits",
+    "from_numpy",
     "gram",
     "is_foreign",
+    "library_of",
     "namespace",
     "on_host",
     "ones",
@@ -214,3 +217,31 @@ def solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
         return solve_triangular(A, B, lower=not upper)
     xp = namespace(A, B)
     return xp.linalg.solve(xp.triu(A) if upper else xp.tril(A), B)
+
+
+#: Array libraries that rows may come from, and that a model may be kept in.
+_LIBRARIES = ("numpy", "torch", "cupy", "array_api_strict")
+
+
+def library_of(x: object) -> str | None:
+    """The library that `x` is an array of, if it is one."""
+    name = type(x).__module__.partition(".")[0]
+    return name if name in _LIBRARIES and array_api_compat.is_array_api_obj(x) else None
+
+
+def from_numpy(x: np.ndarray[Any, Any], library: str, where: str) -> Array:
+    """A copy of `x` as an array of that library on that device; NumPy's for the device ``"host"``."""
+    if where == "host":
+        return x
+    if library not in _LIBRARIES:
+        raise ValueError(f"arrays of {library} are not known")
+    try:
+        xp: Namespace = import_module(library)
+    except ImportError as error:
+        raise ImportError(f"arrays of {library} need {library}, or device='host' to be NumPy's") from error
+    if library != "torch":
+        return xp.asarray(x, copy=True)
+    try:
+        return xp.asarray(x, device=where, copy=True)
+    except (AssertionError, RuntimeError) as error:
+        raise RuntimeError(f"PyTorch finds no device {where!r} here: choose another, or 'host' for NumPy") from error

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..contract.base import OneClassClassifier
+from ..contract.saving import Saved
 from ..contract.tables import unwrapped
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
@@ -32,7 +33,7 @@ __all__ = ["OneClassSearchCV"]
 _NAME = "OneClassSearchCV"
 
 
-class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
+class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     """Search a grid of parameters by folds that train on targets only, with or without outliers to judge by.
 
     Candidates of a kernel machine that differ in C, delta, threshold and loss share one decomposition of each fold (the
@@ -185,7 +186,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         decided = CRITERIA[criterion](problem)
         results = decided.columns | parameters(candidates)
         fitted: dict[str, Any] = {"criterion_": criterion, "n_splits_": decided.n_folds, "cv_results_": results}
-        fitted["scorer_"] = scorers if len(scorers) > 1 else next(iter(scorers.values()))
+        fitted |= self._derived()
         fitted |= self._chosen(results, names)
         if self.refit:
             rows = np.flatnonzero(targets)
@@ -234,6 +235,10 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         if isinstance(self.scoring, Mapping):
             return {name: get_scorer(scoring) for name, scoring in self.scoring.items()}
         return {str(name): get_scorer(name) for name in self.scoring}
+
+    def _derived(self) -> dict[str, Any]:
+        scorers = self._scorers()
+        return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
 
     def _splits(self, X: Any, targets: NDArray[np.bool_], groups: Any) -> list[tuple[Any, Any]]:
         cv: Any = 5 if self.cv is None else self.cv

@@ -1,0 +1,38 @@
+"""The frozen values that fitted baselines are made of."""
+
+from __future__ import annotations
+
+from ._neighbours import Neighbours
+from ._rounding import Rounding
+from ._tree import Segments
+from .autoencoder import _Network
+from .kcenters import _Balls
+from .kmeans import _Clusters
+from .knn import _Neighbourhood
+from .mst import _Tree as _SpanningTree
+from .ocrf import _Forest, _Seen, _Tree
+from .ocsvm import _Halfspace
+from .parzen import _Densities, _Density
+from .pca import _Plane
+from .svdd import _Ball
+
+__all__ = ["MODELS"]
+
+MODELS: tuple[type, ...] = (
+    Neighbours,
+    Rounding,
+    Segments,
+    _Ball,
+    _Balls,
+    _Clusters,
+    _Densities,
+    _Density,
+    _Forest,
+    _Halfspace,
+    _Neighbourhood,
+    _Network,
+    _Plane,
+    _Seen,
+    _SpanningTree,
+    _Tree,
+)

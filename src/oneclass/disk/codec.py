@@ -1,0 +1,189 @@
+"""From fitted estimators to JSON and arrays, and back: one way for all of them, since they are made of frozen values.
+
+Numbers, strings, lists, tuples and dicts are themselves. Arrays stand in blocks of their own. A frozen value is the
+name of its class and its fields, an estimator the name of its class, its parameters and what its fit found. Values and
+estimators are listed, those inside others first, so that what is shared is written once and is shared again afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import from_numpy, library_of, to_numpy
+from .container import Host, ModelFileError
+
+__all__ = ["decode", "encode", "name_of"]
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def name_of(kind: type) -> str:
+    """The name that a class of the library has in files."""
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
+
+
+def _derived(estimator: Any) -> dict[str, Any]:
+    """What an estimator found that follows from its parameters, and cannot or need not be written."""
+    found: dict[str, Any] = getattr(estimator, "_derived", dict)()
+    return found
+
+
+def encode(estimator: Any) -> tuple[dict[str, Any], list[Host]]:
+    """A header and arrays that say all of an estimator."""
+    encoder = _Encoder(type(estimator).__name__)
+    encoder.node(estimator, "")
+    return {"values": encoder.values}, encoder.arrays
+
+
+class _Encoder:
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self.values: list[dict[str, Any]] = []
+        self.arrays: list[Host] = []
+        self._known: dict[int, tuple[Any, Any]] = {}  # by id; the object itself too, so that no other takes its id
+
+    def node(self, value: Any, path: str) -> Any:
+        """What stands for a value in JSON; `path` says where it was found."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, list | tuple) and type(value) in (list, tuple):
+            nodes = [self.node(part, f"{path}[{i}]") for i, part in enumerate(value)]
+            return nodes if type(value) is list else {"tuple": nodes}
+        if type(value) is dict:
+            return {"dict": [[self.node(key, path), self.node(value[key], f"{path}[{key!r}]")] for key in value]}
+        if id(value) not in self._known:
+            self._known[id(value)] = self._listed(value, path), value
+        return self._known[id(value)][0]
+
+    def _listed(self, value: Any, path: str) -> dict[str, Any]:
+        if isinstance(value, np.str_):
+            return {"text": str(value)}
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value), path)}
+        if (library := library_of(value)) is not None:
+            return self._array_node(value, library, path)
+        if isinstance(value, np.random.RandomState):
+            return {"random": self.node(value.get_state(legacy=False), path)}
+        kind = type(value)
+        if kind.__module__.partition(".")[0] == _PACKAGE and not isinstance(value, type):
+            if hasattr(value, "get_params"):
+                return self._estimator(value, path)
+            if is_dataclass(value):
+                parts = {field.name: getattr(value, field.name) for field in fields(value)}
+                return self._value(kind, {"fields": self._nodes(parts, path)})
+        raise TypeError(self._refusal(value, path))
+
+    def _estimator(self, value: Any, path: str) -> dict[str, Any]:
+        parameters = value.get_params(deep=False)
+        found = {name: vars(value)[name] for name in vars(value).keys() - parameters.keys() - _derived(value).keys()}
+        nodes = {"parameters": self._nodes(parameters, path), "found": self._nodes(dict(sorted(found.items())), path)}
+        return self._value(type(value), nodes)
+
+    def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
+        return {name: self.node(part, f"{path}.{name}".lstrip(".")) for name, part in parts.items()}
+
+    def _value(self, kind: type, nodes: dict[str, Any]) -> dict[str, Any]:
+        self.values.append({"class": name_of(kind), **nodes})
+        return {"value": len(self.values) - 1}
+
+    def _array_node(self, value: Any, library: str, path: str) -> dict[str, Any]:
+        if library != "numpy":
+            array = self._array(to_numpy(value), path)
+            return {"array": array, "library": library, "device": str(value.device)}
+        if isinstance(value, np.ma.MaskedArray):
+            return {"masked": [self.node(value.data, path), self.node(np.ma.getmaskarray(value), path)]}
+        if value.dtype == object:
+            return {"objects": self.node(value.ravel().tolist(), path), "shape": list(value.shape)}
+        return {"array": self._array(np.asarray(value), path)}
+
+    def _array(self, array: Host, path: str) -> int:
+        if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+            raise TypeError(f"{self._owner}: {path} is of type {array.dtype}, which a file has no place for")
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def _refusal(self, value: Any, path: str) -> str:
+        if callable(value):
+            name = getattr(value, "__qualname__", repr(value))
+            return f"{self._owner}: {path} is the function {name}, and a file of a model holds no code"
+        return f"{self._owner}: {path} is of type {type(value).__qualname__}, which a file has no place for"
+
+
+def decode(
+    header: dict[str, Any], arrays: list[Host], classes: Mapping[str, type], *, device: str | None = None
+) -> Any:
+    """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`."""
+    try:
+        decoder = _Decoder(arrays, classes, device)
+        for record in header["values"]:
+            decoder.add(record)
+        return decoder.values[-1]
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"its content makes no sense: {error!r}") from None
+
+
+class _Decoder:
+    def __init__(self, arrays: list[Host], classes: Mapping[str, type], device: str | None) -> None:
+        self._arrays, self._classes, self._device = arrays, classes, device
+        self.values: list[Any] = []
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Make the next value of the list."""
+        kind = self._classes.get(record["class"])
+        if kind is None:
+            raise ModelFileError(f"it holds a {record['class']}, which this version of oneclass does not know")
+        if "fields" in record:
+            self.values.append(kind(**self._parts(record["fields"])))
+            return
+        made: Any = kind(**self._parts(record["parameters"]))
+        vars(made).update(self._parts(record["found"]) | _derived(made))
+        if self._device is not None and vars(made).get("device_") is not None:
+            elsewhere = None if self._device == "host" else self._device
+            vars(made).update(device=elsewhere, device_=elsewhere)
+        self.values.append(made)
+
+    def _parts(self, nodes: dict[str, Any]) -> dict[str, Any]:
+        return {str(name): self._part(node) for name, node in nodes.items()}
+
+    def _part(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self._part(part) for part in node]
+        if not isinstance(node, dict):
+            return node
+        if "value" in node:
+            return self.values[node["value"]]
+        if "array" in node:
+            array = self._arrays[node["array"]]
+            return from_numpy(array, node["library"], self._device or node["device"]) if "library" in node else array
+        (kind, content), *_ = node.items()
+        match kind:
+            case "float":
+                return float(content)
+            case "text":
+                return np.str_(content)
+            case "scalar":
+                return self._arrays[content][()]
+            case "tuple":
+                return tuple(self._part(content))
+            case "dict":
+                return {self._part(key): self._part(part) for key, part in content}
+            case "masked":
+                return np.ma.MaskedArray(*map(self._part, content))
+            case "objects":
+                made = np.empty(len(content), dtype=object)
+                made[:] = self._part(content)
+                return made.reshape(node["shape"])
+            case "random":
+                random = np.random.RandomState()
+                random.set_state(self._part(content))
+                return random
+        raise ModelFileError(f"it holds a {kind}, which this version of oneclass does not know")

@@ -1,0 +1,107 @@
+"""Reading models from files: nothing in them is run, and nothing is made that is not on the list of classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .. import baselines, machines, selection
+from ..baselines.models import MODELS
+from ..contract.saving import Saved
+from ..core.approximation import Fourier, Nystrom
+from ..core.calibration import Calibration
+from ..core.embedding import Scatter, UserLaplacian
+from ..core.features import FourierMap, NystromMap
+from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
+from ..core.machine import Machine
+from ..core.outliers import OutlierGenerator
+from ..core.plan import Plan
+from ..core.recipe import Recipe, Variance
+from ..core.scaling import Scaler
+from ..core.solve import Columns, DualModel, PrimalModel
+from ..core.threshold import Decision, Ranks
+from ..disk.codec import decode, name_of
+from ..disk.container import ModelFileError, read
+
+__all__ = ["CLASSES", "load"]
+
+_VALUES: tuple[type, ...] = (
+    Calibration,
+    Columns,
+    Decision,
+    DualModel,
+    Fourier,
+    FourierMap,
+    Laplacian,
+    Linear,
+    Machine,
+    Nystrom,
+    NystromMap,
+    OutlierGenerator,
+    Plan,
+    Polynomial,
+    Precomputed,
+    PrimalModel,
+    RBF,
+    Ranks,
+    Recipe,
+    Scaler,
+    Scatter,
+    UserLaplacian,
+    Variance,
+    *MODELS,
+)
+_ESTIMATORS: tuple[type, ...] = (
+    *(getattr(machines, name) for name in machines.__all__),
+    *(getattr(baselines, name) for name in baselines.__all__),
+    selection.OneClassSearchCV,
+    selection.OneClassKFold,
+    selection.OneClassGroupKFold,
+    selection.RepeatedOneClassKFold,
+)
+
+#: Classes by their names in files. A class that moves or is renamed keeps its old names here.
+CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
+
+
+def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:
+    """A fitted estimator from a file that its `save` has written.
+
+    Files that are truncated, altered, of another kind or from a newer version are refused with `ModelFileError`. No
+    file, whoever wrote it, makes this run code or take more memory than the file is long, but for its header.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    mmap : bool, default=False
+        Whether to leave NumPy arrays on the disk, where processes share them, until they are needed. The file must
+        then stay as it is while the estimator is in use.
+    device : str, optional
+        Where arrays of PyTorch go, if not where they were when the estimator was saved: ``"cpu"``, ``"cuda:1"``, or
+        ``"host"`` for arrays of NumPy, which need no PyTorch.
+
+    Returns
+    -------
+    estimator
+        The estimator; its answers are those of the one that was saved, bit by bit, on the same machine and versions of
+        NumPy and its BLAS.
+
+    Examples
+    --------
+    >>> import numpy as np, oneclass, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     oneclass.VAAKELM().fit(X).save(f"{folder}/model.oneclass")
+    ...     model = oneclass.load(f"{folder}/model.oneclass")
+    >>> model.predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+    header, arrays = read(path, mapped=mmap)
+    try:
+        estimator = decode(header, arrays, CLASSES, device=device)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} cannot be read: {error}") from None
+    if not isinstance(estimator, Saved):
+        raise ModelFileError(f"{path} cannot be read: it holds a {type(estimator).__name__}, which is no estimator")
+    return estimator
