@@ -17,7 +17,7 @@ from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .disk.tables import TableFile
-from .files import ModelFileError, load
+from .files import ModelFileError, load, to_onnx
 from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
 from .selection import OneClassKFold, OneClassSearchCV
 
@@ -52,4 +52,5 @@ __all__ = [
     "load",
     "make_one_class_pipeline",
     "rows_needed",
+    "to_onnx",
 ]

@@ -59,7 +59,9 @@ def test_the_network_has_the_papers_shape_by_default(curve):
 @pytest.mark.parametrize("features", [1, 5])
 def test_rows_are_rebuilt_as_scikit_learns_network_rebuilds_them(curve, activation, features, monkeypatch):
     fitted = []
-    monkeypatch.setattr(MLPRegressor, "fit", lambda self, *given, fit=MLPRegressor.fit: fitted.append(fit(self, *given)))
+    monkeypatch.setattr(
+        MLPRegressor, "fit", lambda self, *given, fit=MLPRegressor.fit: fitted.append(fit(self, *given))
+    )
     model = AutoencoderDetector(hidden_layer_sizes=(3, 2), activation=activation, threshold="train", scale=False)
     X = curve[:, :features]
     model.fit(X)

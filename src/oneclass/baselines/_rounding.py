@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class Rounding:
     of rounding and so would be a threshold among them. A gap that rounding can make is zero, at fit and afterwards.
     """
 
+    unit: ClassVar[float] = UNIT
+
     extent: Array  # the largest value of each feature, in z-scores but not centred: centring takes away no rounding
 
     @classmethod
@@ -32,7 +35,7 @@ class Rounding:
 
     def __call__(self, Z: Array) -> Array:
         """How far from zero rounding can leave each value of a row that equals what it is compared with."""
-        return UNIT * (self.extent + np.abs(Z))
+        return self.unit * (self.extent + np.abs(Z))
 
     def beyond(self, gaps: Array, Z: Array, *, roundings: float = 1) -> Array:
         """The gaps, zero where as many times the rounding of the rows would do."""

@@ -159,10 +159,10 @@ class _Plane(ExplainedModel):
         residuals = centred - coordinates @ self.components
         # The directions were found to the rounding of the training rows, at one spread from the mean.
         spreads = _size(coordinates / self.spreads)
-        rounding = self._rounding_off_the_plane(Z) + spreads * self._rounding_off_the_plane(self.farthest)
+        rounding = self.rounding_off_the_plane(Z) + spreads * self.rounding_off_the_plane(self.farthest)
         return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
 
-    def _rounding_off_the_plane(self, Z: Array) -> Array:
+    def rounding_off_the_plane(self, Z: Array) -> Array:
         """What the rounding of rows and of their projection leaves of residuals."""
         rounding, directions = self.rounding(Z), np.abs(self.components)
         return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean)

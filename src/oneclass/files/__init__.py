@@ -1,6 +1,7 @@
-"""Models that leave the house and come back."""
+"""Models that leave the house and come back: `load`, and `to_onnx` for those that go where there is no Python."""
 
 from ..disk.container import ModelFileError
 from .loading import load
+from .onnx.export import to_onnx
 
-__all__ = ["ModelFileError", "load"]
+__all__ = ["ModelFileError", "load", "to_onnx"]

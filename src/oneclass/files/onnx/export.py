@@ -1,0 +1,136 @@
+"""From a fitted classifier to a graph of its scores, p-values and labels."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...contract.base import OneClassClassifier
+from ...core.arrays import to_numpy
+from ...core.calibration import Calibration
+from ...selection import OneClassSearchCV
+from .kernels import scaled
+from .losses import loss
+from .tensor import Graph, Tensor, where
+
+__all__ = ["to_onnx"]
+
+#: Of ONNX, old enough for runtimes of 2023.
+_OPSET, _IR = 18, 8
+
+#: Losses that are looked at at once on the way to a p-value.
+_BRANCHES = 64
+
+
+def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
+    """A fitted classifier as an ONNX graph: from rows to scores, p-values and labels, without this library.
+
+    The graph has the input ``rows`` and the outputs ``score``, ``p_value`` (where the fit has held-out losses) and
+    ``label``. All of them but the label, a 64-bit integer, are of the same type; inside, the graph computes in double
+    precision.
+
+    Parameters
+    ----------
+    model : classifier or search
+        A fitted kernel machine, exact or approximated; PCADetector, KMeansDetector, KCentersDetector, KNNDetector,
+        NaiveParzen, AutoencoderDetector, OCSVM or SVDD; or a search whose best estimator is one of them.
+    dtype : {"float32", "float64"}, optional
+        Type of rows, scores and p-values; that of the training rows unless given.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph: ``onnx.save(graph, path)`` writes it, ``graph.SerializeToString()`` is what onnxruntime reads.
+
+    Examples
+    --------
+    >>> import numpy as np, onnxruntime, oneclass
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> graph = oneclass.to_onnx(oneclass.VAAKELM().fit(X))
+    >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
+    >>> session.run(["label"], {"rows": np.array([[0.0, 0.0], [6.0, 6.0]])})[0]
+    array([ 1, -1])
+    """
+    onnx = _onnx()
+    classifier = model.best_estimator_ if isinstance(model, OneClassSearchCV) else model
+    name = type(classifier).__name__
+    if not isinstance(classifier, OneClassClassifier):
+        raise TypeError(f"to_onnx: model must be a classifier of oneclass, got {name}")
+    check_is_fitted(classifier)
+    scaler: Any = classifier.scaler_
+    known = str(to_numpy(scaler.mean).dtype) if dtype is None else dtype
+    if known not in ("float32", "float64"):
+        raise ValueError(f"to_onnx: dtype must be 'float32' or 'float64', got {dtype!r}")
+    graph = Graph(onnx.helper)
+    try:
+        losses = loss(classifier, scaled(scaler, Tensor(graph, "rows").cast(np.float64)))
+    except NotImplementedError as error:
+        raise NotImplementedError(f"{name}: {error} cannot be written as an ONNX graph") from None
+    outputs = _outputs(classifier, losses, np.dtype(known).type)
+    return _model(onnx, classifier, graph, outputs, np.dtype(known))
+
+
+def _outputs(classifier: OneClassClassifier, losses: Tensor, kind: type) -> dict[str, Tensor]:
+    """Scores, p-values and labels by name."""
+    largest = np.finfo(np.float64).max
+    number = abs(losses) < np.inf  # which NaN is not either
+    losses = where(number, losses, largest)
+    bound = float(np.finfo(kind).max)
+    found = {"score": (-losses).do("Clip", -bound, bound).cast(kind)}
+    if classifier.calibration_ is not None:
+        found["p_value"] = _p_value(classifier.calibration_, losses).cast(kind)
+    return found | {"label": where(-losses >= classifier.offset_, 1, -1)}
+
+
+def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
+    """P-values by a search among the held-out losses; each step tells apart as many parts as it has branches."""
+    limits = np.asarray(to_numpy(calibration.limits), dtype=np.float64)
+    n = len(limits)
+    steps, branches = next((k, b) for k in count(1) if (b := int(np.ceil((n + 1) ** (1 / k)))) <= _BRANCHES)
+    padded = np.concatenate([limits, np.full(branches**steps - n, np.inf)])
+    place = None
+    for k in range(steps):
+        borders = padded.reshape(branches**k, branches, -1)[:, :-1, -1]
+        here = borders if place is None else losses.graph.apply("Gather", borders, place)
+        beyond = (losses.expanded(1) > here).cast(np.int64).sum()
+        place = beyond if place is None else place * branches + beyond
+    # In the type of the held-out losses, as the library counts.
+    below = np.concatenate([[0], to_numpy(calibration.reached)]).astype(to_numpy(calibration.reached).dtype)
+    return losses.graph.apply("Gather", (1 + (below[-1] - below)) / (1 + below[-1]), place)
+
+
+def _model(onnx: Any, classifier: OneClassClassifier, graph: Graph, outputs: dict[str, Tensor], kind: Any) -> Any:
+    helper = onnx.helper
+    for name, tensor in outputs.items():
+        graph.nodes.append(helper.make_node("Identity", [tensor.name], [name]))
+    own, whole = helper.np_dtype_to_tensor_dtype(kind), helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
+    made = helper.make_graph(
+        graph.nodes,
+        type(classifier).__name__,
+        [helper.make_tensor_value_info("rows", own, ["n", classifier.n_features_in_])],
+        [helper.make_tensor_value_info(name, whole if name == "label" else own, ["n"]) for name in outputs],
+        [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants],
+        doc_string="score: larger is more normal; p_value: of 'this row is normal'; label: +1 normal, -1 outlier",
+    )
+    proto = helper.make_model(
+        made, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR, producer_name="oneclass"
+    )
+    known = {"classifier": type(classifier).__name__, "delta": classifier.delta, "offset": classifier.offset_}
+    if hasattr(classifier, "feature_names_in_"):
+        known["feature_names"] = list(classifier.feature_names_in_)
+    helper.set_model_props(proto, {name: json.dumps(value) for name, value in known.items()})
+    return proto
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError as error:
+        raise ImportError("to_onnx needs the package onnx: pip install 'oneclass[onnx]'") from error
+    return onnx

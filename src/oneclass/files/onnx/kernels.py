@@ -1,0 +1,115 @@
+"""Scalings, kernels and feature maps as graphs: a function each, found by the class of what it writes down.
+
+No factor that is one number stands beside a matrix product: onnxruntime would make it part of the product, and round it
+to single precision. Such factors are in the matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ...core.arrays import Array, namespace, to_numpy
+from ...core.features import FourierMap, NystromMap
+from ...core.kernels import RBF, Laplacian, Linear, Polynomial
+from ...core.scaling import Scaler, largest
+from .tensor import Tensor, concatenate, maximum, minimum
+
+__all__ = ["diagonal", "features", "half_solved", "outside", "scaled", "similarity"]
+
+Host = np.ndarray[Any, Any]
+
+
+def host(x: Array) -> Host:
+    """An array on the host, in double precision."""
+    return np.asarray(to_numpy(x), dtype=np.float64)
+
+
+def half_solved(F: Tensor, L: Array) -> Tensor:
+    """``L^-1 f`` of each row; ONNX knows no triangular systems, so the inverse is written down."""
+    inverse = solve_triangular(np.tril(host(L)), np.eye(L.shape[0]), lower=True)
+    return F @ inverse.T
+
+
+@singledispatch
+def scaled(scaler: Any, X: Tensor) -> Tensor:
+    """Rows as the machine sees them."""
+    raise NotImplementedError(f"the scaling {type(scaler).__name__}")
+
+
+@scaled.register
+def _(scaler: Scaler, X: Tensor) -> Tensor:
+    bound = largest(scaler.mean.dtype, namespace(scaler.mean))
+    return minimum(maximum((X - scaler.mean) / scaler.scale, -bound), bound)
+
+
+@singledispatch
+def similarity(kernel: Any, Z: Tensor, rows: Array) -> Tensor:
+    """Kernel values of rows with known ones."""
+    raise NotImplementedError(f"the kernel {type(kernel).__name__}")
+
+
+@similarity.register
+def _(kernel: RBF, Z: Tensor, rows: Array) -> Tensor:
+    # As in the core: about an origin among the rows, with norms a hair too short so that a row's copy is the row.
+    origin, squared = host(rows).mean(axis=0), float(kernel.sigma) ** 2
+    X, Y = Z - origin, host(rows) - origin
+    hair = (1 - 8 * np.finfo(np.float64).eps) / 2 / squared
+    norms = X.sum_squares(keep=True) * hair + hair * np.vecdot(Y, Y)
+    return minimum(X @ (Y.T / squared) - norms, 0.0).do("Exp")
+
+
+@similarity.register
+def _(kernel: Laplacian, Z: Tensor, rows: Array) -> Tensor:
+    distances = (Z.expanded(1) - host(rows)[None]).reduced("ReduceL1", 2)
+    return (distances * (-1 / float(kernel.sigma))).do("Exp")
+
+
+@similarity.register
+def _(kernel: Polynomial, Z: Tensor, rows: Array) -> Tensor:
+    return (Z @ (host(rows).T / rows.shape[1]) + kernel.coef0) ** kernel.degree
+
+
+@similarity.register
+def _(kernel: Linear, Z: Tensor, rows: Array) -> Tensor:
+    return Z @ host(rows).T
+
+
+def diagonal(kernel: Any, Z: Tensor, n_features: int) -> Tensor | float:
+    """``k(z, z)`` of each row."""
+    if isinstance(kernel, RBF | Laplacian):
+        return 1.0
+    squares = Z.sum_squares()
+    if isinstance(kernel, Linear):
+        return squares
+    return (squares / float(n_features) + kernel.coef0) ** kernel.degree
+
+
+@singledispatch
+def features(map: Any, Z: Tensor) -> Tensor:
+    """Explicit features of rows."""
+    raise NotImplementedError(f"the features {type(map).__name__}")
+
+
+@features.register
+def _(map: NystromMap, Z: Tensor) -> Tensor:
+    F = similarity(map.kernel, Z, map.landmarks)
+    return F if map.whitening is None else F @ map.whitening
+
+
+@features.register
+def _(map: FourierMap, Z: Tensor) -> Tensor:
+    angles, m = Z @ map.frequencies, map.frequencies.shape[1]
+    return concatenate(angles.do("Cos"), angles.do("Sin")) / np.full(2 * m, math.sqrt(m))
+
+
+def outside(map: Any, Z: Tensor, F: Tensor) -> Tensor | float:
+    """What the features of rows leave of ``k(z, z)``."""
+    if isinstance(map, FourierMap):
+        return 0.0
+    coordinates = F if map.L is None else half_solved(F, map.L)
+    return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - coordinates.sum_squares(), 0.0)

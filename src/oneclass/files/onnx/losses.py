@@ -1,0 +1,178 @@
+"""Losses of the classifiers as graphs, for rows as the classifier sees them."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ...baselines import (
+    OCSVM,
+    SVDD,
+    AutoencoderDetector,
+    KCentersDetector,
+    KMeansDetector,
+    KNNDetector,
+    NaiveParzen,
+    PCADetector,
+)
+from ...core.machine import Machine
+from ...core.solve import DualModel, PrimalModel
+from ...machines import AAKELM, OCKELM, VAAKELM, VOCKELM
+from .kernels import diagonal, features, half_solved, outside, similarity
+from .tensor import Tensor, maximum, where
+
+__all__ = ["loss"]
+
+
+@singledispatch
+def loss(classifier: Any, Z: Tensor) -> Tensor:
+    """Loss of each row."""
+    raise NotImplementedError("this classifier")
+
+
+# The kernel machines.
+
+
+@loss.register(OCKELM)
+@loss.register(VOCKELM)
+@loss.register(AAKELM)
+@loss.register(VAAKELM)
+def _(classifier: Any, Z: Tensor) -> Tensor:
+    machine: Machine = classifier.machine_
+    recipe = machine.plan.recipe
+    F = _features(machine.model, Z)
+    residuals = (Z if recipe.constant is None else recipe.constant) - F @ machine.model.weights
+    if recipe.loss == "absolute":
+        return abs(residuals).sum()
+    if not recipe.needs_variance:
+        return residuals.sum_squares()
+    variance = _uncertainty(machine.model, Z, F) / machine.plan.C
+    if recipe.loss == "uncertainty":
+        return variance
+    return residuals.sum_squares() + variance * (machine.model.weights.shape[1] * machine.signal)
+
+
+def _features(model: DualModel | PrimalModel, Z: Tensor) -> Tensor:
+    return similarity(model.kernel, Z, model.rows) if isinstance(model, DualModel) else features(model.map, Z)
+
+
+def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor:
+    explained = half_solved(F, model.L).sum_squares()
+    if isinstance(model, PrimalModel):
+        return explained + outside(model.map, Z, F) / model.ridge
+    return maximum(diagonal(model.kernel, Z, model.rows.shape[1]) - explained, 0.0) / model.ridge
+
+
+# Support vectors.
+
+
+@loss.register
+def _(classifier: OCSVM, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    return model.rho - (similarity(model.kernel, Z, model.support_vectors) @ model.dual_coef)
+
+
+@loss.register
+def _(classifier: SVDD, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    similar = similarity(model.kernel, Z, model.support_vectors) @ (2 * model.dual_coef)
+    return diagonal(model.kernel, Z, model.support_vectors.shape[1]) - similar + model.center
+
+
+# Distances, with gaps that rounding can make taken for none.
+
+
+def _rounding(rounding: Any, Z: Tensor) -> Tensor:
+    return (abs(Z) + rounding.extent) * rounding.unit
+
+
+def _beyond(gaps: Tensor, rounding: Tensor) -> Tensor:
+    return where(abs(gaps) > rounding, gaps, 0.0)
+
+
+def _squared_distances(Z: Tensor, rows: Any) -> Tensor:
+    return (Z.expanded(1) - rows[None]).sum_squares(2)
+
+
+def _to_nearest_center(model: Any, Z: Tensor, roundings: float) -> Tensor:
+    centers = model.cluster_centers
+    nearest = _squared_distances(Z, centers).do("ArgMin", axis=1, keepdims=0)
+    gaps = Z - Z.graph.apply("Gather", centers, nearest)
+    return _beyond(gaps, _rounding(model.rounding, Z) * roundings).sum_squares()
+
+
+@loss.register
+def _(classifier: KMeansDetector, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    return _to_nearest_center(model, Z, float(model.n_rows))
+
+
+@loss.register
+def _(classifier: KCentersDetector, Z: Tensor) -> Tensor:
+    return _to_nearest_center(classifier.model_, Z, 1.0)
+
+
+@loss.register
+def _(classifier: KNNDetector, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    graph = Z.graph
+    D = _squared_distances(Z, model.rows)
+    nearest = graph.results(2, "TopK", D, [model.n_neighbors], axis=1, largest=0, sorted=1)[1]
+    if model.method == "kappa":
+        nearest = nearest.do("Slice", [-1], [np.iinfo(np.int64).max], [1])
+    gaps = Z.expanded(1) - graph.apply("Gather", model.rows, nearest)
+    gaps = _beyond(gaps, _rounding(model.rounding, Z).expanded(1))
+    if model.method == "delta":
+        return gaps.reduced("ReduceMean", 1).sum_squares()
+    return gaps.sum_squares(2).reduced("ReduceMean", 1)
+
+
+@loss.register
+def _(classifier: PCADetector, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    components, directions = model.components, np.abs(model.components)
+    centred = Z - model.mean
+    coordinates = centred @ components.T
+    own = _rounding(model.rounding, Z)
+    rounding = own + own @ (directions.T @ directions) + _size(centred, components.shape[1]) * model.rounding.unit
+    if len(components):
+        spreads = _size(coordinates / model.spreads, len(components))
+        rounding = rounding + spreads * model.rounding_off_the_plane(model.farthest)
+    return _beyond(centred - coordinates @ components, rounding).sum_squares()
+
+
+def _size(rows: Tensor, columns: int) -> Tensor:
+    """A bound of the length of each row, in a column."""
+    return abs(rows).reduced("ReduceMax", 1, keep=True) * np.sqrt(columns)
+
+
+# Densities and networks.
+
+
+@loss.register
+def _(classifier: NaiveParzen, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    densities = model.densities
+    longest = max(len(density.points) for density in densities)
+    points, logs = np.zeros((len(densities), longest)), np.full((len(densities), longest), -np.inf)
+    for density, place, log in zip(densities, points, logs, strict=True):
+        place[: len(density.points)], log[: len(density.points)] = density.points, np.log(density.counts)
+    squares = np.array([-0.5 / density.width**2 for density in densities])[:, None]
+    gaps = Z.expanded(2) - points
+    exponents = maximum(gaps * gaps * squares + logs, -np.finfo(float).max)
+    peaks = exponents.reduced("ReduceMax", 2, keep=True)
+    sums = (exponents - peaks).do("Exp").sum(2)
+    norms = [np.log(density.counts.sum() * density.width * np.sqrt(2 * np.pi)) for density in densities]
+    return -(peaks.do("Squeeze", [2]) + sums.do("Log") - np.array(norms)).sum()
+
+
+@loss.register
+def _(classifier: AutoencoderDetector, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    operator = {"tanh": "Tanh", "relu": "Relu", "logistic": "Sigmoid", "identity": "Identity"}[model.activation]
+    hidden = Z
+    for coefs, intercepts in zip(model.coefs[:-1], model.intercepts[:-1], strict=True):
+        hidden = (hidden @ coefs + intercepts).do(operator)
+    return (Z - (hidden @ model.coefs[-1] + model.intercepts[-1])).sum_squares()

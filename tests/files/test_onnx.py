@@ -1,0 +1,204 @@
+"""onnxruntime's scores are ours: to ten digits in double precision, to five in single; p-values and labels are ours."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from oneclass import (
+    AAKELM,
+    OCKELM,
+    OCRF,
+    OCSVM,
+    SVDD,
+    VAAKELM,
+    VOCKELM,
+    AutoencoderDetector,
+    Fourier,
+    KCentersDetector,
+    KMeansDetector,
+    KNNDetector,
+    Laplacian,
+    MSTDetector,
+    NaiveParzen,
+    Nystrom,
+    OneClassSearchCV,
+    PCADetector,
+    Polynomial,
+    to_onnx,
+)
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+RNG = np.random.default_rng(0)
+ROWS = (RNG.normal(size=(120, 4)) @ RNG.normal(size=(4, 4))) * [1, 10, 0.1, 3] + [0, 5, 2, -100]
+SCATTER = RNG.normal(size=(60, 4)) * ROWS.std(axis=0) * np.repeat([0.1, 1.0, 5.0], 20)[:, None]
+FRESH = np.concatenate([ROWS[:30], ROWS[:60] + SCATTER])
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
+
+
+def ask(model, X, dtype="float64"):
+    """What onnxruntime says of rows, by the graph of a fitted classifier."""
+    graph = to_onnx(model, dtype=dtype)
+    onnx.checker.check_model(graph, full_check=True)
+    session = runtime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"rows": X.astype(dtype)}), strict=True))
+
+
+def assert_same(model, X=FRESH, **tolerances):
+    for dtype, tolerance in (TOLERANCE | tolerances).items():
+        rows = X.astype(dtype)
+        said = ask(model, X, dtype)
+        assert {name: str(values.dtype) for name, values in said.items() if name != "label"} == dict.fromkeys(
+            ("score", "p_value") if model.calibration_ is not None else ("score",), dtype
+        )
+        scores = model.score_samples(rows)
+        # A score that is a small difference is no better than what it is the difference of.
+        np.testing.assert_allclose(said["score"], scores, rtol=tolerance, atol=1e-15 * np.abs(scores).max())
+        np.testing.assert_array_equal(said["label"], model.predict(rows))
+        if model.calibration_ is not None:
+            np.testing.assert_array_equal(said["p_value"], model.p_value(rows).astype(dtype))
+    assert 0 < (said["label"] < 0).sum() < len(X)
+
+
+MACHINES = [
+    (machine, loss)
+    for machine, losses in (
+        (OCKELM, [{}]),
+        (VOCKELM, [{}]),
+        (AAKELM, [{"loss": "reconstruction"}, {"loss": "uncertainty"}]),
+        (VAAKELM, [{"loss": "reconstruction"}, {"loss": "uncertainty"}, {"loss": "predictive"}]),
+    )
+    for loss in losses
+]
+
+
+@pytest.mark.parametrize(("machine", "loss"), MACHINES)
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("approximation", [None, Nystrom(30), Fourier(40)], ids=lambda a: type(a).__name__)
+def test_kernel_machines_are_their_graphs(machine, loss, kernel, approximation):
+    assert_same(machine(kernel=kernel, sigma="mean", C=8.0, approximation=approximation, **loss).fit(ROWS))
+
+
+@pytest.mark.parametrize("kernel", ["linear", Polynomial(2)], ids=["linear", "polynomial"])
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
+def test_other_kernels_are_their_graphs_too(kernel, approximation):
+    assert_same(VAAKELM(kernel=kernel, C=1.0, approximation=approximation).fit(ROWS))
+
+
+def test_landmarks_that_are_not_whitened_are_their_graphs(monkeypatch):
+    from oneclass.machines import approximate
+
+    monkeypatch.setattr(approximate, "_AFFORDABLE", 1)
+    model = VAAKELM(kernel="laplacian", sigma="mean", approximation=Nystrom(20)).fit(ROWS)
+    assert model.model_.map.L is not None
+    assert_same(model)
+
+
+BASELINES = {
+    "PCA": PCADetector(),
+    "PCA, one component": PCADetector(n_components=1, scale=False),
+    "PCA, no component": PCADetector(n_components=0),
+    "k-means": KMeansDetector(),
+    "k-centres": KCentersDetector(n_init=3),
+    "k-NN": KNNDetector(),
+    "k-NN, mean of neighbours": KNNDetector(n_neighbors=4, method="delta"),
+    "k-NN, mean distance": KNNDetector(n_neighbors=4, method="gamma"),
+    "Parzen": NaiveParzen(),
+    "OCSVM": OCSVM(),
+    "OCSVM, Laplacian": OCSVM(kernel=Laplacian(), threshold="boundary", nu=0.1),
+    "SVDD": SVDD(threshold="train", delta=0.1),
+    "autoencoder": AutoencoderDetector(hidden_layer_sizes=(3, 2), threshold="train"),
+    "autoencoder, logistic": AutoencoderDetector(hidden_layer_sizes=2, activation="logistic", threshold="train"),
+    "autoencoder, relu": AutoencoderDetector(hidden_layer_sizes=2, activation="relu", threshold="train"),
+}
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_are_their_graphs(name):
+    assert_same(BASELINES[name].fit(ROWS))
+
+
+def test_rows_on_what_a_model_describes_have_no_loss_in_either():
+    line = np.outer(np.arange(30.0), [1.0, 2.0, 3.0]) / 7 + 1e3
+    off = line[:3] + np.array([0, 0, 1e-6])
+    for model in (PCADetector(n_components=1).fit(line), KMeansDetector().fit(np.repeat(line[:5], 20, axis=0))):
+        X = np.concatenate([line[:5], off])
+        np.testing.assert_array_equal(ask(model, X)["score"] == 0, model.score_samples(X) == 0)
+        assert (model.score_samples(X) == 0).any()
+
+
+@pytest.mark.parametrize("n", [3, 63, 64, 65, 300, 4096])
+def test_p_values_are_ours_for_any_number_of_held_out_losses(n):
+    X = np.round(np.random.default_rng(n).normal(size=(n, 1)), 2)  # many of them equal
+    groups = np.arange(n) * 2 // 3  # of one row and of two, each of the same weight
+    model = KMeansDetector(n_clusters=2, delta=0.5).fit(X, groups=groups)
+    fresh = np.concatenate([X[:500], np.linspace(-9, 9, 500)[:, None]])
+    np.testing.assert_array_equal(ask(model, fresh)["p_value"], model.p_value(fresh))
+
+
+@pytest.mark.parametrize("model", [*BASELINES.values(), VAAKELM(kernel="rbf"), AAKELM(kernel="laplacian")], ids=str)
+def test_rows_beyond_all_measure_are_outliers_with_numbers_for_scores(model):
+    model.fit(ROWS)
+    far = np.full((3, 4), [[1e30], [-1e150], [1e300]])
+    for dtype, rows in (("float64", far), ("float32", np.full((2, 4), [[1e30], [-3e38]]))):
+        said = ask(model, rows, dtype)
+        assert np.isfinite(said["score"]).all()
+        np.testing.assert_array_equal(said["label"], model.predict(rows.astype(dtype)))
+        if model.calibration_ is not None:
+            np.testing.assert_array_equal(said["p_value"], model.p_value(rows.astype(dtype)).astype(dtype))
+
+
+@pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
+def test_a_machine_of_single_precision_takes_single_precision(loss):
+    model = VAAKELM(loss=loss, kernel="laplacian", sigma="mean", C=1.0).fit(ROWS.astype(np.float32))
+    graph = to_onnx(model)
+    assert graph.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    # The graph computes in double precision; what differs is the rounding of ours.
+    np.testing.assert_allclose(
+        ask(model, FRESH, "float32")["score"], model.score_samples(FRESH.astype(np.float32)), 1e-4
+    )
+
+
+def test_machines_of_other_libraries_are_exported(xp):
+    model = VAAKELM(kernel="laplacian", sigma=2.0).fit(xp.asarray(ROWS))
+    np.testing.assert_allclose(ask(model, FRESH)["score"], np.asarray(model.score_samples(xp.asarray(FRESH))), 1e-9)
+
+
+def test_a_graph_knows_whose_it_is():
+    model = PCADetector().fit(pd.DataFrame(ROWS, columns=list("abcd")))
+    graph = to_onnx(model)
+    known = {pair.key: json.loads(pair.value) for pair in graph.metadata_props}
+    expected = {"classifier": "PCADetector", "delta": 0.05, "offset": model.offset_, "feature_names": list("abcd")}
+    assert known == expected
+
+
+def test_a_search_is_its_best_estimator():
+    search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 4]}, cv=2).fit(ROWS)
+    assert to_onnx(search) == to_onnx(search.best_estimator_)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (OCRF(n_estimators=2), "OCRF: this classifier cannot be written as an ONNX graph"),
+        (MSTDetector(), "MSTDetector: this classifier cannot"),
+        (OCKELM(kernel=lambda X, Y: X @ Y.T), "OCKELM: the kernel UserKernel cannot be written as an ONNX graph"),
+        (OCSVM(kernel="precomputed"), "OCSVM: the kernel Precomputed cannot"),
+    ],
+)
+def test_what_has_no_graph_is_named(model, message):
+    X = ROWS[:50]
+    with pytest.raises(NotImplementedError, match=message):
+        to_onnx(model.fit(X @ X.T if getattr(model, "kernel", None) == "precomputed" else X))
+
+
+def test_other_types_and_models_are_refused():
+    with pytest.raises(ValueError, match="to_onnx: dtype must be 'float32' or 'float64', got 'float16'"):
+        to_onnx(PCADetector().fit(ROWS), dtype="float16")
+    with pytest.raises(TypeError, match="to_onnx: model must be a classifier of oneclass, got LinearRegression"):
+        to_onnx(LinearRegression())
