@@ -39,11 +39,11 @@ tests: $(VENV)/.all
 test-slow: $(VENV)/.all
 	$(BIN)/pytest -q -m slow
 
-# PyOD is a peer to measure against, not a dependency.
+# Peers to measure against, not dependencies.
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod
-	for part in false_alarm exact_fit baselines defaults criteria coverage false_discovery awkward search_speed scale; do \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod skops skl2onnx
+	for part in false_alarm exact_fit baselines defaults criteria coverage false_discovery awkward search_speed scale files; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 reproduce: $(VENV)/.all

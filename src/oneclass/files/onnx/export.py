@@ -52,8 +52,8 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> graph = oneclass.to_onnx(oneclass.VAAKELM().fit(X))
     >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
-    >>> session.run(["label"], {"rows": np.array([[0.0, 0.0], [6.0, 6.0]])})[0]
-    array([ 1, -1])
+    >>> session.run(["label"], {"rows": np.array([[0.0, 0.0], [6.0, 6.0]])})[0].tolist()
+    [1, -1]
     """
     onnx = _onnx()
     classifier = model.best_estimator_ if isinstance(model, OneClassSearchCV) else model
