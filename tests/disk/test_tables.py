@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from oneclass import TableFile
-from oneclass.disk import tables
+from oneclass.disk import batches, tables
 from oracle.comparison import assert_agree
 
 pa = pytest.importorskip("pyarrow")
@@ -21,8 +21,9 @@ FRAME = pd.DataFrame(ROWS, columns=NAMES).assign(id=[f"00{i}" for i in range(500
 @pytest.fixture(autouse=True)
 def short_reads(monkeypatch):
     """Files are read a few rows at a time."""
-    for limit, value in {"_ROWS": 70, "_LONGEST": 5000, "_PIECE": 2000}.items():
-        monkeypatch.setattr(tables, limit, value)
+    monkeypatch.setattr(batches, "_ROWS", 70)
+    monkeypatch.setattr(tables, "_LONGEST", 5000)
+    monkeypatch.setattr(tables, "_PIECE", 2000)
 
 
 def text(path, pack=lambda data: data, encoding="utf-8", **options):
@@ -204,6 +205,17 @@ def test_what_is_cut_off_or_of_another_kind_is_refused_by_name(tmp_path, name, p
     assert str(caught.value).startswith(name)
 
 
+def test_ten_thousand_columns_are_a_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_LONGEST", 1 << 20)
+    X = np.random.default_rng(0).normal(size=(3, 10_000))
+    names = [f"x{j}" for j in range(10_000)]
+    pd.DataFrame(X, columns=names).to_csv(tmp_path / "wide.csv", index=False, float_format="%.17g")
+    np.testing.assert_array_equal(np.concatenate(list(TableFile(tmp_path / "wide.csv"))), X)
+    np.testing.assert_array_equal(
+        np.concatenate(list(TableFile(tmp_path / "wide.csv", columns=names[::-1]))), X[:, ::-1]
+    )
+
+
 def test_other_endings_and_places_are_named(tmp_path):
     for name in ("rows.txt", "rows", "rows.parquet.gz", ".csv.zip"):
         with pytest.raises(ValueError, match=rf"must end in one of \.csv, .*\.csv\.zst; got {name}"):
@@ -217,7 +229,7 @@ def test_other_endings_and_places_are_named(tmp_path):
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
 def test_reading_takes_no_more_memory_for_more_rows(tmp_path, name, monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 500)
+    monkeypatch.setattr(batches, "_ROWS", 500)
 
     def peak(n):
         frame = pd.DataFrame(np.random.default_rng(0).normal(size=(n, 5)), columns=list("abcde"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
-from oneclass.disk import tables
+from oneclass.disk import batches, tables
 from oneclass.engines import Chunks, chunks
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
@@ -86,7 +86,7 @@ SOURCES = {
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 150)
-    monkeypatch.setattr(tables, "_ROWS", 150)
+    monkeypatch.setattr(batches, "_ROWS", 150)
     monkeypatch.setattr(tables, "_PIECE", 3000)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import oneclass
 from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile
-from oneclass.disk import tables
+from oneclass.disk import batches, tables
 from oneclass.engines import chunks
 from saved import CASES, fitted
 
@@ -34,7 +34,7 @@ def model():
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 70)
-    monkeypatch.setattr(tables, "_ROWS", 70)
+    monkeypatch.setattr(batches, "_ROWS", 70)
     monkeypatch.setattr(tables, "_PIECE", 1500)
 
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from .batches import CountedLines, arrow_batches, as_matrix, gathered, parquet_batches, rows_of_block
 from .formats import ENDINGS, arrow, ending
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
 
-#: Rows of a block, and bytes of its numbers, at most.
-_ROWS, _BYTES = 65_536, 16 << 20
 #: Bytes of the longest line of text, and of a piece of text unless lines are long; PyArrow reads 36 pieces ahead.
 _LONGEST, _PIECE = 4 << 20, 1 << 20
-
-#: What reads some columns in blocks of so many rows.
-Batches = Callable[[list[str], int], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -99,12 +94,12 @@ class TableFile:
             if kind in (".csv", ".tsv"):
                 yield from self._text(kind, packed)
             else:
-                yield from self._typed(_parquet if kind == ".parquet" else _arrow)
+                yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
 
     def _typed(self, opened: Callable[[str], Any]) -> Iterator[tuple[Any, Any]]:
         with opened(str(self.path)) as (names, batches):
             columns, keep = self._chosen(names)
-            for batch in batches([*dict.fromkeys([*columns, *keep])], _rows(len(columns))):
+            for batch in batches([*dict.fromkeys([*columns, *keep])], rows_of_block(len(columns))):
                 yield batch.select(columns).to_pandas(), batch.select(keep)
 
     def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Any, Any]]:
@@ -119,7 +114,7 @@ class TableFile:
         names = cells if named else [str(place) for place in range(len(cells))]
         columns, keep = self._chosen(names)
         with self._stream(packed) as stream, self._numbers_in(names):
-            lines = _Lines(stream)
+            lines = CountedLines(stream)
             reader = pa.csv.open_csv(
                 pa.PythonFile(lines, mode="r"),
                 read_options=pa.csv.ReadOptions(
@@ -135,10 +130,10 @@ class TableFile:
                 ),
             )
             rows = 0
-            for batch in _gathered(reader, _rows(len(columns))):
+            for batch in gathered(reader, rows_of_block(len(columns))):
                 rows += batch.num_rows
                 numbers = batch.select(columns)
-                yield numbers.to_pandas() if named else _matrix(numbers), batch.select(keep)
+                yield numbers.to_pandas() if named else as_matrix(numbers), batch.select(keep)
         if not self.newlines and rows < lines.count - named:
             raise ValueError(
                 f"{self._name}: {lines.count - named:,} lines became {rows:,} rows: a quote is not closed, or values "
@@ -175,24 +170,23 @@ class TableFile:
 
     def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """The columns to learn from or to judge by, and those to carry over, by name."""
-        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise ValueError(f"{self._name}: columns must have names of their own, but more than one is {twice[0]!r}")
-        keep = [self._known(label, names) for label in self.keep]
+        known: dict[str | int, str] = {name: name for name in names}
+        known.update(enumerate(names))
+        for label in (*(self.columns or ()), *self.keep):
+            if label not in known:
+                listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
+                raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
+        keep = [known[label] for label in self.keep]
         if self.columns is not None:
-            chosen = [self._known(label, names) for label in self.columns]
+            chosen = [known[label] for label in self.columns]
         else:
-            chosen = [name for name in names if name not in keep]
+            kept = set(keep)
+            chosen = [name for name in names if name not in kept]
         if not chosen:
             raise ValueError(f"{self._name}: no column is left to look at")
         return chosen, keep
-
-    def _known(self, label: str | int, names: Sequence[str]) -> str:
-        if isinstance(label, str) and label in names:
-            return label
-        if not isinstance(label, str) and 0 <= label < len(names):
-            return names[label]
-        listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
-        raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -225,79 +219,3 @@ def _is_utf8(encoding: str) -> bool:
         return codecs.lookup(encoding).name in ("utf-8", "ascii")
     except LookupError:
         raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
-
-
-@contextmanager
-def _parquet(path: str) -> Iterator[tuple[list[str], Batches]]:
-    with arrow().parquet.ParquetFile(path) as file:
-        groups = range(file.num_row_groups)  # one after the other, or those read would stay in memory
-        yield (
-            file.schema_arrow.names,
-            lambda columns, rows: (
-                batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)
-            ),
-        )
-
-
-@contextmanager
-def _arrow(path: str) -> Iterator[tuple[list[str], Batches]]:
-    """Feather files and files and streams of Arrow."""
-    pa = arrow()
-    with pa.memory_map(path) as source:
-        start = source.read(6)
-        source.seek(0)
-        if start == b"ARROW1":
-            file = pa.ipc.open_file(source)
-            batches = (file.get_batch(i) for i in range(file.num_record_batches))
-        else:
-            batches = file = pa.ipc.open_stream(source)
-        yield file.schema.names, lambda columns, rows: _cut(batches, rows)
-
-
-def _rows(n_columns: int) -> int:
-    """Rows of a block of so many columns."""
-    return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
-
-
-def _cut(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    for batch in batches:
-        for start in range(0, batch.num_rows, rows):
-            yield batch.slice(start, rows)
-
-
-def _gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Batches put together until they have as many rows."""
-    parts: list[Any] = []
-    for batch in batches:
-        parts.append(batch)
-        if sum(part.num_rows for part in parts) >= rows:
-            yield arrow().concat_batches(parts)
-            parts = []
-    if parts:
-        yield arrow().concat_batches(parts)
-
-
-def _matrix(numbers: Any) -> Any:
-    return np.column_stack([column.to_numpy(zero_copy_only=False) for column in numbers.columns])
-
-
-class _Lines:
-    """A stream that counts its lines, but for empty ones, as it is read."""
-
-    closed = False
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._ended = stream, True
-        self.count = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size)
-        if data:
-            codes = np.frombuffer(data, np.uint8)
-            ends = (codes == ord("\n")) | (codes == ord("\r"))
-            self.count += int(np.count_nonzero(ends[:-1] & ~ends[1:])) + (self._ended and not ends[0])
-            self._ended = bool(ends[-1])
-        return data
-
-    def close(self) -> None:
-        """Nothing: who opened the stream closes it."""

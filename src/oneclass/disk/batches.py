@@ -1,0 +1,98 @@
+"""Record batches of files that hold tables, in blocks of a size that memory does not mind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .formats import arrow
+
+__all__ = ["CountedLines", "arrow_batches", "as_matrix", "gathered", "parquet_batches", "rows_of_block"]
+
+#: Rows of a block, and bytes of its numbers, at most.
+_ROWS, _BYTES = 65_536, 16 << 20
+
+#: What reads some columns in blocks of so many rows.
+Batches = Callable[[list[str], int], Iterable[Any]]
+
+
+@contextmanager
+def parquet_batches(path: str) -> Iterator[tuple[list[str], Batches]]:
+    """The names of the columns of a Parquet file, and what reads some of them."""
+    with arrow().parquet.ParquetFile(path) as file:
+        groups = range(file.num_row_groups)  # one after the other, or those read would stay in memory
+        yield (
+            file.schema_arrow.names,
+            lambda columns, rows: (
+                batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)
+            ),
+        )
+
+
+@contextmanager
+def arrow_batches(path: str) -> Iterator[tuple[list[str], Batches]]:
+    """The same of Feather files, and of files and streams of Arrow."""
+    pa = arrow()
+    with pa.memory_map(path) as source:
+        start = source.read(6)
+        source.seek(0)
+        if start == b"ARROW1":
+            file = pa.ipc.open_file(source)
+            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        else:
+            batches = file = pa.ipc.open_stream(source)
+        yield file.schema.names, lambda columns, rows: _cut(batches, rows)
+
+
+def rows_of_block(n_columns: int) -> int:
+    """Rows of a block of so many columns."""
+    return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
+
+
+def _cut(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            yield batch.slice(start, rows)
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Batches put together until they have as many rows."""
+    parts: list[Any] = []
+    for batch in batches:
+        parts.append(batch)
+        if sum(part.num_rows for part in parts) >= rows:
+            yield arrow().concat_batches(parts)
+            parts = []
+    if parts:
+        yield arrow().concat_batches(parts)
+
+
+def as_matrix(numbers: Any) -> Any:
+    """The columns of a record batch as an array."""
+    return np.column_stack([column.to_numpy(zero_copy_only=False) for column in numbers.columns])
+
+
+class CountedLines:
+    """A stream that counts its lines, but for empty ones, as it is read."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._ended = stream, True
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, counted."""
+        data: bytes = self._stream.read(size)
+        if data:
+            codes = np.frombuffer(data, np.uint8)
+            ends = (codes == ord("\n")) | (codes == ord("\r"))
+            self.count += int(np.count_nonzero(ends[:-1] & ~ends[1:])) + (self._ended and not ends[0])
+            self._ended = bool(ends[-1])
+        return data
+
+    def close(self) -> None:
+        """Nothing: who opened the stream closes it."""
