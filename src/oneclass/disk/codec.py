@@ -110,6 +110,7 @@ class _Encoder:
         return len(self.arrays) - 1
 
     def _refusal(self, value: Any, path: str) -> str:
+        path = path or "the estimator"
         if callable(value):
             name = getattr(value, "__qualname__", repr(value))
             return f"{self._owner}: {path} is the function {name}, and a file of a model holds no code"

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...contract.base import OneClassClassifier
-from ...core.arrays import to_numpy
+from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
 from ...selection import OneClassSearchCV
 from .kernels import scaled
@@ -62,7 +62,7 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
         raise TypeError(f"to_onnx: model must be a classifier of oneclass, got {name}")
     check_is_fitted(classifier)
     scaler: Any = classifier.scaler_
-    known = str(to_numpy(scaler.mean).dtype) if dtype is None else dtype
+    known = next(str(to_numpy(x).dtype) for x in vars(scaler).values() if library_of(x)) if dtype is None else dtype
     if known not in ("float32", "float64"):
         raise ValueError(f"to_onnx: dtype must be 'float32' or 'float64', got {dtype!r}")
     graph = Graph(onnx.helper)

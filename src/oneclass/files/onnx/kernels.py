@@ -19,7 +19,7 @@ from ...core.kernels import RBF, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
 from .tensor import Tensor, concatenate, maximum, minimum
 
-__all__ = ["diagonal", "features", "half_solved", "outside", "scaled", "similarity"]
+__all__ = ["diagonal", "features", "outside", "scaled", "similarity", "solved_squares"]
 
 Host = np.ndarray[Any, Any]
 
@@ -29,10 +29,11 @@ def host(x: Array) -> Host:
     return np.asarray(to_numpy(x), dtype=np.float64)
 
 
-def half_solved(F: Tensor, L: Array) -> Tensor:
-    """``L^-1 f`` of each row; ONNX knows no triangular systems, so the inverse is written down."""
+def solved_squares(F: Tensor, L: Array) -> Tensor:
+    """``‖L^-1 f‖²`` of each row; ONNX knows no triangular systems, so the inverse is written down."""
     inverse = solve_triangular(np.tril(host(L)), np.eye(L.shape[0]), lower=True)
-    return F @ inverse.T
+    # From the left: onnxruntime copies what stands on the right.
+    return F.graph.apply("MatMul", inverse, F.do("Transpose", perm=[1, 0])).sum_squares(0)
 
 
 @singledispatch
@@ -111,5 +112,5 @@ def outside(map: Any, Z: Tensor, F: Tensor) -> Tensor | float:
     """What the features of rows leave of ``k(z, z)``."""
     if isinstance(map, FourierMap):
         return 0.0
-    coordinates = F if map.L is None else half_solved(F, map.L)
-    return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - coordinates.sum_squares(), 0.0)
+    reached = F.sum_squares() if map.L is None else solved_squares(F, map.L)
+    return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - reached, 0.0)

@@ -20,7 +20,7 @@ from ...baselines import (
 from ...core.machine import Machine
 from ...core.solve import DualModel, PrimalModel
 from ...machines import AAKELM, OCKELM, VAAKELM, VOCKELM
-from .kernels import diagonal, features, half_solved, outside, similarity
+from .kernels import diagonal, features, outside, similarity, solved_squares
 from .tensor import Tensor, maximum, where
 
 __all__ = ["loss"]
@@ -59,7 +59,7 @@ def _features(model: DualModel | PrimalModel, Z: Tensor) -> Tensor:
 
 
 def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor:
-    explained = half_solved(F, model.L).sum_squares()
+    explained = solved_squares(F, model.L)
     if isinstance(model, PrimalModel):
         return explained + outside(model.map, Z, F) / model.ridge
     return maximum(diagonal(model.kernel, Z, model.rows.shape[1]) - explained, 0.0) / model.ridge
