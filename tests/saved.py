@@ -34,7 +34,7 @@ CASES = {
     "AAKELM likelihood": ("AAKELM", {"C": "likelihood", "loss": "uncertainty"}, {"groups": GROUPS}),
     "VAAKELM": ("VAAKELM", {"kernel": "rbf"}, {"named": True}),
     "VAAKELM laplacian": ("VAAKELM", {"kernel": kernels.Laplacian("median"), "variance_weight": 3}, {}),
-    "VAAKELM matrix": ("VAAKELM", {"variance": LAPLACIAN, "scale": False, "threshold": "authors"}, {}),
+    "VAAKELM matrix": ("VAAKELM", {"variance": LAPLACIAN, "scale": "zscore", "threshold": "authors"}, {}),
     "VAAKELM single": ("VAAKELM", {}, {"single": True}),
     "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),
     "VAAKELM chunks": ("VAAKELM", {"approximation": Nystrom(10), "loss": "reconstruction"}, {"chunks": True}),
@@ -50,8 +50,8 @@ CASES = {
     "KNNDetector wide": ("KNNDetector", {"method": "gamma", "n_neighbors": np.int64(3)}, {"wide": True}),
     "MSTDetector": ("MSTDetector", {}, {}),
     "MSTDetector wide": ("MSTDetector", {"n_paths": 2}, {"wide": True}),
-    "NaiveParzen": ("NaiveParzen", {}, {}),
-    "PCADetector": ("PCADetector", {"n_components": 1}, {"named": True}),
+    "NaiveParzen": ("NaiveParzen", {"scale": False, "confidence": 0.6}, {}),
+    "PCADetector": ("PCADetector", {"n_components": 1, "scale": "tamed"}, {"named": True}),
 }
 
 

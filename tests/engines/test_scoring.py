@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder
 
 import oneclass
-from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile
+from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile, make_one_class_pipeline
 from oneclass.disk import batches, tables
 from oneclass.engines import chunks
 from saved import CASES, fitted
@@ -153,6 +155,41 @@ def test_a_search_lets_its_best_estimator_score(tmp_path):
     search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 3]}, cv=2).fit(TRAIN)
     search.score_chunks(FRESH, tmp_path / "scored.csv", alpha=0.2)
     assert_written(tmp_path / "scored.csv", expected(search.best_estimator_, FRESH, alpha=0.2))
+
+
+def test_a_tail_goes_beyond_the_sample(model, tmp_path):
+    far = FRESH.assign(mass=1e6)
+    model.score_chunks(far, tmp_path / "scored.csv", tail="pareto")
+    np.testing.assert_allclose(
+        written(tmp_path / "scored.csv")["p_value"], model.p_value(far, tail="pareto"), rtol=1e-9
+    )
+    with pytest.raises(ValueError, match="KNNDetector: tail must be one of None, 'pareto'; got 'normal'"):
+        model.score_chunks(far, tmp_path / "scored.csv", tail="normal")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_pipeline_scores_tables_with_text_in_them(ending, tmp_path):
+    def colours(n):
+        return np.random.default_rng(n).choice(["red", "green"], size=n)
+
+    encode = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    pipe = make_one_class_pipeline(encode, KNNDetector(n_neighbors=3)).fit(TRAIN.assign(colour=colours(60)))
+    fresh = FRESH.assign(colour=colours(230), id=[f"r{i}" for i in range(230)])
+    path = tmp_path / f"rows{ending}"
+    fresh.to_parquet(path) if ending == ".parquet" else fresh.to_csv(path, index=False, float_format="%.17g")
+    source = TableFile(path, keep=["id"], text=["colour"])
+    scored = pipe.score_chunks(source, tmp_path / "scored.csv", alpha=0.1)
+    said = fresh.drop(columns="id")
+    found = written(tmp_path / "scored.csv")
+    assert scored == (230, (pipe.predict(said, alpha=0.1) < 0).sum())
+    assert list(found["id"]) == list(fresh["id"])
+    np.testing.assert_allclose(found["score"], pipe.score_samples(said), rtol=1e-12)
+    np.testing.assert_array_equal(found["label"], pipe.predict(said, alpha=0.1))
+    with pytest.raises(ValueError, match="sink must be another file than the source"):
+        pipe.score_chunks(source, path)
+    if ending == ".csv":
+        with pytest.raises(ValueError, match=r"column 'colour' holds '(red|green)'; .* or call it text="):
+            pipe.score_chunks(TableFile(path, keep=["id"]), tmp_path / "scored.csv")
 
 
 def test_an_open_file_gets_csv_and_stays_open(model, tmp_path):

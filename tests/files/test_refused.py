@@ -162,7 +162,7 @@ def value(name, **fields):
     return {"class": name, "fields": fields}
 
 
-SCALER = value("core.scaling.Scaler", mean=0, scale=1)
+SCALER = value("core.scaling.Scaler", centre=0, scale=1)
 CONTENTS = {
     "no JSON": b"{",
     "no text": b"\xff\xfe",
@@ -176,14 +176,14 @@ CONTENTS = {
     "a class of Python's": {"arrays": [], "values": [value("builtins.open", file="/etc/passwd")]},
     "another kernel": {"arrays": [], "values": [value("core.kernels.UserKernel", function="print")]},
     "no name": {"arrays": [], "values": [value(["core"])]},
-    "other fields": {"arrays": [], "values": [value("core.scaling.Scaler", mean=0, scale=1, extra=2)]},
-    "fewer fields": {"arrays": [], "values": [value("core.scaling.Scaler", mean=0)]},
-    "a value to come": {"arrays": [], "values": [value("core.scaling.Scaler", mean={"value": 1}, scale=0), SCALER]},
-    "no such array": {"arrays": [], "values": [value("core.scaling.Scaler", mean={"array": 0}, scale=0)]},
-    "a kind to come": {"arrays": [], "values": [value("core.scaling.Scaler", mean={"code": "print()"}, scale=0)]},
+    "other fields": {"arrays": [], "values": [value("core.scaling.Scaler", centre=0, scale=1, extra=2)]},
+    "fewer fields": {"arrays": [], "values": [value("core.scaling.Scaler", centre=0)]},
+    "a value to come": {"arrays": [], "values": [value("core.scaling.Scaler", centre={"value": 1}, scale=0), SCALER]},
+    "no such array": {"arrays": [], "values": [value("core.scaling.Scaler", centre={"array": 0}, scale=0)]},
+    "a kind to come": {"arrays": [], "values": [value("core.scaling.Scaler", centre={"code": "print()"}, scale=0)]},
     "another library": {
         "arrays": [["float64", "C", [0]]],
-        "values": [value("core.scaling.Scaler", mean={"array": 0, "library": "os", "device": "cpu"}, scale=0)],
+        "values": [value("core.scaling.Scaler", centre={"array": 0, "library": "os", "device": "cpu"}, scale=0)],
     },
     "no parameter": {
         "arrays": [],

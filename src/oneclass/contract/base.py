@@ -251,7 +251,9 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         check_option(self, "tail", tail, (None, *TAILS))
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
-    def score_chunks(self, source: Any, sink: Any, *, alpha: float | None = None, verbose: bool = False) -> Scored:
+    def score_chunks(
+        self, source: Any, sink: Any, *, alpha: float | None = None, tail: str | None = None, verbose: bool = False
+    ) -> Scored:
         """Judge rows that arrive in chunks and write what is found, in memory that does not grow with their number.
 
         A line is written for every row, in order: the columns that the source is to keep, ``score``, ``p_value`` (where
@@ -267,6 +269,8 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as ``sys.stdout``, for CSV.
         alpha : float in [0, 1), optional
             False-alarm rate to use instead of `delta`, as in `predict`.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -289,15 +293,16 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
-        return score_through(source, sink, partial(self._judged, offset), name=self._name, verbose=verbose)
+        check_option(self, "tail", tail, (None, *TAILS))
+        return score_through(source, sink, partial(self._judged, offset, tail), name=self._name, verbose=verbose)
 
-    def _judged(self, offset: float, X: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def _judged(self, offset: float, tail: str | None, X: Any) -> dict[str, np.ndarray[Any, Any]]:
         """What `score_chunks` writes of rows."""
         calibration = self.calibration_
 
         def columns(scores: Array) -> Array:
             xp = namespace(scores)
-            p = [] if calibration is None else [calibration.p_value(-scores)]
+            p = [] if calibration is None else [calibration.p_value(-scores, tail)]
             return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
 
         score, *p, label = to_numpy(self._answer(X, columns)).T

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, to_numpy
+from ..engines.chunks import Transformed
 from .columns import NoWayBackError, folded, origins, restored
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
@@ -161,6 +162,28 @@ class OneClassPipeline(Pipeline):
             Labels: +1 for the target class, -1 for an outlier.
         """
         return self._ask("false_discovery", X, q=q, tail=tail)
+
+    @_if_last_has("score_chunks")
+    def score_chunks(self, source: Any, sink: Any, **options: Any) -> Any:
+        """Scores, p-values and labels by the classifier, from chunks of rows to a file.
+
+        Parameters
+        ----------
+        source : array, path, TableFile, callable or iterable
+            Chunks of rows, as the first step takes them.
+        sink : path or binary file
+            What to write.
+        **options
+            As in the classifier's own `score_chunks`.
+
+        Returns
+        -------
+        Scored
+            The number of rows and of outliers among them.
+        """
+        check_is_fitted(self)
+        rows = Transformed(source, self[:-1].transform) if len(self.steps) > 1 else source
+        return self.steps[-1][1].score_chunks(rows, sink, **options)
 
     @_if_last_has("interval")
     def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .formats import arrow
 
-__all__ = ["CountedLines", "arrow_batches", "as_matrix", "gathered", "parquet_batches", "rows_of_block"]
+__all__ = ["CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block"]
 
 #: Rows of a block, and bytes of its numbers, at most.
 _ROWS, _BYTES = 65_536, 16 << 20
@@ -68,11 +68,6 @@ def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
             parts = []
     if parts:
         yield arrow().concat_batches(parts)
-
-
-def as_matrix(numbers: Any) -> Any:
-    """The columns of a record batch as an array."""
-    return np.column_stack([column.to_numpy(zero_copy_only=False) for column in numbers.columns])
 
 
 class CountedLines:

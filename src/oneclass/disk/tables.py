@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .batches import CountedLines, arrow_batches, as_matrix, gathered, parquet_batches, rows_of_block
+from .batches import CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block
 from .formats import ENDINGS, arrow, ending
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
@@ -37,6 +37,8 @@ class TableFile:
         Columns to learn from or to judge by; all but those to `keep` unless given. Places count from 0.
     keep : list of names or places, default=()
         Columns to carry over, as they are, beside the scores: an id, a time, a text.
+    text : list of names or places, default=()
+        Columns of text among those to look at, for a pipeline that encodes them; a CSV file does not say.
     delimiter : str, optional
         What separates the columns of text; unless given, the only one of comma, semicolon, tab and ``|`` that the first
         line holds (tab for ``.tsv``).
@@ -73,6 +75,7 @@ class TableFile:
     path: str | Path
     columns: Sequence[str | int] | None = None
     keep: Sequence[str | int] = ()
+    text: Sequence[str | int] = ()
     delimiter: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
@@ -113,6 +116,7 @@ class TableFile:
             named = names_columns(cells, self._asked(), self._name, decimal=self.decimal)
         names = cells if named else [str(place) for place in range(len(cells))]
         columns, keep = self._chosen(names)
+        words = {*keep} - {*columns} | {*self._known(self.text, names)}
         with self._stream(packed) as stream, self._numbers_in(names):
             lines = CountedLines(stream)
             reader = pa.csv.open_csv(
@@ -124,7 +128,7 @@ class TableFile:
                     delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
                 ),
                 convert_options=pa.csv.ConvertOptions(
-                    column_types=dict.fromkeys(keep, pa.string()) | dict.fromkeys(columns, pa.float64()),
+                    column_types={name: pa.string() if name in words else pa.float64() for name in names},
                     include_columns=[*dict.fromkeys([*columns, *keep])],
                     decimal_point=self.decimal,
                 ),
@@ -132,8 +136,8 @@ class TableFile:
             rows = 0
             for batch in gathered(reader, rows_of_block(len(columns))):
                 rows += batch.num_rows
-                numbers = batch.select(columns)
-                yield numbers.to_pandas() if named else as_matrix(numbers), batch.select(keep)
+                block = batch.select(columns).to_pandas()
+                yield block if named else block.to_numpy(), batch.select(keep)
         if not self.newlines and rows < lines.count - named:
             raise ValueError(
                 f"{self._name}: {lines.count - named:,} lines became {rows:,} rows: a quote is not closed, or values "
@@ -151,7 +155,7 @@ class TableFile:
                 raise
             raise ValueError(
                 f"{self._name}: a number must stand in every cell, but column {names[int(found[1])]!r} holds "
-                f"{' '.join(found[2].split())[:80]}; leave the column out with columns=, or carry it over with keep="
+                f"{' '.join(found[2].split())[:80]}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
 
     @contextmanager
@@ -166,27 +170,31 @@ class TableFile:
         return Path(self.path).name
 
     def _asked(self) -> list[str]:
-        return [label for label in (*(self.columns or ()), *self.keep) if isinstance(label, str)]
+        return [label for label in (*(self.columns or ()), *self.keep, *self.text) if isinstance(label, str)]
 
     def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """The columns to learn from or to judge by, and those to carry over, by name."""
         if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise ValueError(f"{self._name}: columns must have names of their own, but more than one is {twice[0]!r}")
-        known: dict[str | int, str] = {name: name for name in names}
-        known.update(enumerate(names))
-        for label in (*(self.columns or ()), *self.keep):
-            if label not in known:
-                listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
-                raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
-        keep = [known[label] for label in self.keep]
+        keep = self._known(self.keep, names)
         if self.columns is not None:
-            chosen = [known[label] for label in self.columns]
+            chosen = self._known(self.columns, names)
         else:
             kept = set(keep)
             chosen = [name for name in names if name not in kept]
         if not chosen:
             raise ValueError(f"{self._name}: no column is left to look at")
         return chosen, keep
+
+    def _known(self, labels: Sequence[str | int], names: Sequence[str]) -> list[str]:
+        """The names of columns that are told by name or by place."""
+        known: dict[str | int, str] = {name: name for name in names}
+        known.update(enumerate(names))
+        for label in labels:
+            if label not in known:
+                listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
+                raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
+        return [known[label] for label in labels]
 
     @contextmanager
     def _naming(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,7 +17,7 @@ from ..core.quantiles import EXACT
 from ..disk.tables import TableFile
 from .threads import spread
 
-__all__ = ["Chunks", "Progress", "blocks_of"]
+__all__ = ["Chunks", "Progress", "Transformed", "blocks_of"]
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], Array])
@@ -78,6 +79,14 @@ class Chunks(Generic[R]):
         return result  # type: ignore[return-value]  # not even a second pass is empty: its rows were counted
 
 
+@dataclass(frozen=True)
+class Transformed:
+    """A source of which every block is to be transformed."""
+
+    source: Any
+    step: Callable[[Any], Any]
+
+
 def _nonempty(source: Any) -> Iterator[Any]:
     return (block for block, _ in blocks_of(source))
 
@@ -88,7 +97,9 @@ def blocks_of(source: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _blocks(source: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(source, TableFile):
+    if isinstance(source, Transformed):
+        yield from ((source.step(block), kept) for block, kept in blocks_of(source.source))
+    elif isinstance(source, TableFile):
         yield from source.blocks()
     elif isinstance(source, str | Path):
         yield from _blocks(TableFile(source)) if Path(source).suffix != ".npy" else _array_file(Path(source))

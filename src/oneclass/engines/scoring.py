@@ -12,7 +12,7 @@ import numpy as np
 from ..disk.formats import arrow
 from ..disk.sinks import writing
 from ..disk.tables import TableFile
-from .chunks import Progress, blocks_of
+from .chunks import Progress, Transformed, blocks_of
 
 __all__ = ["Scored", "score_through"]
 
@@ -59,7 +59,9 @@ def _beside(kept: Any, found: Columns, name: str) -> Any:
 
 def _paths(source: Any) -> Iterator[str | Path]:
     """The files that a source is known to read."""
-    if isinstance(source, TableFile):
+    if isinstance(source, Transformed):
+        yield from _paths(source.source)
+    elif isinstance(source, TableFile):
         yield source.path
     elif isinstance(source, str | Path):
         yield source

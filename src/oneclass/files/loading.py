@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import baselines, machines, selection
 from ..baselines.models import MODELS
+from ..contract.pipeline import OneClassPipeline
 from ..contract.saving import Saved
 from ..core.approximation import Fourier, Nystrom
 from ..core.calibration import Calibration
@@ -54,6 +55,7 @@ _VALUES: tuple[type, ...] = (
 _ESTIMATORS: tuple[type, ...] = (
     *(getattr(machines, name) for name in machines.__all__),
     *(getattr(baselines, name) for name in baselines.__all__),
+    OneClassPipeline,
     selection.OneClassSearchCV,
     selection.OneClassKFold,
     selection.OneClassGroupKFold,

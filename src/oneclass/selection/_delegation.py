@@ -102,7 +102,7 @@ class BestEstimator:
     def score_chunks(self, source: Any, sink: Any, **options: Any) -> Any:
         """Scores, p-values and labels of the best estimator, from chunks of rows to a file."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.score_chunks(source, sink, **options)
+        return self._best.score_chunks(source, sink, **options)
 
     @_if_it_has("explain")
     def explain(self, X: Any) -> Any:

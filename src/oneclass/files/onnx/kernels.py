@@ -17,7 +17,7 @@ from ...core.arrays import Array, namespace, to_numpy
 from ...core.features import FourierMap, NystromMap
 from ...core.kernels import RBF, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
-from .tensor import Tensor, concatenate, maximum, minimum
+from .tensor import Tensor, concatenate, maximum, minimum, where
 
 __all__ = ["diagonal", "features", "outside", "scaled", "similarity", "solved_squares"]
 
@@ -44,8 +44,18 @@ def scaled(scaler: Any, X: Tensor) -> Tensor:
 
 @scaled.register
 def _(scaler: Scaler, X: Tensor) -> Tensor:
-    bound = largest(scaler.mean.dtype, namespace(scaler.mean))
-    return minimum(maximum((X - scaler.mean) / scaler.scale, -bound), bound)
+    xp = namespace(scaler.centre)
+    bound = float(np.finfo(float).max) if scaler.tamed else largest(scaler.centre.dtype, xp)
+    Z = minimum(maximum((X - scaler.centre) / scaler.scale, -bound), bound)
+    return _asinh(Z) if scaler.tamed else Z
+
+
+def _asinh(x: Tensor) -> Tensor:
+    """The inverse of sinh, which onnxruntime knows in single precision only; large squares would overflow."""
+    size, many = abs(x), 1e8
+    small = minimum(size, many)
+    near = (small + (small * small + 1.0).do("Sqrt")).do("Log")
+    return x.do("Sign") * where(size > many, size.do("Log") + math.log(2), near)
 
 
 @singledispatch
