@@ -18,6 +18,7 @@ MACHINES = [
     VOCKELM(threshold="mean"),
     AAKELM(loss="reconstruction"),
     VAAKELM(),
+    VAAKELM(kernel="rbf", sigma="local", scale="zscore"),
     VAAKELM(variance="class", loss="uncertainty"),
     VAAKELM(approximation=Nystrom(200)),
     VAAKELM(approximation=Nystrom(200, landmarks="kmeans"), centring="global"),
