@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 from sklearn.utils.validation import check_is_fitted
 
+from .contract.labels import is_target
 from .contract.pipeline import with_verbs
 from .core.calibration import Calibration, rows_needed
 from .core.threshold import Decision
-from .selection.labels import is_target
 
 __all__ = ["ThresholdDisplay", "precision_recall_display", "roc_display"]
 

@@ -1,7 +1,7 @@
 """One-class splits, scorers and tuning, with and without outliers."""
 
+from ..contract.labels import is_target
 from .consistency import consistency_scores
-from .labels import is_target
 from .outliers import generate_outliers
 from .scorers import SCORERS, Scorer, get_scorer, recall_at
 from .search import OneClassSearchCV

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import get_scorer_names
 
-from .labels import is_target
+from ..contract.labels import is_target
 
 __all__ = ["SCORERS", "Scorer", "get_scorer", "recall_at"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Any, Self
@@ -17,13 +16,13 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..contract.base import OneClassClassifier
+from ..contract.labels import is_target, warn_of_few
 from ..contract.saving import Saved
 from ..contract.tables import unwrapped
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
 from ._points import Params, fits_exactly
 from ._results import parameters
-from .labels import is_target
 from .scorers import get_scorer
 from .splits import OneClassKFold
 
@@ -157,13 +156,8 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             X = unwrapped(_NAME, X)
         X, y, groups = indexable(X, y, groups)
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
-        if self.target is None and 2 * targets.sum() < len(targets):
-            warnings.warn(
-                f"{_NAME}: {targets.sum()} of {len(targets)} rows are taken for targets and the others for outliers; "
-                "if it is the other way round, target= names the label of the target class",
-                UserWarning,
-                stacklevel=2,
-            )
+        if self.target is None:
+            warn_of_few(_NAME, targets, "target= names the label of the target class")
         candidates, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
         if not candidates:
             raise ValueError(f"{_NAME}: param_grid must hold at least one point, got {self.param_grid!r}")

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .labels import is_target
+from ..contract.labels import is_target
 
 __all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold"]
 
