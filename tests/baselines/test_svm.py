@@ -105,16 +105,6 @@ def test_labelled_outliers_are_pushed_out_of_the_ball():
     assert np.mean(told.predict(X[y < 0]) == -1) > 0.9
 
 
-@pytest.mark.parametrize("y", [None, np.ones(60), np.arange(60), np.repeat(["a", "b"], 30)], ids=str)
-def test_labels_other_than_plus_and_minus_one_are_ignored(rows, fresh, y):
-    assert np.array_equal(SVDD().fit(rows, y).score_samples(fresh), SVDD().fit(rows).score_samples(fresh))
-
-
-def test_labels_without_two_targets_are_an_error(rows):
-    with pytest.raises(ValueError, match=r"SVDD: y must mark at least two rows as targets \(\+1\), got 0"):
-        SVDD().fit(rows, -np.ones(60))
-
-
 def test_outliers_take_no_part_in_scaling_or_calibration(rows):
     X = np.concatenate([rows, rows + 100])
     model = SVDD().fit(X, np.repeat([1, -1], 60))

@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_value, read_scaling
 from ..contract.grouping import read_groups
+from ..contract.labels import read_targets
 from ..contract.reading import Header, read_training_rows
+from ..contract.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
-from ..core.calibration import Calibration
+from ..core.calibration import HeldOut
 from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
@@ -120,8 +122,9 @@ class Baseline(OneClassClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only.
-        y : ignored
-            Present for scikit-learn's sake.
+        y : array-like of shape (n_samples,), optional
+            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
+            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
         groups : array-like of shape (n_samples,), optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: five folds hold out whole
@@ -132,10 +135,35 @@ class Baseline(OneClassClassifier):
         self
             The fitted classifier.
         """
-        X, header = self._read_training(X)
-        return self._fit_rows(X, header, groups=read_groups(self, groups, len(X)))
+        return self._fit(X, y, groups=groups)
 
-    def _fit_rows(self, X: Array, header: Header, *, groups: Groups | None, outliers: Outliers | None = None) -> Self:
+    def _fit(self, X: Any, y: Any = None, *, groups: Any = None, stayed: Stayed | None = None) -> Self:
+        X, header = self._read_training(X)
+        together = read_groups(self, groups, len(X))
+        targets = self._targets(X, y) if stayed is None else stayed.rows
+        if targets is None:
+            return self._fit_rows(X, header, groups=together)
+        if together is not None:
+            together = read_groups(self, together.of_rows[targets], int(targets.sum()))
+        numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
+        outliers = Outliers(X[~targets], numbers) if stayed is None else None
+        removed = 0.0 if stayed is None else stayed.removed
+        return self._fit_rows(X[targets], header, groups=together, outliers=outliers, learnt=targets, removed=removed)
+
+    def _targets(self, X: Array, y: Any) -> Array | None:
+        """Which rows to learn from; None is all of them."""
+        return read_targets(self, y, len(X))
+
+    def _fit_rows(
+        self,
+        X: Array,
+        header: Header,
+        *,
+        groups: Groups | None,
+        outliers: Outliers | None = None,
+        learnt: Array | None = None,
+        removed: float = 0.0,
+    ) -> Self:
         decision = decision_of(self)
         self._before(X)
         scaler = self._scaling(X, header)
@@ -145,19 +173,20 @@ class Baseline(OneClassClassifier):
         if outliers is not None:
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
-        w = ones(X)
-        calibration = None
+        held_out = calibration = None
         if decision.held_out or self._held_out_for_free:
             folds = groups is not None or training.scales_itself
             losses = self._losses_by_folds(model, training) if folds else self._held_out_losses(model, training)
-            calibration = Calibration.of(losses, w if groups is None else groups.weights(w))
-        held_out = calibration if decision.held_out else None
-        ranks = held_out or Ranks.of(self._training_losses(model, training), w)
+            held_out = HeldOut(losses, None, groups, learnt)
+            calibration = held_out.calibration().beside(removed)
+        ranks: Ranks | None = calibration if decision.held_out else None
+        ranks = ranks or Ranks.of(self._training_losses(model, training), ones(X)).beside(removed)
         self._after(model)
         return self._keep(
             header,
             self._threshold(model, ranks, decision),
             calibration,
+            held_out,
             decision_=decision,
             ranks_=ranks,
             model_=model,

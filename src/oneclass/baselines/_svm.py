@@ -80,6 +80,12 @@ class KernelDescription(Slow):
         check_square(self, X)
         return Scaler.identity(X)
 
+    def _targets(self, X: Array, y: Any) -> Array | None:
+        targets = super()._targets(X, y)
+        if targets is not None and is_precomputed(self):
+            raise ValueError(f"{self._name}: labelled outliers need a kernel of rows, got kernel='precomputed'")
+        return targets
+
     def _training(self, X: Array, scaler: Scaler) -> Training:
         return replace(super()._training(X, scaler), pairwise=is_precomputed(self))
 

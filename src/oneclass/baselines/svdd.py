@@ -6,14 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from sklearn.utils import check_consistent_length
 
 from ..contract.checks import check_number
-from ..contract.grouping import read_groups
-from ..contract.kernels import is_precomputed
-from ..core.arrays import Array, ones
+from ..core.arrays import Array
 from ..core.kernels import Kernel, Precomputed
-from ._base import Outliers, Training
+from ._base import Training
 from ._qp import solve_box_qp
 from ._svm import Description, KernelDescription, nu_svm
 
@@ -124,8 +121,9 @@ class SVDD(KernelDescription):
         X : array-like of shape (n_samples, n_features)
             Rows; the n x n kernel matrix when ``kernel="precomputed"``.
         y : array-like of shape (n_samples,), optional
-            +1 for rows of the target class, -1 for outliers. Labels of any other kind are ignored: all rows are then
-            of the target class.
+            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
+            class; other rows are outliers to leave outside of the ball. Several labels of another kind raise a warning,
+            and all rows are taken for targets.
         groups : array-like of shape (n_samples,), optional
             The group of each row, by any labels (those of outliers are not looked at): the person that visits belong
             to, the machine, the day. Rows of a group are alike, so thresholds and p-values are those of a row of a
@@ -136,14 +134,7 @@ class SVDD(KernelDescription):
         self
             The fitted classifier.
         """
-        X, header = self._read_training(X)
-        target = self._is_target(y, X)
-        if target.all():
-            return self._fit_rows(X, header, groups=read_groups(self, groups, len(X)))
-        numbers = np.concatenate([np.flatnonzero(target), np.flatnonzero(~target)])
-        known = None if groups is None else np.asarray(groups)[target]
-        together = read_groups(self, known, int(target.sum()))
-        return self._fit_rows(X[target], header, groups=together, outliers=Outliers(X[~target], numbers))
+        return super().fit(X, y, groups)
 
     def center_distance(self, X: Any) -> Array:
         """Distance of each row from the centre of the ball, to be compared with `radius_`.
@@ -159,20 +150,6 @@ class SVDD(KernelDescription):
             Distances in the kernel's space.
         """
         return np.sqrt(np.maximum(-self.score_samples(X), 0))
-
-    def _is_target(self, y: Any, X: Array) -> Array:
-        if y is None:
-            return ones(X) > 0
-        check_consistent_length(X, y)
-        labels = np.ravel(np.asarray(y))
-        if not np.isin(labels, (-1, 1)).all():
-            return ones(X) > 0
-        target = labels > 0
-        if target.sum() < 2:
-            raise ValueError(f"{self._name}: y must mark at least two rows as targets (+1), got {int(target.sum())}")
-        if not target.all() and is_precomputed(self):
-            raise ValueError(f"{self._name}: labelled outliers need a kernel of rows, got kernel='precomputed'")
-        return target
 
     def _describe(self, kernel: Kernel, training: Training) -> _Ball:
         Z, outliers = training.Z, training.outliers

@@ -9,18 +9,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
-from ..core.calibration import Calibration, benjamini_hochberg, rows_needed
+from ..core.calibration import Calibration, HeldOut, benjamini_hochberg, rows_needed
 from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
-from .checks import check_choice, check_number, check_option, check_value
+from .checks import check_choice, check_number, check_option, check_value, read_scaling
+from .grouping import read_groups
 from .notices import warn
-from .reading import Header, read_rows
+from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
+from .screening import Screening, Stayed, judge_rows
 
 __all__ = ["OneClassClassifier", "decision_of"]
 
@@ -42,6 +45,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     decision_: rules.Decision
     offset_: float
     calibration_: Calibration | None
+    held_out_: HeldOut | None
     n_features_in_: int
 
     @abstractmethod
@@ -59,6 +63,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         header: Header,
         threshold: float,
         calibration: Calibration | None,
+        held_out: HeldOut | None = None,
         *,
         decision_: rules.Decision,
         **fitted: Any,
@@ -67,7 +72,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
-        self.__dict__.update(fitted)
+        self.__dict__.update(fitted, held_out_=held_out)
         if calibration is not None and decision_.held_out:
             self._warn_below_smallest("delta", decision_.delta, "the lowest held-out score is the threshold")
             self._warn_not_confident(decision_, calibration)
@@ -112,7 +117,106 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         return self.calibration_
 
+    # The training rows, each judged by a model that did not see it.
+
+    @property
+    def held_out_scores_(self) -> Array:
+        """Score of each training row, in their order, by a model that saw neither it nor, if given, its group.
+
+        NaN for rows that nothing was learnt from, by their weight or label. Fits that do not judge every row, one by
+        one and in memory, have none.
+        """
+        held_out = self._judged("held_out_scores_")
+        return self._give(held_out.in_row_order(-held_out.losses))
+
+    @property
+    def held_out_p_values_(self) -> Array:
+        """Conformal p-value of each training row: the rank of its held-out score among those of all others.
+
+        With groups, among those of other groups. They are the ranks of the rows themselves, so a share alpha of them
+        is at most alpha whatever the rows are; `screen` says which rows are odd.
+        """
+        held_out = self._judged("held_out_p_values_")
+        return self._give(held_out.in_row_order(held_out.p_values()))
+
+    def _judged(self, attribute: str) -> HeldOut:
+        check_is_fitted(self)
+        if self.held_out_ is None:
+            why = "chunks, Dask collections and fits that judge a sample of the rows keep `calibration_` alone"
+            if self.calibration_ is None:
+                why = f"a fit with threshold={self.threshold!r} judges none; fit with threshold='loo'"
+            raise AttributeError(f"{self._name}: {attribute} needs the held-out loss of every row, but {why}")
+        return self.held_out_
+
     # The verbs.
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """`fit`, then `predict` of the same rows, by the model that has learnt from them.
+
+        Rows that shaped the model look normal to it, odd ones too: to find these in the table that you learn from, use
+        `screen`, or look at `held_out_scores_`.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        return self.fit(X, y, **fit_params).predict(X)
+
+    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+        """Name the odd rows of a table that may be dirty, and learn from the others.
+
+        Each row is judged by how many others are near it: rows that are not under suspicion, neither the row itself
+        nor any of its group. Odd are those that are further from the bulk than its tail explains, an exponential one
+        on the scale of a distance between tamed features. This has no part of the classifier in it but whether
+        features are scaled; the classifier is then fitted on the rows that stayed. Its thresholds and p-values count
+        a share `q` of the removed rows as normal ones that are beyond all others, so that clean rows are not judged
+        too harshly (docs/dirty.md).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table. Most of it is normal; a clump of more than a tenth of the rows passes for normal.
+        q : float in (0, 1), default=0.1
+            False-discovery rate: the share of normal rows among those named odd, on average, at most.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row, as in `fit`.
+
+        Returns
+        -------
+        Screening
+            Which rows are `odd`, their `p_values`, `scores`, the number of `rounds`, and the `classifier` itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import VAAKELM
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> X[:3] += 20
+        >>> found = VAAKELM().screen(X)
+        >>> np.flatnonzero(found.odd)
+        array([0, 1, 2])
+        >>> found.classifier.predict([[0.0, 0.0], [20.0, 20.0]])
+        array([ 1, -1])
+        """
+        q = check_value(self, "q", q, 0, 1)
+        decision_of(self)
+        if is_dask(X) or get_tags(self).input_tags.pairwise:
+            kind = "a Dask collection" if is_dask(X) else "kernel values"
+            raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
+        rows, _ = read_training_rows(self, X)
+        verdict = judge_rows(rows, read_groups(self, groups, rows.shape[0]), q=q, scaled=read_scaling(self) != "none")
+        self._fit(X, groups=groups, stayed=Stayed.of(verdict, q))
+        return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
+
+    @abstractmethod
+    def _fit(self, X: Any, *, groups: Any, stayed: Stayed) -> Self:
+        """Learn from the rows that stayed."""
 
     def score_samples(self, X: Any) -> Array:
         """How normal each row is; larger is more normal.

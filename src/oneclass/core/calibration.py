@@ -9,11 +9,12 @@ from typing import NamedTuple
 from scipy.special import betaincinv
 from scipy.stats import betabinom
 
-from .arrays import Array, device, namespace
+from .arrays import Array, device, namespace, ones
+from .groups import Groups
 from .tail import TAILS
 from .threshold import Ranks, confident_budget, conformal, ranks_within
 
-__all__ = ["Alarms", "Calibration", "benjamini_hochberg", "rows_needed"]
+__all__ = ["Alarms", "Calibration", "HeldOut", "benjamini_hochberg", "rows_needed"]
 
 
 class Alarms(NamedTuple):
@@ -42,8 +43,8 @@ class Calibration(Ranks):
 
     @property
     def smallest_budget(self) -> float:
-        """The smallest false-alarm rate that n rows can promise, 1 / (n + 1)."""
-        return 1 / (self.total + 1)
+        """The smallest false-alarm rate that n rows can promise, 1 / (n + 1); more if some of them were removed."""
+        return (1 + self.removed) / (self.total + 1)
 
     def threshold(self, delta: float) -> float:
         """The loss that a share `delta` of fresh normal rows exceed; the largest one for less than `smallest_budget`.
@@ -171,13 +172,14 @@ class Calibration(Ranks):
         xp = namespace(losses)
         reached = xp.concat([xp.zeros_like(self.reached[:1]), self.reached])
         place = xp.searchsorted(self.limits, losses, side="left")
-        p = (1 + (reached[-1] - xp.take(reached, place))) / (1 + reached[-1])
+        beyond = 1 + self.removed
+        p = (beyond + (reached[-1] - xp.take(reached, place))) / (beyond + reached[-1])
         fitted = None if tail is None else TAILS[tail](self)
         if fitted is None:
             return p
-        beyond = place == self.limits.shape[0]
-        further = fitted(xp.where(beyond, losses, xp.full_like(losses, fitted.start)))
-        return xp.where(beyond, xp.minimum(p, xp.astype(further, p.dtype)), p)
+        outside = place == self.limits.shape[0]
+        further = fitted(xp.where(outside, losses, xp.full_like(losses, fitted.start)))
+        return xp.where(outside, xp.minimum(p, xp.astype(further, p.dtype)), p)
 
     def false_discovery(self, losses: Array, q: float, tail: str | None = None) -> Array:
         """Which rows of a batch to name outliers so that on average at most a share `q` of them are normal.
@@ -198,6 +200,68 @@ class Calibration(Ranks):
         """
         p = self.p_value(losses, tail)
         return p <= benjamini_hochberg(p, q=q)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out losses of the training rows in the order of the rows, and who was held out with whom."""
+
+    losses: Array
+    w: Array | None = None  # None are ones
+    groups: Groups | None = None
+    learnt: Array | None = None  # which of the rows that were given; None is all of them
+
+    @classmethod
+    def of(cls, losses: Array, w: Array, groups: Groups | None = None) -> HeldOut:
+        """Losses of rows, row i counted ``w[i]`` times."""
+        return cls(losses, None if bool(namespace(w).all(w == 1)) else w, groups)
+
+    @property
+    def weights(self) -> Array:
+        """What each row weighs in the calibration, where groups weigh the same."""
+        w = ones(self.losses) if self.w is None else self.w
+        return w if self.groups is None else self.groups.weights(w)
+
+    def calibration(self) -> Calibration:
+        """The losses ranked."""
+        return Calibration.of(self.losses, self.weights)
+
+    def p_values(self) -> Array:
+        """Conformal p-value of each row: its rank among all others, and among other groups than its own.
+
+        ``(1 + weight of others with a loss at least as large) / (1 + weight of others)``.
+        """
+        xp, w, calibration = namespace(self.losses), self.weights, self.calibration()
+        reached = xp.concat([xp.zeros_like(w[:1]), calibration.reached])
+        below = xp.searchsorted(calibration.limits, self.losses, side="left")
+        above = reached[-1] - xp.take(reached, below)
+        if self.groups is None:
+            own = own_above = xp.clip(w, max=1.0)  # one unit of a row's weight is held out
+        else:
+            own, own_above = self._of_own_group(self.groups, w, below)
+        return (1 + above - own_above) / (1 + calibration.total - own)
+
+    def _of_own_group(self, groups: Groups, w: Array, below: Array) -> tuple[Array, Array]:
+        """Weight of each row's group, and of those rows in it whose rank is not `below` that of the row's equals."""
+        xp, n = namespace(w), w.shape[0]
+        first = xp.asarray(groups.of_rows, device=device(w)) * (n + 1)
+        # Ranks of one group after those of another: a single search answers for all groups.
+        ranks = first + xp.argsort(xp.argsort(self.losses))
+        order = xp.argsort(ranks)
+        reached = xp.concat([xp.zeros_like(w[:1]), xp.cumulative_sum(xp.take(w, order))])
+        ranks = xp.take(ranks, order)
+        start, here, end = (
+            xp.take(reached, xp.searchsorted(ranks, places)) for places in (first, first + below, first + n)
+        )
+        return end - start, end - here
+
+    def in_row_order(self, values: Array) -> Array:
+        """One value for each row that was given: NaN for those that nothing was learnt from."""
+        if self.learnt is None:
+            return values
+        xp = namespace(values)
+        place = xp.cumulative_sum(xp.astype(self.learnt, xp.int64)) - 1
+        return xp.where(self.learnt, xp.take(values, xp.clip(place, min=0)), xp.full_like(values[:1], xp.nan))
 
 
 def rows_needed(delta: float, confidence: float | None = None) -> int:

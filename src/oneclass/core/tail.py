@@ -33,6 +33,7 @@ class ParetoTail:
     weight: float  # k
     total: float  # n
     logs: float  # the sum
+    removed: float = 0.0  # rows further out than all others
 
     @classmethod
     def of(cls, ranks: Ranks) -> ParetoTail | None:
@@ -47,13 +48,13 @@ class ParetoTail:
             return None
         weights = ranks.reached[first:] - ranks.reached[first - 1 : -1]
         logs = xp.log(s[first:] - origin) - math.log(start - origin)
-        return cls(origin, start, float(xp.sum(weights)), ranks.total, float(weights @ logs))
+        return cls(origin, start, float(xp.sum(weights)), ranks.total, float(weights @ logs), ranks.removed)
 
     def __call__(self, losses: Array) -> Array:
         """P-values of losses, all beyond `start`."""
         xp = namespace(losses)
         logs = xp.log(losses - self.origin) - math.log(self.start - self.origin)
-        share = (self.weight + 1) / (self.total + 1)
+        share = (self.weight + self.removed + 1) / (self.total + 1)
         p = share * xp.exp(-self.weight * xp.log1p(logs / self.logs))
         return xp.clip(p, min=xp.finfo(p.dtype).smallest_normal)
 

@@ -6,7 +6,7 @@ Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -40,6 +40,7 @@ class Ranks:
     losses: Array
     reached: Array
     total: float
+    removed: float = 0.0  # what of the total is no longer here: rows beyond all losses
 
     @classmethod
     def of(cls, losses: Array, w: Array) -> Self:
@@ -47,6 +48,10 @@ class Ranks:
         xp = namespace(losses)
         order = xp.argsort(losses)
         return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
+
+    def beside(self, removed: float) -> Self:
+        """The same with rows of that weight beyond all losses."""
+        return replace(self, total=self.total + removed, removed=self.removed + removed) if removed else self
 
     def __getstate__(self) -> dict[str, Any]:
         # Without the limits, which are worked out again.

@@ -14,7 +14,7 @@ from ..contract.memory import available_bytes
 from ..core.approximation import Fourier, Nystrom
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
-from ..core.calibration import Calibration
+from ..core.calibration import Calibration, HeldOut
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments
 from ..core.plan import Plan, Survey
@@ -103,8 +103,9 @@ def fit_through(
     machine = fit_moments(plan, engine.total(plan.moments, "moments"))
     if groups is not None and isinstance(engine, InMemory):
         rows = plan.training_groups(_primal(machine), engine.X, engine.w, groups)
-        calibration = Calibration.of(machine.held_out_losses(rows), groups.weights(rows.w))
-        return Fit(machine, calibration, None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w))
+        together = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
+        training = None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w)
+        return Fit(machine, together.calibration(), training, together)
     return judge_training(machine, engine, survey, approximation, decision, {})
 
 
@@ -133,8 +134,10 @@ def judge_training(
             known[held_out, sampled] = judged.total(step, label).weighted()
         return known[held_out, sampled]
 
-    held_out = Calibration.of(*losses(matters, "held-out losses"))
-    return Fit(machine, held_out, None if decision.held_out else Ranks.of(*losses(False, "losses")))
+    held_out = losses(matters, "held-out losses")
+    training = None if decision.held_out else Ranks.of(*losses(False, "losses"))
+    by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
+    return Fit(machine, Calibration.of(*held_out), training, by_row)
 
 
 def _choosing_rows(approximation: Approximation) -> int:

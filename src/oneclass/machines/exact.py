@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.arrays import Array, blocks, namespace
-from ..core.calibration import Calibration
+from ..core.calibration import Calibration, HeldOut
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows
 from ..core.plan import Plan
@@ -28,6 +28,12 @@ class Fit:
     machine: Machine
     calibration: Calibration
     training: Ranks | None
+    held_out: HeldOut | None  # row by row, where all rows were at hand and judged
+
+    def beside(self, removed: float) -> Fit:
+        """The same fit where rows of that weight, beyond all losses, were removed from the training rows."""
+        training = None if self.training is None else self.training.beside(removed)
+        return replace(self, calibration=self.calibration.beside(removed), training=training)
 
 
 def fit_exactly(
@@ -42,8 +48,8 @@ def fit_exactly(
     plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
     machine, rows = fit_rows(plan, X, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
-    calibrating = w if groups is None else groups.weights(w)
-    return Fit(machine, Calibration.of(machine.held_out_losses(rows), calibrating), training)
+    held_out = HeldOut.of(machine.held_out_losses(rows), w, groups)
+    return Fit(machine, held_out.calibration(), training, held_out)
 
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,10 +15,12 @@ from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import read_groups
 from ..contract.kernels import is_precomputed
+from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
 from ..contract.notices import warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
-from ..core.arrays import Array, is_foreign, namespace, to_device, to_numpy
+from ..contract.screening import Stayed
+from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.groups import Groups
@@ -67,8 +70,9 @@ class KernelMachine(OneClassClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``.
-        y : ignored
-            Present for scikit-learn's sake.
+        y : array-like of shape (n_samples,), optional
+            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
+            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself, in every step.
         groups : array-like of shape (n_samples,), optional
@@ -81,12 +85,19 @@ class KernelMachine(OneClassClassifier):
         self
             The fitted machine.
         """
+        return self._fit(X, y, sample_weight=sample_weight, groups=groups)
+
+    def _fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, stayed: Stayed | None = None
+    ) -> Self:
         decision = decision_of(self)
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
             if groups is not None:
                 raise ValueError(f"{self._name}: groups must be None for a Dask collection: they need rows in memory")
+            if y is not None:
+                raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
             reader = Reader.of_collection(self, X, self.device)
             return self._fit_through(DaskRows(X, reader), reader.header, decision)
         X, header = read_training_rows(self, X)
@@ -95,6 +106,13 @@ class KernelMachine(OneClassClassifier):
             check_square(self, X)
         w = read_weights(self, sample_weight, X)
         together = read_groups(self, groups, X.shape[0])
+        targets = read_targets(self, y, X.shape[0]) if stayed is None else stayed.rows
+        if targets is not None:
+            w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
+            if not bool(namespace(w).any(w > 0)):
+                raise ValueError(
+                    f"{self._name}: sample_weight must be positive for a row of the target class, got zeros"
+                )
         kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]
@@ -103,7 +121,7 @@ class KernelMachine(OneClassClassifier):
         approximation = choose_approximation(self, X)
         if approximation is not None:
             engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, decision, approximation, together)
+            return self._fit_through(engine, header, decision, approximation, together, kept, stayed)
         recipe = recipe_of(self, X, kept)
         # The matrix is factored in place; the host keeps a second one for uncertainty.
         check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
@@ -111,7 +129,7 @@ class KernelMachine(OneClassClassifier):
             fit = fit_exactly(
                 recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=together
             )
-        return self._keep_fit(fit, header, decision, approximation=None, kept=kept)
+        return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
     def fit_chunks(self, chunks: Any, *, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
@@ -156,6 +174,8 @@ class KernelMachine(OneClassClassifier):
         decision: Decision,
         approximation: Approximation | None = None,
         groups: Groups | None = None,
+        kept: Array | None = None,
+        stayed: Stayed | None = None,
     ) -> Self:
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
@@ -169,7 +189,7 @@ class KernelMachine(OneClassClassifier):
                 check=self._checking(header, recipe),
                 groups=groups,
             )
-        return self._keep_fit(fit, header, decision, approximation=approximation)
+        return self._keep_fit(fit, header, decision, approximation=approximation, kept=kept, stayed=stayed)
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
@@ -197,7 +217,9 @@ class KernelMachine(OneClassClassifier):
         *,
         approximation: Approximation | None,
         kept: Array | None = None,
+        stayed: Stayed | None = None,
     ) -> Self:
+        fit = fit if stayed is None else fit.beside(stayed.removed)
         machine, plan = fit.machine, fit.machine.plan
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
@@ -210,6 +232,7 @@ class KernelMachine(OneClassClassifier):
             header,
             threshold,
             fit.calibration,
+            None if fit.held_out is None else replace(fit.held_out, learnt=kept),
             decision_=decision,
             machine_=machine,
             model_=machine.model,

@@ -1,0 +1,132 @@
+r"""Rows of a table that may be dirty: how remote each is from rows it has nothing to do with, and which are odd.
+
+With anomalies among the rows an auto-associative machine of small C ranks them best. In the limit, all that it knows of
+a row, :math:`1 - v(z)`, is C times :math:`\sum_j k(z, x_j)^2`: the mass of the other rows within reach. So to leave out
+a row, its group, or all rows under suspicion is to leave out terms, and a clump needs a fair share of all rows before
+it vouches for itself. With the Laplacian kernel of tamed features the remoteness, minus the log of that mass, grows
+like a distance on which power laws thin out exponentially.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, blocks, device, namespace, ones, to_numpy
+from .bandwidth import bandwidth
+from .calibration import benjamini_hochberg
+from .kernels import Laplacian
+from .scaling import ColumnMoments, Scaler
+
+__all__ = ["Verdict", "p_values_by_tail", "remoteness", "settle"]
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Numbers = np.ndarray[Any, Any]
+
+#: Reach of a row, as a share of the mean distance between rows: the square of a kernel has half its bandwidth.
+_REACH = 0.5
+#: Rows that all are compared with, at most: so many tell a mass to a few hundredths.
+_COMPARED = 4096
+#: Smallest mass, of rows beyond all measure.
+_NOTHING = 1e-300
+#: Share of the distances below which a scale is rounding.
+_ROUNDING = 1e-9
+#: Shares of the bulk between which its tail is fitted; what lies further out may be anything.
+_MIDDLE, _EDGE = 0.5, 0.9
+#: Share of the rows, the remotest ones, that the first judge does not see: more than a clump of outliers has, less than
+#: a kind of normal rows.
+_UNSEEN_AT_FIRST = 0.15
+#: False-discovery rate of suspicion: suspects are no worse than a coin.
+_SUSPICION = 0.5
+_ROUNDS = 20
+
+
+def remoteness(X: Array, kept: Mask, *, groups: Numbers | None = None, scaled: bool = True) -> Numbers:
+    """``-log mean_j k(x_i, x_j)`` of each row over the rows `kept`, itself and its group left out.
+
+    Features are tamed by the rows kept unless they are not to be `scaled`; groups weigh the same.
+    """
+    xp, n = namespace(X), X.shape[0]
+    number = np.arange(n) if groups is None else groups
+    chosen = np.flatnonzero(kept)
+    if len(chosen) > _COMPARED:
+        chosen = np.random.default_rng(0).permutation(chosen)[:_COMPARED]
+    sizes = np.bincount(number[chosen])[number[chosen]]
+    place, w, own, others = (xp.asarray(v, device=device(X)) for v in (chosen, 1 / sizes, number, number[chosen]))
+    X = xp.astype(X, xp.float64, copy=False)
+    rows = xp.take(X, place, axis=0)
+    if scaled:
+        scaler = Scaler.of("tamed", ColumnMoments.of(rows, ones(rows)), rows, ones(rows))
+        X, rows = scaler(X), scaler(rows)
+    kernel = Laplacian(_REACH * bandwidth("mean", Laplacian(), rows, ones(rows)))
+    masses = []
+    for a, b in blocks(n, 2 * len(chosen), X):
+        apart = xp.astype(own[a:b, None] != others[None, :], xp.float64)
+        masses.append((apart * kernel(X[a:b, :], rows)) @ w / xp.clip(apart @ w, min=_NOTHING))
+    return np.asarray(-np.log(np.maximum(to_numpy(xp.concat(masses)), _NOTHING)))
+
+
+def p_values_by_tail(
+    bulk: Numbers, distances: Numbers, *, edge: float = _EDGE, beyond: float = 0.0, independent: float = 1.0
+) -> Numbers:
+    """P-values of distances against those of the `bulk`, whose far end, past the share `edge`, may itself be odd.
+
+    Up to the edge they are ranks. Further out they fall like ``(1 + x / (r s))^-r``, x the distance from the edge: what
+    an exponential tail predicts that is known from r rows, those between the middle of the bulk and the edge, and from
+    how many are further out. Rows of weight `beyond` more are out there, and a share of the rows is `independent`.
+    """
+    ranked = np.sort(bulk)
+    n, total = len(ranked), len(ranked) + beyond
+    low, high = int(_MIDDLE * edge / _EDGE * (n - 1)), int(edge * (n - 1))
+    ranks = (1 + total - np.searchsorted(ranked, distances, side="left")) / (1 + total)
+    gaps = ranked[low + 1 : high + 1] - ranked[low]
+    known = independent * len(gaps)
+    scale = (gaps.sum() + (total - high - 1) * gaps[-1]) / len(gaps) if len(gaps) else 0.0
+    outside = (total - high) / (1 + total)
+    if scale <= _ROUNDING * np.abs(ranked).max():  # the rows say nothing of a tail
+        return np.asarray(np.maximum(ranks, outside))
+    further = np.maximum(distances - ranked[high], 0) / scale
+    return np.where(further > 0, outside * np.exp(-known * np.log1p(further / known)), ranks)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which rows are odd, the p-values and distances that say so, and how many rounds it took to settle."""
+
+    odd: Mask
+    p_values: Numbers
+    distances: Numbers
+    rounds: int
+    settled: bool  # whether the last round kept the rows that the one before had kept
+
+
+def settle(judge: Callable[[Mask], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> Verdict:
+    """Name rows so that on average at most a share `q` of those named are normal.
+
+    `judge` tells the distances of all rows from those kept. Rows under suspicion are kept from judging until suspicion
+    settles on the same rows again. It begins without the remotest rows, lest a clump hide in itself.
+    """
+    everyone = np.ones(n_rows, dtype=bool)
+    distances = judge(everyone)
+    rank = int((1 - _UNSEEN_AT_FIRST) * (n_rows - 1))
+    distances = judge(distances <= np.sort(distances)[rank])
+    p = p_values_by_tail(distances, distances, edge=1 - _UNSEEN_AT_FIRST, independent=independent)
+    kept = [_trusted(p)]
+    for _ in range(_ROUNDS):
+        suspects = n_rows - int(kept[-1].sum())
+        distances = judge(kept[-1])
+        bulk = distances[kept[-1]]
+        p = p_values_by_tail(bulk, distances, beyond=_SUSPICION * suspects, independent=independent)
+        kept.append(_trusted(p))
+        if any(np.array_equal(kept[-1], before) for before in kept[:-1]):
+            break
+    odd = p <= benjamini_hochberg(p, q=q)
+    return Verdict(odd, p, distances, len(kept) - 1, bool(np.array_equal(kept[-1], kept[-2])))
+
+
+def _trusted(p: Numbers) -> Mask:
+    """Rows that are not under suspicion: half of them at least."""
+    return np.asarray((p > benjamini_hochberg(p, q=_SUSPICION)) | (p >= np.median(p)))
