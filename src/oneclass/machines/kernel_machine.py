@@ -110,9 +110,7 @@ class KernelMachine(OneClassClassifier):
         if targets is not None:
             w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
             if not bool(namespace(w).any(w > 0)):
-                raise ValueError(
-                    f"{self._name}: sample_weight must be positive for a row of the target class, got zeros"
-                )
+                raise ValueError(f"{self._name}: sample_weight must be positive for a target, got zeros")
         kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]

@@ -1,0 +1,149 @@
+"""The dirty-data study: odd rows among the rows that a detector learns from.
+
+Tables are made of the targets of each task of the defaults study (defaults.py says where the collections come from) and
+of a share of its outliers, unlabelled. Writes the tables of docs/dirty.md. ``--quick`` takes every sixth task.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import skew
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+
+from _table import markdown, write_between_markers
+from defaults import Task, collections
+from oneclass import AAKELM, VAAKELM, KNNDetector
+
+SHARES = (0.0, 0.01, 0.05, 0.10)
+LARGEST, DRAWS = 300, 2
+Q = 0.1
+SCREEN = "`screen`"
+
+#: Strangeness of each row, and which of them the detector names.
+Answer = tuple[np.ndarray, np.ndarray]
+
+
+def contaminated(task: Task, share: float, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Targets with a share of outliers among them, and which these are; None where there are too few."""
+    name, targets, outliers = task
+    rng = np.random.default_rng([seed, *name.encode()])
+    targets, outliers = rng.permutation(targets)[:LARGEST], rng.permutation(outliers)
+    k = round(share * len(targets) / (1 - share)) if share else 0
+    if len(outliers) < k or (share and not k):
+        return None
+    return np.concatenate([targets, outliers[:k]]), np.arange(len(targets) + k) >= len(targets)
+
+
+def ecod(X: np.ndarray) -> np.ndarray:
+    """The largest of the sums over features of -log of the left tail, of the right, and of the one of the skew [1].
+
+    [1] Li et al. (2022). ECOD: unsupervised outlier detection using empirical cumulative distribution functions.
+    """
+    ranked = np.sort(X, axis=0)
+    sides = [np.stack([np.searchsorted(r, x, side="right") for r, x in zip(ranked.T, X.T, strict=True)], axis=1)]
+    sides += [len(X) - np.stack([np.searchsorted(r, x) for r, x in zip(ranked.T, X.T, strict=True)], axis=1)]
+    left, right = (-np.log(side / len(X)) for side in sides)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that do not vary
+        by_skew = np.where(skew(X, axis=0) < 0, left, right)
+    return np.maximum.reduce([side.sum(axis=1) for side in (left, right, by_skew)])
+
+
+def tamed(X: np.ndarray) -> np.ndarray:
+    low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0)
+    spread = np.where(high > low, (high - low) / 3.29, np.where(X.std(axis=0) > 0, X.std(axis=0), 1))
+    return np.arcsinh((X - middle) / spread)
+
+
+def ours(X: np.ndarray) -> Iterator[tuple[str, Answer]]:
+    found = KNNDetector(delta=0).screen(X, q=Q)
+    yield SCREEN, (-found.scores, found.odd)
+    small = AAKELM(loss="uncertainty", C=1 / 32, kernel="laplacian", sigma="mean", scale=False).fit(tamed(X))
+    yield "AAKELM held out, C = 1/32, uncertainty", _held_out(small)
+    machine = VAAKELM().fit(X)
+    yield "VAAKELM held out, defaults", _held_out(machine)
+    yield "VAAKELM.fit_predict, defaults", (-machine.score_samples(X), machine.predict(X) == -1)
+
+
+def _held_out(machine: AAKELM | VAAKELM) -> Answer:
+    return -machine.held_out_scores_, machine.held_out_p_values_ <= machine.delta
+
+
+def peers(X: np.ndarray) -> Iterator[tuple[str, Answer]]:
+    """Other detectors on z-scores with their own defaults; where these name nothing, PyOD's: a tenth of the rows."""
+    Z = StandardScaler().fit_transform(X)
+    forest = IsolationForest(random_state=0).fit(Z)
+    yield "isolation forest", (-forest.score_samples(Z), forest.predict(Z) == -1)
+    factor = LocalOutlierFactor(n_neighbors=min(20, len(Z) - 1))
+    labels = factor.fit_predict(Z)
+    yield "LOF", (-factor.negative_outlier_factor_, labels == -1)
+    yield "20-NN", _largest_tenth(-KNNDetector(n_neighbors=min(20, len(Z) - 1)).fit(X).held_out_scores_)
+    yield "ECOD", _largest_tenth(ecod(X))
+    machine = OneClassSVM().fit(Z)
+    yield "one-class SVM", (-machine.decision_function(Z), machine.predict(Z) == -1)
+
+
+def _largest_tenth(strange: np.ndarray) -> Answer:
+    return strange, strange > np.quantile(strange, 0.9)
+
+
+def study(task: Task, share: float, seed: int) -> dict[str, tuple[float, ...]] | None:
+    """Of each detector: AUROC, average precision, share of false discoveries, of outliers found and of rows named."""
+    if (made := contaminated(task, share, seed)) is None:
+        return None
+    X, y = made
+    result = {}
+    for name, (strange, named) in (*ours(X), *peers(X)):
+        ranking = (roc_auc_score(y, strange), average_precision_score(y, strange)) if y.any() else (np.nan, np.nan)
+        false = np.sum(named & ~y) / max(1, named.sum())
+        result[name] = (*ranking, false, named[y].mean() if y.any() else np.nan, named.mean())
+    return result
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    tasks = [task for collection in collections().values() for task in collection][:: 6 if quick else 1]
+    points = [(share, task, seed) for share in SHARES for task in tasks for seed in range(1 if quick else DRAWS)]
+    done = Parallel(n_jobs=1 if quick else 2)(delayed(study)(task, share, seed) for share, task, seed in points)
+    by_share = {share: [] for share in SHARES}
+    for (share, _, _), result in zip(points, done, strict=True):
+        if result is not None:
+            by_share[share].append(list(result.values()))
+    names = list(done[0])
+    means = {share: np.mean(results, axis=0) for share, results in by_share.items()}
+    dirty = [means[share] for share in SHARES[1:]]
+    ranking, naming = [], []
+    for k, name in enumerate(names):
+        pairs = [mean[k, :2] for mean in (*dirty, np.mean(dirty, axis=0))]
+        ranking.append([name, *(f"{area:.3f} / {precision:.3f}" for area, precision in pairs)])
+        named = [f"{mean[k, 2]:.0%} / {mean[k, 3]:.0%}" for mean in dirty]
+        naming.append([name, f"{means[0.0][k, 4]:.1%}", *named])
+    heads = [f"{share:.0%}" for share in SHARES]
+    made = {
+        "ranking": markdown(["detector", *heads[1:], "mean"], ranking),
+        "naming": markdown(["detector", "rows named at 0%", *heads[1:]], naming),
+    }
+    everything = np.concatenate([by_share[share] for share in SHARES[1:]])
+    gaps = everything[:, 0, :2] - everything[:, names.index("isolation forest"), :2]
+    errors = gaps.std(axis=0) / np.sqrt(len(tasks))  # tables of a task agree
+    print(f"tables: { {share: len(results) for share, results in by_share.items()} }")
+    print(f"screen less isolation forest: {gaps.mean(axis=0).round(4)}, standard errors {errors.round(4)}")
+    page = Path(__file__).parents[1] / "docs" / "dirty.md"
+    for name, text in made.items():
+        print(text, "\n")
+        if not quick:
+            write_between_markers(page, f"dirty-{name}", text)
+
+
+if __name__ == "__main__":
+    main()
