@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import RobustScaler
 
-from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom
+from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom, make_one_class_pipeline
 from oneclass.core import bulk
 from oneclass.core.bulk import p_values_by_tail, remoteness, settle
 from oneclass.core.calibration import Calibration
@@ -93,8 +94,8 @@ def test_p_values_beyond_an_exponential_bulk_are_exact():
 
 def slow_remoteness(X, kept, groups):
     rows = X[kept]
-    low, middle, high = np.quantile(rows, [0.05, 0.5, 0.95], axis=0)
-    T = np.arcsinh((X - middle) / ((high - low) / 3.29))
+    low, middle, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0)
+    T = np.arcsinh((X - middle) / ((high - low) / 2.563))
     inside = [i for i in range(len(X)) if kept[i]]
     reach = 0.5 * np.mean([np.abs(T[i] - T[j]).sum() for i in inside for j in inside if i != j])
     result = []
@@ -230,6 +231,17 @@ def test_tables_keep_their_names_and_their_order():
     np.testing.assert_array_equal(np.isnan(model.held_out_scores_), y)
     assert found.scores[y].max() < found.scores[~y].min()
     assert repr(found).startswith("Screening(10 of 200 rows odd, 1 round, VAAKELM(")
+
+
+def test_a_pipeline_screens_what_its_steps_make_of_the_table():
+    X, y = dirty("gaussian", 0.05, np.random.default_rng(0), clumped=False)
+    pipe = make_one_class_pipeline(RobustScaler(), KNNDetector())
+    found = pipe.screen(X)
+    alone = KNNDetector()
+    np.testing.assert_array_equal(found.odd, alone.screen(RobustScaler().fit_transform(X)).odd)
+    assert found.classifier is pipe
+    np.testing.assert_array_equal(pipe.predict(X[y]), -1)
+    np.testing.assert_array_equal(pipe.held_out_scores_, alone.held_out_scores_)
 
 
 def test_arrays_of_other_libraries_are_screened_where_they_are(xp):

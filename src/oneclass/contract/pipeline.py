@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array, to_numpy
 from ..engines.chunks import Transformed
 from .columns import NoWayBackError, folded, origins, restored
+from .screening import Screening
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
 
@@ -95,6 +97,27 @@ class OneClassPipeline(Pipeline):
     def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Array:
         """`fit`, and what the classifier's `fit_predict` says of the same rows; the parameters are those of `fit`."""
         return super().fit_predict(X, y, **self._addressed(params))
+
+    @_if_last_has("screen")
+    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+        """Fit the transformers on a table that may be dirty, and let the classifier `screen` what they make of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table.
+        q : float in (0, 1), default=0.1
+            False-discovery rate asked for.
+        groups : array-like of shape (n_samples,), optional
+            The group of each row.
+
+        Returns
+        -------
+        Screening
+            As that of the classifier, with this pipeline as `classifier`.
+        """
+        rows = self[:-1].fit_transform(X) if len(self.steps) > 1 else X
+        return replace(self.steps[-1][1].screen(rows, q=q, groups=groups), classifier=self)
 
     def _addressed(self, params: dict[str, Any]) -> dict[str, Any]:
         if get_config()["enable_metadata_routing"]:
@@ -265,6 +288,16 @@ class OneClassPipeline(Pipeline):
     def calibration_(self) -> Any:
         """Held-out losses of the last step."""
         return self.steps[-1][1].calibration_
+
+    @property
+    def held_out_scores_(self) -> Any:
+        """Held-out scores of the last step."""
+        return self.steps[-1][1].held_out_scores_
+
+    @property
+    def held_out_p_values_(self) -> Any:
+        """Held-out p-values of the last step."""
+        return self.steps[-1][1].held_out_p_values_
 
     @property
     def decision_(self) -> Any:
