@@ -117,7 +117,8 @@ class OneClassPipeline(Pipeline):
             As that of the classifier, with this pipeline as `classifier`.
         """
         rows = self[:-1].fit_transform(X) if len(self.steps) > 1 else X
-        return replace(self.steps[-1][1].screen(rows, q=q, groups=groups), classifier=self)
+        found: Screening = self.steps[-1][1].screen(rows, q=q, groups=groups)
+        return replace(found, classifier=self)
 
     def _addressed(self, params: dict[str, Any]) -> dict[str, Any]:
         if get_config()["enable_metadata_routing"]:
