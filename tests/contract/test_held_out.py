@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
-from oneclass import AAKELM, OCKELM, SVDD, VAAKELM, KMeansDetector, KNNDetector, Nystrom, PCADetector
+from oneclass import AAKELM, OCKELM, SVDD, VAAKELM, KMeansDetector, KNNDetector, Nystrom, PCADetector, load
 from oracle.comparison import assert_agree
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3))
@@ -126,6 +126,16 @@ def test_a_threshold_that_needs_no_held_out_scores_leaves_none_behind():
     model.set_params(threshold="train").fit(ROWS)
     with pytest.raises(AttributeError, match=r"KMeansDetector: held_out_scores_ .* threshold='loo'"):
         _ = model.held_out_scores_
+
+
+def test_files_keep_what_was_held_out(tmp_path):
+    y = np.where(np.arange(40) % 4 == 1, -1, 1)
+    for make in (VAAKELM, KNNDetector):
+        model = make(delta=0.2).fit(ROWS, y, groups=OWNER)
+        model.save(tmp_path / "model.oneclass")
+        again = load(tmp_path / "model.oneclass")
+        np.testing.assert_array_equal(again.held_out_scores_, model.held_out_scores_)
+        np.testing.assert_array_equal(again.held_out_p_values_, model.held_out_p_values_)
 
 
 def test_held_out_scores_take_one_number_a_row():

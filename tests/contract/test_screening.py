@@ -9,7 +9,7 @@ from scipy.stats import binom
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import RobustScaler
 
-from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom, make_one_class_pipeline
+from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom, load, make_one_class_pipeline, to_onnx
 from oneclass.core import bulk
 from oneclass.core.bulk import p_values_by_tail, remoteness, settle
 from oneclass.core.calibration import Calibration
@@ -242,6 +242,19 @@ def test_a_pipeline_screens_what_its_steps_make_of_the_table():
     assert found.classifier is pipe
     np.testing.assert_array_equal(pipe.predict(X[y]), -1)
     np.testing.assert_array_equal(pipe.held_out_scores_, alone.held_out_scores_)
+
+
+@pytest.mark.parametrize("make", [VAAKELM, KNNDetector], ids=lambda m: m.__name__)
+def test_files_and_graphs_keep_the_correction(make, tmp_path):
+    X, _ = dirty("gaussian", 0.05, np.random.default_rng(0), clumped=False)
+    model = make()
+    model.screen(X)
+    model.save(tmp_path / "model.oneclass")
+    np.testing.assert_array_equal(load(tmp_path / "model.oneclass").p_value(X), model.p_value(X))
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    (p,) = session.run(["p_value"], {session.get_inputs()[0].name: X})
+    assert_agree(p.ravel(), model.p_value(X), 1e-9)
 
 
 def test_arrays_of_other_libraries_are_screened_where_they_are(xp):

@@ -126,7 +126,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         NaN for rows that nothing was learnt from, by their weight or label. Fits that do not judge every row, one by
         one and in memory, have none.
         """
-        held_out = self._judged("held_out_scores_")
+        held_out = self._row_by_row("held_out_scores_")
         return self._give(held_out.in_row_order(-held_out.losses))
 
     @property
@@ -136,17 +136,18 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         With groups, among those of other groups. They are the ranks of the rows themselves, so a share alpha of them
         is at most alpha whatever the rows are; `screen` says which rows are odd.
         """
-        held_out = self._judged("held_out_p_values_")
+        held_out = self._row_by_row("held_out_p_values_")
         return self._give(held_out.in_row_order(held_out.p_values()))
 
-    def _judged(self, attribute: str) -> HeldOut:
+    def _row_by_row(self, attribute: str) -> HeldOut:
         check_is_fitted(self)
-        if self.held_out_ is None:
+        held_out: HeldOut | None = vars(self).get("held_out_")  # which files of earlier versions do not have
+        if held_out is None:
             why = "chunks, Dask collections and fits that judge a sample of the rows keep `calibration_` alone"
             if self.calibration_ is None:
                 why = f"a fit with threshold={self.threshold!r} judges none; fit with threshold='loo'"
             raise AttributeError(f"{self._name}: {attribute} needs the held-out loss of every row, but {why}")
-        return self.held_out_
+        return held_out
 
     # The verbs.
 

@@ -172,8 +172,8 @@ class Calibration(Ranks):
         xp = namespace(losses)
         reached = xp.concat([xp.zeros_like(self.reached[:1]), self.reached])
         place = xp.searchsorted(self.limits, losses, side="left")
-        beyond = 1 + self.removed
-        p = (beyond + (reached[-1] - xp.take(reached, place))) / (beyond + reached[-1])
+        first = 1 + self.removed
+        p = (first + (reached[-1] - xp.take(reached, place))) / (first + reached[-1])
         fitted = None if tail is None else TAILS[tail](self)
         if fitted is None:
             return p

@@ -10,9 +10,10 @@ from ..baselines.models import MODELS
 from ..contract.pipeline import OneClassPipeline
 from ..contract.saving import Saved
 from ..core.approximation import Fourier, Nystrom
-from ..core.calibration import Calibration
+from ..core.calibration import Calibration, HeldOut
 from ..core.embedding import Scatter, UserLaplacian
 from ..core.features import FourierMap, NystromMap
+from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.machine import Machine
 from ..core.outliers import OutlierGenerator
@@ -33,6 +34,8 @@ _VALUES: tuple[type, ...] = (
     DualModel,
     Fourier,
     FourierMap,
+    Groups,
+    HeldOut,
     Laplacian,
     Linear,
     Machine,

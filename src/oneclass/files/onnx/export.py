@@ -100,7 +100,8 @@ def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
         place = beyond if place is None else place * branches + beyond
     # In the type of the held-out losses, as the library counts.
     below = np.concatenate([[0], to_numpy(calibration.reached)]).astype(to_numpy(calibration.reached).dtype)
-    return losses.graph.apply("Gather", (1 + (below[-1] - below)) / (1 + below[-1]), place)
+    first = 1 + calibration.removed
+    return losses.graph.apply("Gather", (first + (below[-1] - below)) / (first + below[-1]), place)
 
 
 def _model(onnx: Any, classifier: OneClassClassifier, graph: Graph, outputs: dict[str, Tensor], kind: Any) -> Any:
