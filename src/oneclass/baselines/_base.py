@@ -92,8 +92,10 @@ class Training:
     @property
     def scales_itself(self) -> bool:
         """Whether more than a few rows are a good part of the deviation that they are divided by."""
-        own = (self.Z**2).max(axis=1) / max(len(self.Z) - 1, 1)
-        return self.zscored and float(np.mean(own > _GOOD_PART)) > _FEW
+        n = len(self.Z)
+        if not self.zscored or n < 2 * _FOLDS:  # so few promise nothing
+            return False
+        return float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _GOOD_PART)) > _FEW
 
 
 class Baseline(OneClassClassifier):
