@@ -36,6 +36,8 @@ from oneclass.datasets import load, names
 
 #: Rows to judge by, and a common task's splits: a collection of few tasks gets several of each.
 LARGEST_TEST, JUDGEMENTS = 500, 100
+#: Tasks of a collection, drawn from those that it has.
+MOST = 120
 DIGITS = (0, 4, 8)
 DEFAULT = "VAAKELM"
 
@@ -65,7 +67,9 @@ def collections() -> dict[str, list[Task]]:
     found = {"library": library()}
     if folder := os.environ.get("ONECLASS_TABLES"):
         for inside in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
-            found[inside.name] = [task for file in sorted(inside.glob("*.csv")) for task in of_table(file)]
+            tasks = [task for file in sorted(inside.glob("*.csv")) for task in of_table(file)]
+            drawn = np.sort(np.random.default_rng(0).permutation(len(tasks))[:MOST])
+            found[inside.name] = [tasks[i] for i in drawn]
     return found
 
 

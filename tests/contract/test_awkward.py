@@ -28,7 +28,8 @@ def fitted(name, mode, X):
     """The classifier fitted to rows, or None where it refuses them by name."""
     model = getattr(oneclass, name)(**MODES[mode], **DRAWING.get(name, {}))
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate|.*columns are few|.*did not converge|.*Number of distinct")
+        expected = ("smallest false-alarm rate", "columns are few", "did not converge", "Number of distinct")
+        warnings.filterwarnings("ignore", message="|".join(f".*{words}" for words in expected))
         try:
             return model.fit(X)
         except ValueError as refusal:
