@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from oneclass import AAKELM
-from oneclass.selection import SCORERS, get_scorer, recall_at
+from oneclass.selection import SCORERS, Scorer, get_scorer, recall_at
 
 RNG = np.random.default_rng(0)
 TARGETS = RNG.uniform(size=80) < 0.6
@@ -28,6 +28,17 @@ EXPECTED = {
 @pytest.mark.parametrize("name", EXPECTED)
 def test_scorer_is_the_metric_of_scikit_learn(name):
     assert SCORERS[name].metric(TARGETS, DECISIONS) == pytest.approx(EXPECTED[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("scorer", [*SCORERS.values(), recall_at(0.1)], ids=lambda scorer: scorer.name)
+def test_what_a_scorer_does_not_see_changes_nothing(scorer):
+    unseen = {"signs": np.sign(DECISIONS) * RNG.uniform(1, 9, size=80), "ranks": np.exp(DECISIONS) - 3}
+    assert scorer.metric(TARGETS, unseen[scorer.sees]) == pytest.approx(scorer.metric(TARGETS, DECISIONS), abs=1e-12)
+
+
+def test_a_scorer_sees_decisions_ranks_or_signs():
+    with pytest.raises(ValueError, match="Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got 'sums'"):
+        Scorer("mine", lambda targets, decisions: 0.0, sees="sums")
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.25])

@@ -46,6 +46,17 @@ def test_scores_are_those_of_refits_where_rows_tie(rows, machine):
             np.testing.assert_allclose(found[column], expected[column], atol=1e-12, err_msg=column)
 
 
+@pytest.mark.parametrize("scoring", ["f1", "auroc", "recall_at_false_alarms"])
+@pytest.mark.parametrize("levels", [3, 5])
+@pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
+def test_rows_of_few_levels_are_no_reason_to_refit(loss, levels, scoring, monkeypatch):
+    monkeypatch.setattr(_evaluate, "_by_refits", None)
+    machine = VAAKELM(kernel="rbf", sigma="mean", loss=loss)
+    X, y = np.random.default_rng(levels).integers(0, levels, size=(120, 3)).astype(float), np.repeat([1, -1], [90, 30])
+    grid = {"C": [2.0**k for k in range(-5, 6)], "delta": [0.05, 0.1]}
+    assert OneClassSearchCV(machine, grid, scoring=scoring, cv=3, refit=False).fit(X, y).best_score_ > 0
+
+
 @pytest.mark.parametrize("scoring", ["f1", "auroc"])
 def test_copies_of_rows_alone_are_no_reason_to_refit(scoring, monkeypatch):
     monkeypatch.setattr(_evaluate, "_by_refits", None)

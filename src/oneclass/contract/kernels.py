@@ -13,7 +13,11 @@ from .checks import check_number
 
 __all__ = ["is_precomputed", "read_cost", "read_kernel"]
 
-_KERNELS = {"rbf": k.RBF, "laplacian": k.Laplacian, "polynomial": k.Polynomial, "linear": k.Linear}
+_RADIAL: dict[str, type[k.RBF] | type[k.Laplacian]] = {"rbf": k.RBF, "laplacian": k.Laplacian}
+_PLAIN: dict[str, type[k.Polynomial] | type[k.Linear]] = {"polynomial": k.Polynomial, "linear": k.Linear}
+
+#: Kernels without a bandwidth, by their classes: asking a protocol takes as long as all other checks of a machine.
+_Plain = k.Polynomial | k.Linear | k.Precomputed | k.UserKernel
 
 
 def is_precomputed(estimator: Any) -> bool:
@@ -24,7 +28,7 @@ def is_precomputed(estimator: Any) -> bool:
 def read_kernel(estimator: Any) -> k.Kernel:
     """The kernel that `estimator.kernel` and `estimator.sigma` stand for; its bandwidth may be a rule by name."""
     kernel = _named_kernel(estimator)
-    if not isinstance(kernel, k.Radial):
+    if isinstance(kernel, _Plain):
         return kernel
     sigma = kernel.sigma
     if isinstance(sigma, str) and sigma in BANDWIDTH_RULES:
@@ -47,18 +51,19 @@ def read_cost(estimator: Any) -> float | str:
     return LIKELIHOOD
 
 
-def _named_kernel(estimator: Any) -> k.Kernel:
+def _named_kernel(estimator: Any) -> k.Radial | _Plain:
     """The kernel with its bandwidth as given: a number or the name of a rule."""
     kernel = estimator.kernel
     name = type(estimator).__name__
     if isinstance(kernel, str):
         if kernel == "precomputed":
             return k.Precomputed()
-        if kernel not in _KERNELS:
-            listed = ", ".join(repr(c) for c in (*_KERNELS, "precomputed"))
+        if kernel not in _RADIAL and kernel not in _PLAIN:
+            listed = ", ".join(repr(c) for c in (*_RADIAL, *_PLAIN, "precomputed"))
             raise ValueError(f"{name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
-        made: k.Kernel = _KERNELS[kernel]()
-        return made.with_sigma(estimator.sigma) if isinstance(made, k.Radial) else made
+        if kernel in _RADIAL:
+            return _RADIAL[kernel](sigma=estimator.sigma)
+        return _PLAIN[kernel]()
     if isinstance(kernel, k.Radial | k.Polynomial | k.Linear):
         return kernel
     if not callable(kernel):

@@ -18,17 +18,25 @@ def assign(Z: Array, centres: Array) -> Array:
     """Index of the nearest centre of each row, of the first one where several are as near."""
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)  # distances from afar would be differences of large numbers
-    centres = centres - origin
+    ranges = blocks(Z.shape[0], max(centres.shape), Z)
+    return xp.concat([_nearest(*_seen_from(origin, Z[a:b, :]), centres - origin) for a, b in ranges])
+
+
+def _seen_from(origin: Array, Z: Array) -> tuple[Array, Array]:
+    """The rows, and how far each is away."""
+    xp = namespace(Z)
+    rows = Z - origin
+    return rows, xp.sqrt(xp.sum(rows * rows, axis=1))
+
+
+def _nearest(rows: Array, lengths: Array, centres: Array) -> Array:
+    xp = namespace(rows)
     halves = xp.sum(centres * centres, axis=1) / 2
     reach = xp.sqrt(2 * xp.max(halves))
-    parts = []
-    for a, b in blocks(Z.shape[0], max(centres.shape), Z):
-        rows = Z[a:b, :] - origin
-        far = halves - rows @ centres.T
-        margin = _margin(Z, 0.75) * reach * (reach + xp.sqrt(xp.sum(rows * rows, axis=1)))
-        nearest = far <= (xp.min(far, axis=1) + margin)[:, None]
-        parts.append(xp.argmax(xp.astype(nearest, xp.int8), axis=1))
-    return xp.concat(parts)
+    far = halves - rows @ centres.T
+    margin = _margin(rows, 0.75) * reach * (reach + lengths)
+    nearest = far <= (xp.min(far, axis=1) + margin)[:, None]
+    return xp.argmax(xp.astype(nearest, xp.int8), axis=1)
 
 
 def kmeans(Z: Array, w: Array, n_clusters: int, *, splits: Splits | None = None, max_iter: int = 100) -> Array:
@@ -43,13 +51,15 @@ def kmeans(Z: Array, w: Array, n_clusters: int, *, splits: Splits | None = None,
 def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int) -> Array:
     """Move the centres to the means of the rows nearest to them until no row changes hands; drop those with no rows."""
     xp = namespace(Z)
-    labels = assign(Z, centres)
+    origin = xp.mean(centres, axis=0)
+    seen = _seen_from(origin, Z)
+    labels = _nearest(*seen, centres - origin)
     for _ in range(max_iter):
         membership = one_hot(labels, centres.shape[0], Z)
         weight = w @ membership
         kept = weight > 0
         centres = ((membership * w[:, None]).T @ Z)[kept] / weight[kept][:, None]
-        before, labels = labels, assign(Z, centres)
+        before, labels = labels, _nearest(*seen, centres - origin)
         if centres.shape[0] == weight.shape[0] and bool(xp.all(labels == before)):
             break
     return centres

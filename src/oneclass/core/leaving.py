@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .arrays import Array, blocks, device, namespace
 from .embedding import Scatter
 
-__all__ = ["Embedded", "leave", "leave_one_by_one", "taken"]
+__all__ = ["Embedded", "leave", "leave_one_by_one", "leave_own_cluster", "taken"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,11 @@ class Embedded:
 def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
     """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare`: 1 - Q U."""
     xp = namespace(T)
-    if embedded.scatter.own_mean:
-        return _leave_own_cluster(embedded, T, residuals, spare, left)
+    scatter, members, sizes = embedded.scatter, embedded.members, embedded.sizes
+    if scatter.own_mean:
+        shares, size = members @ (scatter.shares(sizes) / embedded.C), members @ sizes
+        across, inside = xp.sum(embedded.QV * members, axis=1), members @ xp.linalg.diagonal(embedded.VQV)
+        return leave_own_cluster(T, residuals, spare, left, shares, size, across, inside, members @ embedded.VF)
     places = xp.arange(T.shape[0], device=device(T))[:, None]
     Q = (1 - spare) / left
     given = (left[:, None], spare[:, None, None], Q[:, None, None], T[:, None, :], residuals[:, None, :])
@@ -42,29 +45,36 @@ def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Arra
     return held[:, 0, :], variance[:, 0]
 
 
-def _leave_own_cluster(
-    embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array
+def leave_own_cluster(
+    T: Array,
+    residuals: Array,
+    spare: Array,
+    left: Array,
+    shares: Array,
+    size: Array,
+    across: Array,
+    inside: Array,
+    VF: Array,
 ) -> tuple[Array, Array]:
     """The same where a row leaves the scatter of one cluster alone, which takes one direction out of it.
 
     Of ``D = -a v v'``, v = (1, -1/size), only ``v' P v`` counts: small beside the terms that it is made of where the
-    variance weighs much, so that a determinant of both columns would be rounding.
+    variance weighs much, so that a determinant of both columns would be rounding. Of its own cluster a row knows the
+    share over C, the `size`, and what it has of QV, VQV and VF. Every array may have one more axis behind that of the
+    rows, for several C.
     """
     xp = namespace(T)
-    members, sizes = embedded.members, embedded.sizes
-    shares = members @ (embedded.scatter.shares(sizes) / embedded.C)
-    size, across = members @ sizes, xp.sum(embedded.QV * members, axis=1)
     rest = size - left
     some = rest > xp.finfo(T.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
-    weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
+    weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(shares))
     q, s = (1 - spare) / left / spare, across / spare
-    r = members @ xp.linalg.diagonal(embedded.VQV) + left * across * s
-    residuals = residuals / spare[:, None]
-    # What was known of the row, and of its distance from the mean of its cluster.
-    known = T - residuals - (members @ embedded.VF - (left * across)[:, None] * residuals) / size[:, None]
+    r = inside + left * across * s
     pull = q - s / size
     force = weight * pull / (1 - weight * (pull - (s - r / size) / size))
-    return residuals - force[:, None] * known, q + force * pull
+    # The force is on what was known of the row, T - e / spare, and of its distance from the mean of its cluster.
+    held = ((1 + force * (1 - left * across / size)) / spare)[..., None] * residuals
+    held -= force[..., None] * (T - VF / size[..., None])
+    return held, q + force * pull
 
 
 def leave(

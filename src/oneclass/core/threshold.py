@@ -59,8 +59,7 @@ class Ranks:
 
     def place(self, rank: float) -> int:
         """Where the loss of that rank stands."""
-        short = int(namespace(self.reached).count_nonzero(self.reached < rank * (1 - _SLACK)))
-        return min(short, int(self.losses.shape[0]) - 1)
+        return min(_count_below(self.reached, rank * (1 - _SLACK)), int(self.losses.shape[0]) - 1)
 
     def on(self, rank: float) -> float:
         """The loss of that rank, and what rounding may make of it: no copy of a row is beyond its own loss."""
@@ -72,10 +71,7 @@ class Ranks:
         s = self.losses
         value = float(s[self.place(rank)])
         margin = self._eps() ** 0.5 * max(abs(value), value - float(s[0]))  # copies of a row are no next one
-        if isinstance(s, np.ndarray):  # a search visits many thresholds
-            above = int(s.searchsorted(value + margin, side="right"))
-        else:
-            above = int(namespace(s).count_nonzero(s <= value + margin))
+        above = _count_below(s, value + margin, included=True)
         following = float(s[above]) if above < s.shape[0] else math.inf
         return value + (following - value) / 2 if math.isfinite(following) else value + margin
 
@@ -163,6 +159,13 @@ class Decision:
 #: Rules of the machines by name, and those among them that look at held-out losses.
 RULES: dict[str, Rule] = {"loo": conformal, "train": paper, "authors": authors}
 HELD_OUT = ("loo",)
+
+
+def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:
+    """How many of ranked numbers are below the value, which may be `included`."""
+    if isinstance(ranked, np.ndarray):  # a search visits many thresholds
+        return int(ranked.searchsorted(value, "right" if included else "left"))
+    return int(namespace(ranked).count_nonzero(ranked <= value if included else ranked < value))
 
 
 def _total(w: Array) -> float:

@@ -181,7 +181,9 @@ def by_consistency(problem: Problem) -> Decided:
     delta = np.array([promised(machine) for machine in machines])
     folds = [_targets_only(fold) for fold in problem.folds()]
     sizes = np.array([len(fold.y) for fold in folds])
-    rows, columns = problem.judge(folds, {"rejected": Scorer("rejected", _rejected)}, estimator, sizes=True)
+    rows, columns = problem.judge(
+        folds, {"rejected": Scorer("rejected", _rejected, sees="signs")}, estimator, sizes=True
+    )
     shares = table(rows, len(problem.candidates), len(folds), "rejected")
     rejected = shares @ sizes / sizes.sum()
     complexity = _complexities(rows, len(problem.candidates))

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from ..contract.reading import read_rows, read_training_rows
+from ._judged import SETTLED
 from ._moments import MomentPath
 from ._points import Family, Params, Path, Refusal, families
 from ._spectral import SpectralPath
@@ -122,17 +123,19 @@ def _walk(
     for g, group in enumerate(family.by_variance()):
         if g > 0:
             path = path.again(family.points[group[0]].recipe)
-        for i in group:
-            point = family.points[i]
-            decisions, slack = path.decisions(point)
-            favour = np.where(targets, slack, -slack)
-            high, low = (
-                {name: scorer.metric(targets, moved) for name, scorer in scorers.items()}
-                for moved in (decisions + favour, decisions - favour)
-            )
-            scores = {name: (high[name] + low[name]) / 2 for name in scorers}
-            row = Row(i, k, scores, path.complexity(point) if sizes else np.nan, 0.0, numerics=path.numerics)
-            yield row, not any(abs(high[name] - low[name]) > _INDIFFERENT for name in scorers)
+        found = [path.decisions(family.points[i]) for i in group]
+        settled = {sees: SETTLED[sees](found, path.copies) for sees in {scorer.sees for scorer in scorers.values()}}
+        for p, i in enumerate(group):
+            scores, sure = {}, True
+            for name, scorer in scorers.items():
+                if settled[scorer.sees][p]:
+                    scores[name] = scorer.metric(targets, found[p].values)
+                    continue
+                high, low = (scorer.metric(targets, moved) for moved in found[p].extremes(targets))
+                scores[name] = (high + low) / 2
+                sure = sure and not abs(high - low) > _INDIFFERENT
+            size = path.complexity(family.points[i]) if sizes else np.nan
+            yield Row(i, k, scores, size, 0.0, numerics=path.numerics), sure
 
 
 def _by_refits(

@@ -16,11 +16,10 @@ from ..core.scaling import ColumnMoments
 from ..engines import InMemory
 from ..machines.approximate import Approximation, Ranked, judge_training, plan_through
 from ..machines.exact import losses_of
+from ._judged import Decisions
 from ._points import Family, Point, Refusal
 
 __all__ = ["MomentPath"]
-
-Float = NDArray[np.float64]
 
 
 class MomentPath:
@@ -53,7 +52,12 @@ class MomentPath:
         """The same rows with the variance of another recipe: other clusters, and so other moments."""
         return MomentPath(recipe, self._approximation, self._seed, self._engine.X, self._rows)
 
-    def decisions(self, point: Point) -> tuple[Float, float]:
+    @property
+    def copies(self) -> NDArray[np.intp]:
+        """No row stands for another one."""
+        return np.arange(self._rows.shape[0])
+
+    def decisions(self, point: Point) -> Decisions:
         """Decision values of the rows to judge; those of a fit, so none is off."""
         recipe, decision = point.recipe, point.decision
         machine = self._machine(recipe)
@@ -64,7 +68,8 @@ class MomentPath:
         fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=recipe, mean_residual=machine.mean_residual)
-        return to_numpy(threshold - losses), 0.0
+        values = to_numpy(threshold - losses)
+        return Decisions(values, np.zeros_like(values), 0.0)
 
     def complexity(self, point: Point) -> float:
         """Effective number of parameters: the sum of the training rows' leverages."""

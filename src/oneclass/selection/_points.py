@@ -18,10 +18,12 @@ from ..core.threshold import Decision
 from ..machines.approximate import Approximation, choose_approximation
 from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
+from ._judged import Decisions
 
 __all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity"]
 
 Float = NDArray[np.float64]
+Index = NDArray[np.intp]
 Params = dict[str, Any]
 
 
@@ -43,12 +45,17 @@ class Path(Protocol):
     #: How it works, for `cv_results_`.
     numerics: str
 
+    @property
+    def copies(self) -> Index:
+        """A number for each row to judge, the same for copies of a row: rounding does not tell them apart."""
+        ...
+
     def again(self, recipe: Recipe) -> Path:
         """The same rows and kernel with the variance of another recipe; this path has nothing more to tell then."""
         ...
 
-    def decisions(self, point: Point) -> tuple[Float, Float | float]:
-        """Decision values of the rows to judge, and how far off rounding may leave them."""
+    def decisions(self, point: Point) -> Decisions:
+        """Decision values of the rows to judge."""
         ...
 
     def complexity(self, point: Point) -> float:
@@ -104,13 +111,18 @@ def families(
     # Grids cross few recipes with few decisions: each is read once.
     machines: dict[Hashable, tuple[Recipe, Approximation | None, int, Any]] = {}
     decisions: dict[Hashable, Decision] = {}
+    known = estimator.get_params(deep=False).keys()
     for i, params in enumerate(candidates):
         deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold", "confidence")}
         fitting: Params = {name: params[name] for name in params if name not in deciding}
         key, other = (frozenset((name, identity(part[name])) for name in part) for part in (fitting, deciding))
         try:
             if key not in machines:
-                machine = copy(estimator).set_params(**fitting)
+                machine = copy(estimator)
+                if fitting.keys() <= known:  # set_params would read the signature again for every point
+                    machine.__dict__.update(fitting)
+                else:
+                    machine.set_params(**fitting)
                 recipe = recipe_of(machine, rows if whole else None)
                 machines[key] = recipe, choose_approximation(machine, rows), seed_of(machine), machine.device
             if other not in decisions:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.cholesky import cholesky, inverse_of_factored
 from ..core.clusters import Splits
 from ..core.embedding import WithinVariance
-from ..core.leaving import Embedded, leave_one_by_one
+from ..core.leaving import Embedded, leave_one_by_one, leave_own_cluster
 from ..core.likelihood import COSTS
 from ..core.loss import loss
 from ..core.machine import put_threshold
@@ -26,7 +26,7 @@ from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
 from ..core.threshold import Ranks
 from ..core.tridiagonal import Tridiagonal
-from ._judged import Judged
+from ._judged import Decisions, Judged
 from ._points import Family, Point, Refusal
 
 __all__ = ["SpectralPath"]
@@ -149,29 +149,32 @@ class SpectralPath:
         return Tridiagonal(B, memory=self._room("reflections", len(B) + 1, len(B))), scales, shifts
 
     @cached_property
-    def spectrum(self) -> Spectrum:
-        """Eigendecomposition of the whitened kernel of the training rows, by way of the operator."""
+    def _spectrum(self) -> tuple[Float, Float]:
+        """Eigenvalues and eigenvectors of the whitened kernel of the training rows, by way of the operator."""
         B, scales, shifts = self._operator()
         # Eigenvalues are as good as they are at the reference, and values of C beyond it make more of them.
         self.rounding = self.rounding * max(1.0, np.max(1 - scales))
         at, U = np.linalg.eigh(B)
         at = np.clip(at, np.finfo(at.dtype).smallest_normal, None)
-        values = np.clip((scales[0] - 1) / self.costs[0] + shifts[0] / self.costs[0] / at, 0, None)
-        recover = (U - self._laplacian @ (U * values)) / self._lam
-        return Spectrum(values, U, np.sqrt(self.w), self.T, U.T @ self.T, recover)
+        return np.clip((scales[0] - 1) / self.costs[0] + shifts[0] / self.costs[0] / at, 0, None), U
+
+    @cached_property
+    def _projected(self) -> Float:
+        """The targets in the basis of the eigenvectors."""
+        return np.asarray(self._spectrum[1].T @ self.T)
 
     @cached_property
     def _damping(self) -> Float:
         """``1 / (1 + C lambda)``: a row for each eigenvalue, a column for each C."""
-        return np.asarray(1 / (1 + self.costs * self.spectrum.values[:, None]))
+        return np.asarray(1 / (1 + self.costs * self._spectrum[0][:, None]))
 
     @cached_property
     def residuals(self) -> Float:
         """Residuals of the training rows at every C: row, C, target."""
         shape = (len(self.T), len(self.costs), self.T.shape[1])
         if self._leverages:
-            scaled = self._damping[:, :, None] * self.spectrum.projected[:, None, :]
-            return np.asarray(self.spectrum.vectors @ scaled.reshape(len(scaled), -1)).reshape(shape)
+            scaled = self._damping[:, :, None] * self._projected[:, None, :]
+            return np.asarray(self._spectrum[1] @ scaled.reshape(len(scaled), -1)).reshape(shape)
         one, scales, shifts = self._tridiagonal
         turned = np.asfortranarray(one.times(one.rotate(self.T.copy())))
         solved = self._room("residuals", *shape)
@@ -183,10 +186,9 @@ class SpectralPath:
     def row_residuals(self) -> Float:
         """Residuals of the rows to judge at every C: row, C, target."""
         # Residuals E = T - K A know their weights: C K A + M K A + lam A = C T, so lam A = C E + M E - M T.
-        weights = self._room("weights", *self.residuals.shape)
-        for c, C in enumerate(self.costs):
-            E = self.residuals[:, c, :]
-            np.add(C * E, self._laplacian @ E, out=weights[:, c, :])
+        E = self.residuals
+        weights = np.multiply(self.costs[:, None], E, out=self._room("weights", *E.shape))
+        weights += (self._laplacian @ E.reshape(len(E), -1)).reshape(E.shape)
         base = self.row_T + self._scaled_K @ (self._laplacian @ self.T)
         found = (self._scaled_K @ weights.reshape(len(weights), -1)).reshape(len(base), *weights.shape[1:])
         return np.asarray(np.subtract(base[:, None, :], found, out=found))
@@ -194,63 +196,79 @@ class SpectralPath:
     @cached_property
     def spare(self) -> Float:
         """One minus leverage of the training rows at every C: row, C."""
-        spare = self.spectrum.vectors**2 @ self._damping
+        spare = self._spectrum[1] ** 2 @ self._damping
         return np.asarray(np.clip(spare, np.finfo(spare.dtype).smallest_normal, None))
 
     @cached_property
     def row_variance(self) -> Float:
         """The machine's uncertainty about the rows to judge at every C: row, C."""
-        features = self.row_K @ self.spectrum.recover
-        # k(z, z) less k(z)' (lam I + MK)^-1 M k(z), then less what the data explain.
-        pulled = (self._laplacian @ self.row_K.T).T @ self.spectrum.vectors
-        prior = self._kernel.diagonal(self.rows) - np.sum(features * pulled, axis=1)
+        values, U = self._spectrum
+        # With (lam I + MK)^-1 U = (U - M U Lambda) / lam: k(z, z) less k(z)' (lam I + MK)^-1 M k(z), then less what the
+        # data explain.
+        pulled = (self._laplacian @ self.row_K.T).T @ U
+        features = self._scaled_K @ U - pulled * (values / self._lam)
+        prior = self._kernel.diagonal(self.rows) - np.vecdot(features, pulled)
         explained = features**2 @ (self._damping * self.costs)
         return np.asarray(np.clip(prior[:, None] / self._lam - explained, 0, None))
 
     @cached_property
     def held_out(self) -> tuple[Float, Float]:
         """Residuals (row, C, target) and leverages (row, C) of the training rows under machines without them."""
+        E, spare = self.residuals, self.spare
         if not isinstance(self.embedding, WithinVariance):
-            return self.residuals / self.spare[..., None], (1 - self.spare) / self.spare
-        residuals, leverages = np.empty_like(self.residuals), np.empty_like(self.spare)
-        membership, V = self.embedding.membership, self.embedding.columns(self.w)
-        turned = self.spectrum.vectors.T @ V
+            return E / spare[..., None], (1 - spare) / spare
+        scatter, members, V = self.embedding.scatter, self.embedding.membership, self.embedding.columns(self.w)
+        U, Q, sizes = self._spectrum[1], 1 - self._damping, self.w @ members  # Q by its eigenvalues
+        turned = U.T @ V
+        VF = (V.T @ self.T)[:, None, :] - (V.T @ E.reshape(len(E), -1)).reshape(V.shape[1], *E.shape[1:])
+        if scatter.own_mean:
+            shares, size = (members @ scatter.shares(sizes))[:, None] / self.costs, (members @ sizes)[:, None]
+            across, inside = (U * (members @ turned.T)) @ Q, members @ (turned.T**2 @ Q)
+            known = (members @ VF.reshape(len(VF), -1)).reshape(E.shape)
+            left = self.w[:, None]
+            return leave_own_cluster(self.T[:, None, :], E, spare, left, shares, size, across, inside, known)
+        residuals, leverages = np.empty_like(E), np.empty_like(spare)
         for c, C in enumerate(self.costs):
-            QV = self.spectrum.vectors @ ((1 - self._damping[:, c, None]) * turned)
-            E = self.residuals[:, c, :]
-            known = (self.w @ membership, membership, QV, V.T @ QV, V.T @ (self.T - E))
-            embedded = Embedded(self.embedding.scatter, float(C), *known)
-            left = leave_one_by_one(embedded, self.T, E, self.spare[:, c], self.w)
-            residuals[:, c, :], leverages[:, c] = left
+            QV = U @ (Q[:, c, None] * turned)
+            embedded = Embedded(scatter, float(C), sizes, members, QV, V.T @ QV, VF[:, c, :])
+            found = leave_one_by_one(embedded, self.T, E[:, c, :], spare[:, c], self.w)
+            residuals[:, c, :], leverages[:, c] = found
         return residuals, leverages
 
-    def decisions(self, point: Point) -> tuple[Float, Float]:
-        """Decision values of the rows to judge, and how far off rounding may leave them."""
+    @cached_property
+    def copies(self) -> NDArray[np.intp]:
+        """A number for each row to judge, the same for copies of a row."""
+        return np.unique(self.rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def decisions(self, point: Point) -> Decisions:
+        """Decision values of the rows to judge."""
         recipe, decision = point.recipe, point.decision
         key = (decision.held_out, recipe.loss)
         if key not in self._losses:
             with _refusing():
                 self._losses[key] = self._losses_for(recipe, held_out=decision.held_out)
         found, c = self._losses[key], self._place[recipe.C]
-        threshold = put_threshold(decision, found.known[c], recipe=recipe, mean_residual=self._mean_residuals[c])
-        return threshold - found.rows[:, c], found.row_slack[:, c] + found.threshold_slack(c, threshold)
+        mean_residual = self._mean_residuals[c] if decision.rule == "mean" else None
+        threshold = put_threshold(decision, found.known[c], recipe=recipe, mean_residual=mean_residual)
+        slack = found.threshold_slack(c, threshold, halfway=decision.rule == "train")
+        return Decisions(threshold - found.rows[c], found.row_slack[c], slack)
 
     def _losses_for(self, recipe: Recipe, *, held_out: bool) -> Judged:
         variance, row_variance, signal, share = None, None, np.ones_like(self.costs), np.ones_like(self.costs)
         residuals = self.residuals
         if recipe.needs_variance:
             variance, row_variance = (1 - self.spare) / self.costs, self.row_variance
-            signal = self.costs * np.tensordot(self.residuals, self.T, ([0, 2], [0, 1])) / self.T.size
+            signal = self.costs * (np.vecdot(self._projected, self._projected) @ self._damping) / self.T.size
         if held_out:
             share = self.spare
             residuals, leverages = self.held_out
             variance = leverages / self.costs if recipe.needs_variance else None
         known, slack = self._with_slack(recipe, signal, residuals, variance, self.Z, self.T, share)
         rows, row_slack = self._with_slack(recipe, signal, self.row_residuals, row_variance, self.rows, self.row_T)
-        ranked = [Ranks.of(column, self.w) for column in np.ascontiguousarray(known.T)]
+        ranked, reached = np.sort(known, axis=1), np.cumsum(self.w)
         # The k-th smallest loss moves no further than all of them moving up would move it.
-        moved = np.sort((known + slack).T, axis=1) - np.stack([ranks.losses for ranks in ranked])
-        return Judged(ranked, moved, rows, row_slack)
+        moved = np.sort(known + slack, axis=1) - ranked
+        return Judged([Ranks(losses, reached, len(reached)) for losses in ranked], moved, rows, row_slack)
 
     def _with_slack(
         self,
@@ -262,19 +280,24 @@ class SpectralPath:
         T: Float,
         share: Float | float = 1.0,
     ) -> tuple[Float, Float]:
-        """Losses of rows `Z` with targets `T`, and how much larger they would be were rounding all against them.
+        """Losses (C, row) of rows `Z` with targets `T`, and how much larger they would be were rounding against them.
 
         Rounding is that of the solution, over the `share` that leverage leaves of a row.
         """
-        share = np.asarray(share)
-        reach = np.sqrt(np.sum(T * T, axis=1)) + np.sqrt(np.max(np.sum(self.T * self.T, axis=1)))
-        worst = np.abs(residuals) + (self.rounding * reach[:, None] / share)[..., None]
+        share, d = np.asarray(share), residuals.shape[-1]
+        reach = np.sqrt(np.vecdot(T, T)) + np.sqrt(np.max(np.vecdot(self.T, self.T)))
+        # Losses see no more of residuals than their length, which is that of one residual.
+        length = np.sqrt(np.vecdot(residuals, residuals))
+        longest = length + self.rounding * reach[:, None] / share
         worse = variance
         if variance is not None:
             prior = self._kernel.diagonal(Z)[:, None] / self._lam
             worse = variance + (self.rounding * prior + len(self.K) * _UNIT / self.costs) / share
-        losses = loss(recipe.loss, residuals, variance, signal=signal)
-        return losses, loss(recipe.loss, worst, worse, signal=signal) - losses
+        losses, worst = (
+            np.ascontiguousarray(loss(recipe.loss, size[..., None], of, signal=d * signal).T)
+            for size, of in ((length, variance), (longest, worse))
+        )
+        return losses, worst - losses
 
     @cached_property
     def _mean_residuals(self) -> Float:
@@ -292,7 +315,7 @@ class SpectralPath:
         """Effective number of parameters: the sum of the training rows' leverages."""
         c = self._place[point.recipe.C]
         if self._leverages:
-            return float(np.sum(1 - 1 / (1 + self.costs[c] * self.spectrum.values)))
+            return float(np.sum(1 - 1 / (1 + self.costs[c] * self._spectrum[0])))
         one, scales, shifts = self._tridiagonal
         return float(np.sum(1 - one.values / (scales[c] * one.values + shifts[c])))
 
@@ -306,5 +329,6 @@ def _refusing() -> Iterator[None]:
         raise Refusal(str(error)) from error
 
 
-#: What a path made from another one works out anew.
-_WORKED_OUT = {name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property)} - {"_inverse"}
+#: What a path made from another one works out anew: all but what does not see the variance.
+_WORKED_OUT = {name for name, value in vars(SpectralPath).items() if isinstance(value, cached_property)}
+_WORKED_OUT -= {"_inverse", "copies"}

@@ -37,6 +37,8 @@ class Scorer:
         ``metric(targets, decisions)``, a number.
     target : label, optional
         The label of the target class in `y`, as in `is_target`.
+    sees : {"decisions", "ranks", "signs"}, default="decisions"
+        What of the decisions the metric depends on; a search need not doubt what is beyond rounding then.
 
     Examples
     --------
@@ -50,6 +52,11 @@ class Scorer:
     name: str
     metric: Metric
     target: Any = None
+    sees: str = "decisions"
+
+    def __post_init__(self) -> None:
+        if self.sees not in ("decisions", "ranks", "signs"):
+            raise ValueError(f"Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got {self.sees!r}")
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """The metric of a fitted estimator's decisions on rows `X` with labels `y`."""
@@ -78,7 +85,7 @@ def recall_at(rate: float) -> Scorer:
     """
     if not 0 <= rate < 1:
         raise ValueError(f"recall_at: rate must be a number in [0, 1), got {rate!r}")
-    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate))
+    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), sees="ranks")
 
 
 def get_scorer(scoring: Any) -> Any:
@@ -208,13 +215,15 @@ def _recall_at(targets: Bool, decisions: Float, *, rate: float) -> float:
     return float(np.mean(decisions[~targets] < level))
 
 
-_METRICS: dict[str, Metric] = {
+_OF_SIGNS: dict[str, Metric] = {
     "f1": _f1,
     "precision": _precision,
     "recall": _recall,
     "gmean_paper": _gmean_paper,
     "gmean": _gmean,
     "balanced": _balanced,
+}
+_OF_RANKS: dict[str, Metric] = {
     "auroc": _auroc,
     "average_precision": _average_precision,
     "outlier_average_precision": _outlier_average_precision,
@@ -224,4 +233,7 @@ _METRICS: dict[str, Metric] = {
 #: Scorers by name. The target class is positive: `f1`, `precision`, `recall` and `gmean_paper`, the paper's
 #: sqrt(precision x recall), are about accepted targets, `average_precision` about targets ranked first,
 #: `outlier_average_precision` about outliers.
-SCORERS: dict[str, Scorer] = {name: Scorer(name, metric) for name, metric in _METRICS.items()}
+SCORERS: dict[str, Scorer] = {
+    **{name: Scorer(name, metric, sees="signs") for name, metric in _OF_SIGNS.items()},
+    **{name: Scorer(name, metric, sees="ranks") for name, metric in _OF_RANKS.items()},
+}
