@@ -108,8 +108,12 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
                 f"{beyond} of {m} rows, n={rows_needed(q / m)} to name one; tail='pareto' goes beyond the sample"
             )
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "offset_"):  # scikit-learn's check looks at a dozen tags first
+            check_is_fitted(self)
+
     def _calibrated(self) -> Calibration:
-        check_is_fitted(self)
+        self._check_fitted()
         if self.calibration_ is None:
             raise ValueError(
                 f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
@@ -265,7 +269,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         array of shape (n_samples,)
             Labels.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
         return self._answer(X, lambda scores: _labels(scores >= offset))
 
@@ -419,7 +423,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
-        check_is_fitted(self)
+        self._check_fitted()
         if is_dask(X):
             return map_rows(partial(self._of_rows, verb=verb), X)
         return self._give(verb(self._read(X)))

@@ -92,7 +92,22 @@ def read_training_rows(estimator: Any, X: Any, *, min_rows: int = 2) -> tuple[Ar
 
 def read_rows(header: Header, X: Any) -> Array:
     """Rows with the columns of the header."""
-    return _validated(header, X, min_rows=1)[0]
+    return X if _is_plain(header, X) else _validated(header, X, min_rows=1)[0]
+
+
+def _is_plain(header: Header, X: Any) -> bool:
+    """Whether nothing can be wrong with the rows: all that is asked of them takes a tenth of a lengthy check's time."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype.type in (np.float64, np.float32)
+        and header.names is None
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == header.n_features
+        and X.flags.c_contiguous
+        and X.dtype.isnative
+        and bool(np.isfinite(X).all())
+    )
 
 
 @dataclass(frozen=True)

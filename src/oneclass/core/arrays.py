@@ -21,6 +21,7 @@ __all__ = [
     "blocks",
     "city_block",
     "clip_above_inplace",
+    "clipped",
     "copy",
     "device",
     "exp_inplace",
@@ -146,6 +147,13 @@ def _adding_gaps(columns: int) -> Any:
     arguments = ", ".join(f"T x{j}, T y{j}" for j in range(columns))
     gaps = " + ".join(f"(x{j} > y{j} ? x{j} - y{j} : y{j} - x{j})" for j in range(columns))
     return _create_jit_fn(f"template <typename T> T add_gaps(T sum, {arguments}) {{ return sum + {gaps}; }}")
+
+
+def clipped(x: Array, low: float, high: float) -> Array:
+    """``x`` where it is in the interval, else the nearer end of it."""
+    if isinstance(x, np.ndarray):  # a tenth of the time of the standard's, which is felt where a row comes by itself
+        return np.minimum(np.maximum(x, low), high)
+    return namespace(x).clip(x, low, high)
 
 
 def clip_above_inplace(x: Array, bound: float) -> Array:

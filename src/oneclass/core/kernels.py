@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from .arrays import Array, city_block, clip_above_inplace, exp_inplace, namespace, ones
 
 __all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
@@ -53,6 +55,9 @@ def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> A
     would round to more than `_ROUNDED` are measured in double precision; rows `X` far beyond them need none.
     """
     xp = namespace(X, Y)
+    if isinstance(X, np.ndarray) and X.shape[0] == 1:  # nothing to share with other rows
+        apart = (Y - X) / unit
+        return -0.5 * np.einsum("ij,ij->i", apart, apart)[None, :]
     # Distances do not see a shift, rounding does: move the origin into the data.
     origin = xp.mean(Y, axis=0)
     X, Y = (X - origin) / unit, (Y - origin) / unit

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Namespace, device, namespace
+from .arrays import Array, Namespace, clipped, device, namespace
 
 __all__ = ["SCALINGS", "ColumnMoments", "Scaler", "quantiles"]
 
@@ -142,7 +142,7 @@ class Scaler:
         xp = namespace(X)
         bound = float(xp.finfo(X.dtype).max) if self.tamed else largest(X.dtype, xp)
         with np.errstate(over="ignore"):
-            Z = xp.clip((X - self.centre) / self.scale, -bound, bound)
+            Z = clipped((X - self.centre) / self.scale, -bound, bound)
         return xp.asinh(Z) if self.tamed else Z
 
     def inverse(self, Z: Array) -> Array:

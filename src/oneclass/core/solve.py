@@ -2,11 +2,12 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Array, add_to_diagonal, blocks, device, namespace
+from .arrays import Array, add_to_diagonal, blocks, clipped, device, namespace
 from .cholesky import (
     cho_solve,
     cholesky,
@@ -101,9 +102,9 @@ class DualModel:
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
         """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``."""
-        xp = namespace(features)
         half = solve_lower(self.L, features.T)
-        return xp.clip(self.kernel.diagonal(Z) - xp.sum(half * half, axis=0), min=0) / self.ridge
+        explained = namespace(features).sum(half * half, axis=0)
+        return clipped(self.kernel.diagonal(Z) - explained, 0.0, math.inf) / self.ridge
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     """Concatenate what `step` makes of the rows in z-scores."""
     ranges = blocks(X.shape[0], max(machine.model.width, X.shape[1]), X)
     scaler = machine.plan.scaler
-    return namespace(X).concat(list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X)))
+    parts = list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X))
+    return parts[0] if len(parts) == 1 else namespace(X).concat(parts)
 
 
 def losses_of(machine: Machine, X: Array) -> Array:
