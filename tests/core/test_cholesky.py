@@ -37,6 +37,12 @@ def test_solves_invert_the_factor_and_the_matrix(xp):
     assert_agree(cholesky.cho_solve(factor(xp), xp.asarray(B)), np.linalg.solve(G, B), 1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 4, 8])
+def test_a_shorter_solve_is_that_of_the_leading_system(xp, n):
+    expected = np.linalg.solve(np.linalg.cholesky(G[:n, :n]), B[:n])
+    assert_agree(cholesky.solve_lower(factor(xp), xp.asarray(B[:n])), expected, 1e-12)
+
+
 @pytest.mark.parametrize("budget", [4 << 20, 256])
 def test_diagonal_of_the_inverse_needs_no_inverse(xp, monkeypatch, budget):
     monkeypatch.setattr(arrays, "HOST_BLOCK", budget)

@@ -85,6 +85,32 @@ def test_uncertainty_is_the_posterior_variance_over_the_noise(xp, embedding, pro
     assert_agree(actual, refits.posterior_variances(k_new=k_new, k_self=k_self, **known), 1e-8)
 
 
+@given(problem=problems(min_rows=4))
+def test_uncertainty_by_the_first_rows_is_that_of_a_machine_without_the_others(xp, problem):
+    X, w, options = problem.X, problem.w, {"ridge": problem.lam / problem.C, "leave_one_out": False}
+    few, fresh = len(X) // 2, xp.asarray(problem.fresh)
+
+    def model(n):
+        rows, weights = xp.asarray(X[:n]), xp.asarray(w[:n])
+        shrink = NoVariance().shrink(weights, C=problem.C)
+        return solve_dual(RBF(sigma=SIGMA), rows, rows, weights, shrink, keep_factor=True, **options)[0]
+
+    whole, part = model(len(X)), model(few)
+    features = whole.features(fresh)
+    found = to_numpy(whole.uncertainty(fresh, features[:, :few]))
+    assert_agree(found, part.uncertainty(fresh, part.features(fresh)), 1e-8)
+    assert np.all(found >= to_numpy(whole.uncertainty(fresh, features)) - 1e-8)
+
+
+@given(problem=problems())
+def test_a_model_without_its_factor_works_it_out_again(xp, embedding, problem):
+    model = solved(xp, problem, embedding[0], keep_factor=True)[0]
+    fresh = xp.asarray(problem.fresh)
+    bare = replace(model)
+    assert "factored" not in vars(bare)
+    assert_agree(bare.uncertainty(fresh, bare.features(fresh)), model.uncertainty(fresh, model.features(fresh)), 1e-12)
+
+
 @given(problem=problems())
 def test_signal_is_the_maximum_likelihood_variance(xp, embedding, problem):
     build, printed = embedding

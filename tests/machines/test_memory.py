@@ -1,3 +1,4 @@
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -50,6 +51,15 @@ def test_scoring_allocates_little_beyond_its_output(machine, train, features, n)
     Z = rng.normal(size=(n, features))
     # A few blocks, and the scores twice: in parts and joined.
     assert peak_bytes(lambda: model.score_samples(Z)) <= 2 * n * 8 + 8 * arrays.HOST_BLOCK
+
+
+def test_a_saved_machine_takes_at_most_ten_times_the_room_of_its_rows(machine):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(500, 5)), rng.normal(size=(50, 5))
+    model = machine().fit(X)
+    saved = pickle.dumps(model)
+    assert len(saved) <= 10 * X.nbytes
+    np.testing.assert_allclose(pickle.loads(saved).score_samples(Z), model.score_samples(Z), rtol=1e-12)
 
 
 def test_block_size_changes_nothing(machine, rows, fresh, monkeypatch):

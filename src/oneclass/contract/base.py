@@ -271,7 +271,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         self._check_fitted()
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
-        return self._answer(X, lambda scores: _labels(scores >= offset))
+        return self._of_rows(X, lambda rows: _labels(self._accepts(rows, -offset)))
 
     def _offset_at(self, alpha: float) -> float:
         """Threshold on the scores for another false-alarm rate."""
@@ -416,6 +416,10 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
 
         score, *p, label = to_numpy(self._answer(X, columns)).T
         return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
+
+    def _accepts(self, rows: Array, threshold: float) -> Array:
+        """Whether the loss of each row is at most the threshold."""
+        return _finite(self._losses, rows) <= threshold
 
     def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the scores of the rows."""

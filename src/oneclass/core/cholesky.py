@@ -100,11 +100,12 @@ def factor(build: Callable[[], Array]) -> Array:
 
 
 def solve_lower(L: Array, B: Array) -> Array:
-    """``L^-1 B`` for a lower triangular `L`."""
+    """``L^-1 B`` for a lower triangular `L`, of which a shorter `B` takes the first rows and columns."""
+    n = B.shape[0]
     if isinstance(L, np.ndarray):
         (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
-        return trtrs(L.T, B, lower=False, trans=1)[0]
-    return solve_triangular(L, B, upper=False)
+        return trtrs(L.T[:, :n], B, lower=False, trans=1)[0]
+    return solve_triangular(L[:n, :n], B, upper=False)
 
 
 def cho_solve(L: Array, B: Array) -> Array:

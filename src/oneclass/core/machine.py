@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .arrays import Array, copy, namespace
 from .groups import Groups
 from .kernels import Precomputed
@@ -15,6 +17,9 @@ from .solve import DualModel, PrimalModel, TrainingRows, solve_dual, solve_prima
 from .threshold import RULES, Decision, Ranks
 
 __all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
+
+#: Parts of the training rows to ask before all of them, and the fewest that are worth it.
+_PARTS, _FEWEST = (8, 4, 2), 128
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,30 @@ class Machine:
     def losses(self, Z: Array) -> Array:
         """Loss of each row."""
         return self._loss(*self.judge(Z))
+
+    def early(self, Z: Array, threshold: float) -> Array:
+        """+1 for rows whose loss is surely at most the threshold, -1 where it surely is not, else 0; for host rows.
+
+        Uncertainty falls with every training row that is known, and few of them leave most rows little of it.
+        """
+        model, recipe = self.model, self.plan.recipe
+        if not isinstance(model, DualModel):
+            return np.zeros(len(Z))
+        features = model.features(Z)
+        residuals, prior = recipe.target(Z) - model.outputs(features), model.kernel.diagonal(Z) / recipe.lam
+        answers = np.where(self._loss(residuals, 0 * prior) > threshold, -1, 0)
+        rounding = np.finfo(Z.dtype).eps ** 0.5
+        for part in _PARTS:
+            rows, known = np.flatnonzero(answers == 0), model.width // part
+            if known >= _FEWEST and len(rows):
+                left = model.uncertainty(Z[rows], features[rows, :known]) / self.plan.C + rounding * prior[rows]
+                answers[rows[self._loss(residuals[rows], left) <= threshold]] = 1
+        return answers
+
+    @property
+    def answers_early(self) -> bool:
+        """Whether some answers cost less than the loss: where that takes a look at all pairs of training rows."""
+        return self.plan.recipe.needs_variance and isinstance(self.model, DualModel)
 
     def training_losses(self, rows: TrainingRows) -> Array:
         """Losses of the training rows themselves."""

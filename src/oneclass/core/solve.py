@@ -3,7 +3,9 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +87,18 @@ class DualModel:
     rows: Array
     weights: Array
     ridge: float
-    L: Array | None  # Cholesky factor of the system; only uncertainty needs it
+    L: Array | None = None  # Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    shrink: Structured | None = None  # S
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the n x n factor, which is worked out again: the model is as large as its rows.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def factored(self) -> Array | None:
+        """Cholesky factor of the system ``K + ridge S``."""
+        shrink = self.shrink
+        return self.L if shrink is None else factor(lambda: system(self.kernel, self.rows, shrink, ridge=self.ridge))
 
     @property
     def width(self) -> int:
@@ -101,8 +114,8 @@ class DualModel:
         return features @ self.weights
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
-        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``."""
-        half = solve_lower(self.L, features.T)
+        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``; no less if `features` are of the first rows alone."""
+        half = solve_lower(self.factored, features.T)
         explained = namespace(features).sum(half * half, axis=0)
         return clipped(self.kernel.diagonal(Z) - explained, 0.0, math.inf) / self.ridge
 
@@ -228,7 +241,11 @@ def solve_dual(
     SWT = shrink @ (w[:, None] * T)
     A = cho_solve(L, SWT)
     residuals = (T - SWT) + ridge * (shrink @ A)
-    model = DualModel(kernel, Z, A, ridge, L if keep_factor else None)
+    model = DualModel(kernel, Z, A, ridge)
+    if keep_factor:
+        # An S without structure is as large as the factor, and takes longer.
+        model = replace(model, shrink=shrink) if shrink.full is None else replace(model, L=L)
+        vars(model)["factored"] = L  # at hand: not to be worked out again
     spare = left = None
     if leave_one_out:
         unit = xp.clip(w, max=1.0)

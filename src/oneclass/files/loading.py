@@ -11,7 +11,7 @@ from ..contract.pipeline import OneClassPipeline
 from ..contract.saving import Saved
 from ..core.approximation import Fourier, Nystrom
 from ..core.calibration import Calibration, HeldOut
-from ..core.embedding import Scatter, UserLaplacian
+from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, NystromMap
 from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
@@ -51,6 +51,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
+    Structured,
     UserLaplacian,
     Variance,
     *MODELS,

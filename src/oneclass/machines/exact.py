@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import Calibration, HeldOut
 from ..core.groups import Groups
@@ -15,7 +17,7 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ..engines.threads import spread
 
-__all__ = ["Check", "Fit", "fit_exactly", "in_blocks", "losses_of"]
+__all__ = ["Check", "Fit", "early_answers", "fit_exactly", "in_blocks", "losses_of"]
 
 #: May refuse columns, and their number of rows, once they are known.
 Check = Callable[[ColumnMoments, int], None]
@@ -54,7 +56,10 @@ def fit_exactly(
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:
     """Concatenate what `step` makes of the rows in z-scores."""
-    ranges = blocks(X.shape[0], max(machine.model.width, X.shape[1]), X)
+    # Where every block goes through all of a factor, short ones would wait for memory.
+    factored = machine.answers_early and isinstance(X, np.ndarray)
+    width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
+    ranges = blocks(X.shape[0], width, X, for_products=factored, at_most=at_most)
     scaler = machine.plan.scaler
     parts = list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X))
     return parts[0] if len(parts) == 1 else namespace(X).concat(parts)
@@ -63,3 +68,11 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
 def losses_of(machine: Machine, X: Array) -> Array:
     """Loss of each row."""
     return in_blocks(machine, X, machine.losses)
+
+
+def early_answers(machine: Machine, X: Array, threshold: float) -> Array | None:
+    """As `Machine.early`, None where there are none."""
+    if not machine.answers_early or not isinstance(X, np.ndarray):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows beyond all measure
+        return in_blocks(machine, X, lambda Z: machine.early(Z, threshold))

@@ -33,7 +33,7 @@ from ..engines import Chunks, Engine, InMemory
 from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from .choices import recipe_of, seed_of
-from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
+from .exact import Check, Fit, early_answers, fit_exactly, in_blocks, losses_of
 
 __all__ = ["AutoAssociative", "KernelMachine"]
 
@@ -255,6 +255,15 @@ class KernelMachine(OneClassClassifier):
 
     def _losses(self, X: Array) -> Array:
         return losses_of(self.machine_, X)
+
+    def _accepts(self, rows: Array, threshold: float) -> Array:
+        early = early_answers(self.machine_, rows, threshold)
+        if early is None:
+            return super()._accepts(rows, threshold)
+        accepted, left = early > 0, early == 0
+        if left.any():
+            accepted[left] = super()._accepts(rows[left], threshold)
+        return accepted
 
     def _read(self, X: Any) -> Array:
         rows = super()._read(X)

@@ -59,9 +59,9 @@ def _features(model: DualModel | PrimalModel, Z: Tensor) -> Tensor:
 
 
 def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor:
-    explained = solved_squares(F, model.L)
     if isinstance(model, PrimalModel):
-        return explained + outside(model.map, Z, F) / model.ridge
+        return solved_squares(F, model.L) + outside(model.map, Z, F) / model.ridge
+    explained = solved_squares(F, model.factored)
     return maximum(diagonal(model.kernel, Z, model.rows.shape[1]) - explained, 0.0) / model.ridge
 
 
