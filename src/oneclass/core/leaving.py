@@ -37,7 +37,8 @@ def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Arra
     if scatter.own_mean:
         shares, size = members @ (scatter.shares(sizes) / embedded.C), members @ sizes
         across, inside = xp.sum(embedded.QV * members, axis=1), members @ xp.linalg.diagonal(embedded.VQV)
-        return leave_own_cluster(T, residuals, spare, left, shares, size, across, inside, members @ embedded.VF)
+        apart = T - members @ (embedded.VF / sizes[:, None])
+        return leave_own_cluster(residuals, spare, left, shares, size, across, inside, apart)
     places = xp.arange(T.shape[0], device=device(T))[:, None]
     Q = (1 - spare) / left
     given = (left[:, None], spare[:, None, None], Q[:, None, None], T[:, None, :], residuals[:, None, :])
@@ -46,7 +47,6 @@ def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Arra
 
 
 def leave_own_cluster(
-    T: Array,
     residuals: Array,
     spare: Array,
     left: Array,
@@ -54,18 +54,18 @@ def leave_own_cluster(
     size: Array,
     across: Array,
     inside: Array,
-    VF: Array,
+    apart: Array,
 ) -> tuple[Array, Array]:
     """The same where a row leaves the scatter of one cluster alone, which takes one direction out of it.
 
     Of ``D = -a v v'``, v = (1, -1/size), only ``v' P v`` counts: small beside the terms that it is made of where the
     variance weighs much, so that a determinant of both columns would be rounding. Of its own cluster a row knows the
-    share over C, the `size`, and what it has of QV, VQV and VF. Every array may have one more axis behind that of the
-    rows, for several C.
+    share over C, the `size`, what it has of QV and VQV, and how far `apart` its target is from the mean output, which
+    is overwritten. Every array may have one more axis behind that of the rows, for several C.
     """
-    xp = namespace(T)
+    xp = namespace(spare)
     rest = size - left
-    some = rest > xp.finfo(T.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
+    some = rest > xp.finfo(spare.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
     weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(shares))
     q, s = (1 - spare) / left / spare, across / spare
     r = inside + left * across * s
@@ -73,7 +73,8 @@ def leave_own_cluster(
     force = weight * pull / (1 - weight * (pull - (s - r / size) / size))
     # The force is on what was known of the row, T - e / spare, and of its distance from the mean of its cluster.
     held = ((1 + force * (1 - left * across / size)) / spare)[..., None] * residuals
-    held -= force[..., None] * (T - VF / size[..., None])
+    apart *= force[..., None]
+    held -= apart
     return held, q + force * pull
 
 

@@ -173,8 +173,10 @@ class SpectralPath:
         """Residuals of the training rows at every C: row, C, target."""
         shape = (len(self.T), len(self.costs), self.T.shape[1])
         if self._leverages:
-            scaled = self._damping[:, :, None] * self._projected[:, None, :]
-            return np.asarray(self._spectrum[1] @ scaled.reshape(len(scaled), -1)).reshape(shape)
+            scaled, found = self._room("scaled", *shape), self._room("residuals", *shape)
+            np.multiply(self._damping[:, :, None], self._projected[:, None, :], out=scaled)
+            np.matmul(self._spectrum[1], scaled.reshape(len(scaled), -1), out=found.reshape(len(found), -1))
+            return found
         one, scales, shifts = self._tridiagonal
         turned = np.asfortranarray(one.times(one.rotate(self.T.copy())))
         solved = self._room("residuals", *shape)
@@ -224,9 +226,10 @@ class SpectralPath:
         if scatter.own_mean:
             shares, size = (members @ scatter.shares(sizes))[:, None] / self.costs, (members @ sizes)[:, None]
             across, inside = (U * (members @ turned.T)) @ Q, members @ (turned.T**2 @ Q)
-            known = (members @ VF.reshape(len(VF), -1)).reshape(E.shape)
-            left = self.w[:, None]
-            return leave_own_cluster(self.T[:, None, :], E, spare, left, shares, size, across, inside, known)
+            apart = self._room("apart", *E.shape)
+            np.matmul(members, (VF / sizes[:, None, None]).reshape(len(VF), -1), out=apart.reshape(len(E), -1))
+            np.subtract(self.T[:, None, :], apart, out=apart)
+            return leave_own_cluster(E, spare, self.w[:, None], shares, size, across, inside, apart)
         residuals, leverages = np.empty_like(E), np.empty_like(spare)
         for c, C in enumerate(self.costs):
             QV = U @ (Q[:, c, None] * turned)
