@@ -75,7 +75,7 @@ class VAAKELM(AutoAssociative):
     model_ : fitted model
         Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
         approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by
-        uncertainty keeps the factored system too, n² numbers.
+        uncertainty has the factored system too, n² numbers, which are worked out again where it was saved.
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_

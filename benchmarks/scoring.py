@@ -1,0 +1,80 @@
+"""Scores and labels of the default loss against those of `reconstruction`; a single row against `OneClassSVM`.
+
+Processor time on one thread, the best of interleaved runs. Writes the tables of docs/speed.md.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from sklearn.svm import OneClassSVM
+from threadpoolctl import threadpool_limits
+
+from _table import markdown, write_between_markers
+from oneclass import VAAKELM, Nystrom
+
+PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
+FEATURES = 20
+MACHINES = {
+    "laplacian, 1,000 rows": (1000, {}),
+    "laplacian, 3,000 rows": (3000, {}),
+    "rbf, 1,000 rows": (1000, {"kernel": "rbf"}),
+    "rbf, 3,000 rows": (3000, {"kernel": "rbf"}),
+    "laplacian, 500 landmarks": (10_000, {"approximation": Nystrom(500)}),
+}
+
+
+def rows(n: int, seed: int) -> np.ndarray:
+    """Rows of a mixture of five Gaussians."""
+    centres = 2 * np.random.default_rng(0).normal(size=(5, FEATURES))
+    rng = np.random.default_rng(seed)
+    return centres[rng.integers(0, 5, n)] + rng.normal(size=(n, FEATURES))
+
+
+def best(runs: dict[str, Callable[[], object]], *, rounds: int, repeats: int = 1) -> dict[str, float]:
+    """The shortest time of each, interleaved."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.process_time()
+            for _ in range(repeats):
+                run()
+            times[name].append((time.process_time() - start) / repeats)
+    return {name: min(t) for name, t in times.items()}
+
+
+def batch(label: str, n: int, params: dict) -> list[str]:
+    """Many rows at once, and how much room the saved model takes."""
+    X, Z = rows(n, 1), rows(3000, 2)
+    plain, model = (VAAKELM(loss=loss, **params).fit(X) for loss in ("reconstruction", "predictive"))
+    runs = {"plain": lambda: plain.score_samples(Z), "score": lambda: model.score_samples(Z)}
+    found = best(runs | {"label": lambda: model.predict(Z)}, rounds=3)
+    size = len(pickle.dumps(model)) / X.nbytes
+    ratios = [f"{found[name] / found['plain']:.1f}" for name in ("score", "label")]
+    return [label, f"{1e3 * found['plain']:.0f}", *ratios, f"{size:.1f}"]
+
+
+def single() -> list[list[str]]:
+    """One row at a time."""
+    X, z = rows(1000, 1), rows(1, 2)
+    models = {"`OneClassSVM`": OneClassSVM(), "VAAKELM, reconstruction": VAAKELM(loss="reconstruction")}
+    models |= {"VAAKELM": VAAKELM(), "VAAKELM, rbf": VAAKELM(kernel="rbf")}
+    fitted = {name: model.fit(X) for name, model in models.items()}
+    runs = {name: lambda model=model: model.predict(z) for name, model in fitted.items()}
+    return [[name, f"{1e6 * t:.0f}"] for name, t in best(runs, rounds=7, repeats=200).items()]
+
+
+def main() -> None:
+    threadpool_limits(1)
+    head = ["VAAKELM", "reconstruction, ms", "default score, ratio", "default label, ratio", "saved / rows"]
+    body = [batch(label, *given) for label, given in MACHINES.items()]
+    write_between_markers(PAGE, "scoring", markdown(head, body))
+    write_between_markers(PAGE, "one-row", markdown(["`predict` of one row, 1,000 training rows", "µs"], single()))
+
+
+if __name__ == "__main__":
+    main()
