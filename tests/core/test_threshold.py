@@ -23,17 +23,17 @@ def names(rule):
     return rule.__name__
 
 
+@pytest.mark.parametrize("rule", [threshold.conformal, threshold.paper], ids=names)
 @given(losses=LOSSES, delta=st.sampled_from(DELTAS))
-def test_the_conformal_threshold_is_the_loss_of_the_rank_that_counting_gives(xp, losses, delta):
-    value, _ = decisions.RULES["conformal"](losses, delta)
-    assert value <= decide(xp, threshold.conformal, losses, delta) <= value + 1e-6 * max(losses)
+def test_the_threshold_is_the_loss_of_the_rank_that_counting_gives(xp, rule, losses, delta):
+    value, _ = decisions.RULES[rule.__name__](losses, delta)
+    assert value <= decide(xp, rule, losses, delta) <= value + 1e-6 * max(losses)
 
 
-@pytest.mark.parametrize("rule", [threshold.paper, threshold.dd_tools], ids=names)
 @given(losses=LOSSES, delta=st.sampled_from(DELTAS))
-def test_threshold_is_halfway_above_the_rank_that_counting_gives(xp, rule, losses, delta):
-    value, following = decisions.RULES[rule.__name__](losses, delta)
-    actual = decide(xp, rule, losses, delta)
+def test_dd_tools_threshold_is_halfway_above_the_rank_that_counting_gives(xp, losses, delta):
+    value, following = decisions.RULES["dd_tools"](losses, delta)
+    actual = decide(xp, threshold.dd_tools, losses, delta)
     if following is None:
         assert value <= actual <= value + 1e-6 * max(losses)
     else:
@@ -68,31 +68,31 @@ def test_threshold_is_never_a_training_loss(rule, losses, delta):
     assert decide(np, rule, losses, delta) not in losses
 
 
-CONFORMAL = [
-    (list(range(1, 11)), 0.1, 10),  # rank ceil(9.9) = 10, the largest
-    (list(range(1, 11)), 0.2, 9),  # ceil(8.8) = 9
-    (list(range(1, 11)), 0.5, 6),  # ceil(5.5) = 6
-    ([1, 1, 2, 2, 2, 3, 3, 9, 9, 9], 0.2, 9),  # 9th of the ties
-    ([1, 1, 2, 2, 2, 3, 3, 9, 9, 9], 0.5, 3),  # 6th
-    (list(range(1, 11)), 0.05, 10),  # below 1/11: the largest
+# Ten losses, without and with ties.
+TEN = list(range(1, 11))
+TIES = [1, 1, 2, 2, 2, 3, 3, 9, 9, 9]
+ON_A_LOSS = [
+    ("conformal", TEN, 0.1, 10),  # rank ceil(9.9) = 10, the largest
+    ("conformal", TEN, 0.2, 9),  # ceil(8.8) = 9
+    ("conformal", TEN, 0.5, 6),  # ceil(5.5) = 6
+    ("conformal", TIES, 0.2, 9),  # 9th of the ties
+    ("conformal", TIES, 0.5, 3),  # 6th
+    ("conformal", TEN, 0.05, 10),  # below 1/11: the largest
+    ("paper", TEN, 0.1, 10),  # floor(1) = 1: the largest
+    ("paper", TEN, 0.2, 9),  # the second largest
+    ("paper", TEN, 0.29, 9),  # floor(2.9) = 2
+    ("paper", TEN, 0.3, 8),  # 0.3 * 10 is 3, whatever doubles say
+    ("paper", TEN, 0.05, 10),  # floor(0.5) = 0 means the largest
+    ("paper", TIES, 0.4, 3),  # the fourth largest
 ]
 
 
-@pytest.mark.parametrize(("losses", "delta", "expected"), CONFORMAL)
-def test_conformal_threshold_by_hand(xp, losses, delta, expected):
-    assert expected < decide(xp, threshold.conformal, losses, delta) < expected * (1 + 1e-6)
+@pytest.mark.parametrize(("rule", "losses", "delta", "expected"), ON_A_LOSS)
+def test_threshold_on_a_loss_by_hand(xp, rule, losses, delta, expected):
+    assert expected < decide(xp, getattr(threshold, rule), losses, delta) < expected * (1 + 1e-6)
 
 
-# Ten losses 1..10: the rank by hand, then halfway to the next. With ties: 1 1 2 2 2 3 3 9 9 9.
-TEN = list(range(1, 11))
-TIES = [1, 1, 2, 2, 2, 3, 3, 9, 9, 9]
-WORKED = [
-    ("paper", TEN, 0.1, None),  # floor(1) = 1: the largest
-    ("paper", TEN, 0.2, 9.5),  # second largest is 9
-    ("paper", TEN, 0.29, 9.5),  # floor(2.9) = 2
-    ("paper", TEN, 0.3, 8.5),  # 0.3 * 10 is 3, whatever doubles say
-    ("paper", TEN, 0.05, None),  # floor(0.5) = 0 means the largest
-    ("paper", TIES, 0.4, 6.0),  # fourth largest is 3; halfway to 9
+HALFWAY = [
     ("dd_tools", TEN, 0.1, 9.5),  # round(9) = 9
     ("dd_tools", TEN, 0.05, None),  # round(9.5) = 10
     ("dd_tools", TEN, 0.5, 5.5),
@@ -100,8 +100,8 @@ WORKED = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "losses", "delta", "expected"), WORKED)
-def test_threshold_by_hand(xp, rule, losses, delta, expected):
+@pytest.mark.parametrize(("rule", "losses", "delta", "expected"), HALFWAY)
+def test_threshold_halfway_by_hand(xp, rule, losses, delta, expected):
     actual = decide(xp, getattr(threshold, rule), losses, delta)
     if expected is None:
         assert max(losses) < actual < max(losses) * (1 + 1e-6)

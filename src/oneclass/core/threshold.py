@@ -66,14 +66,17 @@ class Ranks:
         value = float(self.losses[self.place(rank)])
         return value + self._rounding() * max(abs(value), value - float(self.losses[0]))
 
+    def just_above(self, rank: float) -> float:
+        """The loss of that rank, and what it may become when its row, or a copy of it, is scored again."""
+        value = float(self.losses[self.place(rank)])
+        return value + self._eps() ** 0.5 * max(abs(value), value - float(self.losses[0]))
+
     def halfway(self, rank: float) -> float:
         """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
-        s = self.losses
-        value = float(s[self.place(rank)])
-        margin = self._eps() ** 0.5 * max(abs(value), value - float(s[0]))  # copies of a row are no next one
-        above = _count_below(s, value + margin, included=True)
-        following = float(s[above]) if above < s.shape[0] else math.inf
-        return value + (following - value) / 2 if math.isfinite(following) else value + margin
+        s, limit = self.losses, self.just_above(rank)  # copies of a row are no next one
+        above = _count_below(s, limit, included=True)
+        value, following = float(s[self.place(rank)]), float(s[above]) if above < s.shape[0] else math.inf
+        return value + (following - value) / 2 if math.isfinite(following) else limit
 
     @cached_property
     def limits(self) -> Array:
@@ -121,8 +124,8 @@ def confident_budget(total: float, *, delta: float, confidence: float) -> float:
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
-    """The paper's rule, s_dec(floor(delta n)) (model_thresh); floor(delta n) = 0 means the largest loss."""
-    return ranks.halfway(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
+    """The paper's rule, s_dec(floor(delta n)) (model_thresh); s_dec(0), which it leaves open, is the largest loss."""
+    return ranks.just_above(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
 
 
 def dd_tools(ranks: Ranks, *, delta: float) -> float:
