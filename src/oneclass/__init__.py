@@ -18,13 +18,15 @@ from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
-from .machines import AAKELM, OCKELM, VAAKELM, VOCKELM
+from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .selection import OneClassKFold, OneClassSearchCV
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AAELM",
     "AAKELM",
+    "OCELM",
     "OCKELM",
     "OCRF",
     "OCSVM",

@@ -18,6 +18,8 @@ DRAWING = {
     "AutoencoderDetector": {"max_iter": 50},
     "KMeansDetector": {},
     "KCentersDetector": {"n_init": 3},
+    "OCELM": {"n_hidden": 20},
+    "AAELM": {"n_hidden": 20},
 }
 STEADY = ("NaiveParzen", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
 CASES = [(name, mode) for name in MACHINES for mode in MODES] + [(name, "exact") for name in (*DRAWING, *STEADY)]

@@ -16,13 +16,15 @@ import oneclass
 from oneclass import Nystrom, baselines
 from oneclass.core.calibration import Calibration
 
-MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
+MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM")
 
 #: Small settings where the defaults take long.
 QUICK = {
     "OCRF": {"n_estimators": 5},
     "AutoencoderDetector": {"hidden_layer_sizes": 2, "max_iter": 30},
     "KCentersDetector": {"n_init": 3},
+    "OCELM": {"n_hidden": 20},
+    "AAELM": {"n_hidden": 20},
 }
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]

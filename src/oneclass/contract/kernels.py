@@ -43,7 +43,7 @@ def read_kernel(estimator: Any) -> k.Kernel:
 
 def read_cost(estimator: Any) -> float | str:
     """The number that `estimator.C` is, or the rule that it names."""
-    if not isinstance(estimator.C, str):
+    if not isinstance(estimator.C, str) or not estimator.cost_by_likelihood:
         return check_number(estimator, "C", 0, float("inf"))
     if estimator.C != LIKELIHOOD:
         name = type(estimator).__name__

@@ -1,4 +1,4 @@
-"""Approximations by name and size: how many features stand for the kernel, and how they are chosen."""
+"""Explicit features by name and size: how many stand for the kernel, or in its place, and how they are chosen."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array
-from .features import FourierMap, NystromMap
+from .features import FourierMap, LayerMap, NystromMap
 from .kernels import Kernel, Radial
 from .landmarks import LANDMARKS, choose_landmarks
 
-__all__ = ["Fourier", "Nystrom"]
+__all__ = ["Approximation", "Fourier", "HiddenLayer", "Nystrom"]
 
 
 def _check_size(name: str, m: object) -> None:
@@ -82,3 +82,22 @@ class Fourier:
         if not isinstance(kernel, Radial):
             raise ValueError(f"Fourier: the kernel must be radial (rbf or laplacian), got {kernel!r}")
         return FourierMap.of(kernel, self.m, rng, Z)
+
+
+@dataclass(frozen=True)
+class HiddenLayer:
+    """`m` hidden units with random weights, in the place of a kernel; they look at no row.
+
+    What extreme learning machines were before kernels replaced their hidden layer.
+    """
+
+    m: int
+    activation: str
+
+    def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> LayerMap:
+        """The feature map for rows like those of `Z`."""
+        return LayerMap.of(self.m, self.activation, rng, Z)
+
+
+#: Every way of fitting by explicit features.
+Approximation = Nystrom | Fourier | HiddenLayer

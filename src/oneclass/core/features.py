@@ -16,7 +16,7 @@ from .arrays import Array, blocks, device, namespace
 from .cholesky import factor, solve_lower
 from .kernels import RBF, Kernel
 
-__all__ = ["FeatureMap", "FourierMap", "NystromMap"]
+__all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
 
 class FeatureMap(Protocol):
@@ -132,3 +132,51 @@ class FourierMap:
         return namespace(self.frequencies).eye(
             self.width, dtype=self.frequencies.dtype, device=device(self.frequencies)
         )
+
+
+def _tanh(A: Array) -> Array:
+    return namespace(A).tanh(A)
+
+
+def _sigmoid(A: Array) -> Array:
+    """``1 / (1 + exp(-a))``, by a function that does not overflow."""
+    return 0.5 + 0.5 * namespace(A).tanh(A / 2)
+
+
+#: What a hidden unit makes of its input, by name.
+ACTIVATIONS = {"sigmoid": _sigmoid, "tanh": _tanh}
+
+
+@dataclass(frozen=True)
+class LayerMap:
+    """A hidden layer that is drawn and not trained: ``g(z'W + b)``."""
+
+    weights: Array
+    biases: Array
+    activation: str
+
+    @classmethod
+    def of(cls, m: int, activation: str, rng: np.random.Generator, like: Array) -> LayerMap:
+        """`m` units for rows like those of `like`, weights uniform in [-1, 1] and biases in [0, 1]."""
+        xp = namespace(like)
+        draws = rng.uniform(-1, 1, size=(like.shape[1], m)), rng.uniform(0, 1, size=m)
+        weights, biases = (xp.asarray(draw, dtype=like.dtype, device=device(like)) for draw in draws)
+        return cls(weights, biases, activation)
+
+    def __call__(self, Z: Array) -> Array:
+        """Outputs of the units for each row."""
+        return ACTIVATIONS[self.activation](Z @ self.weights + self.biases)
+
+    def outside(self, Z: Array, F: Array) -> Array:
+        """Nothing: the units are all that there is."""
+        return namespace(F).zeros_like(F[:, 0])
+
+    @property
+    def width(self) -> int:
+        """Number of units."""
+        return int(self.biases.shape[0])
+
+    @property
+    def penalty(self) -> Array:
+        """The identity."""
+        return namespace(self.biases).eye(self.width, dtype=self.biases.dtype, device=device(self.biases))

@@ -69,7 +69,7 @@ class Ranks:
     def just_above(self, rank: float) -> float:
         """The loss of that rank, and what it may become when its row, or a copy of it, is scored again."""
         value = float(self.losses[self.place(rank)])
-        return value + self._eps() ** 0.5 * max(abs(value), value - float(self.losses[0]))
+        return value + math.sqrt(self._eps()) * max(abs(value), value - float(self.losses[0]))
 
     def halfway(self, rank: float) -> float:
         """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contract.kernels import is_precomputed
 from ..contract.memory import available_bytes
-from ..core.approximation import Fourier, Nystrom
+from ..core.approximation import Approximation, Nystrom
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
@@ -35,8 +35,6 @@ __all__ = [
     "judge_training",
     "plan_through",
 ]
-
-Approximation = Nystrom | Fourier
 
 #: Losses and their weights.
 Ranked = tuple[Array, Array]
@@ -73,7 +71,7 @@ def chunk_approximation(machine: Any) -> Approximation:
     choice, name = machine.approximation, type(machine).__name__
     if is_precomputed(machine):
         raise ValueError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
-    if isinstance(choice, Nystrom | Fourier):
+    if isinstance(choice, Approximation):
         return choice
     if choice is None or (isinstance(choice, str) and choice == "auto"):
         return Nystrom()
