@@ -46,7 +46,7 @@ class VOCKELM(KernelMachine):
         that is to be sure of it rejects less.
     variance : {"subclass", "class", "none"} or matrix of shape (n, n), default="subclass"
         Variance to keep small: inside clusters of rows, inside the class, none, or any symmetric positive
-        semi-definite Laplacian over the training rows.
+        semi-definite Laplacian over the training rows (`knn_laplacian`, `scatter_laplacian`).
     n_clusters : int, default=5
         Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
         deterministic and does not depend on the order of rows.

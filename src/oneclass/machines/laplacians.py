@@ -1,0 +1,114 @@
+"""Graph Laplacians over the training rows, to give to VOCKELM and VAAKELM as `variance`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
+
+from ..core.scaling import ColumnMoments, Scaler
+
+__all__ = ["knn_laplacian", "scatter_laplacian"]
+
+Float = NDArray[np.float64]
+
+
+def knn_laplacian(
+    X: Any, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: bool = True
+) -> Float:
+    """Laplacian ``L = D - W`` of the graph that joins every row to its nearest ones.
+
+    As variance it keeps the outputs of neighbouring rows close to each other: ``b'F'LFb`` is the sum over the edges of
+    the squared differences of their outputs, times the weight of the edge.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows that the machine will be fitted to, in that order.
+    n_neighbors : int, default=5
+        Neighbours that a row is joined to; two rows are joined if either is among those of the other.
+    weights : {"heat", "binary"}, default="heat"
+        Weight of an edge: ``exp(-‖x - y‖² / (2 s²))``, s the mean length of the edges; or one.
+    normalized : bool, default=False
+        Whether to divide by the degrees, ``D^-1/2 L D^-1/2``, so that all eigenvalues are at most two.
+    scale : bool, default=True
+        Whether to measure distances in z-scores.
+
+    Returns
+    -------
+    array of shape (n, n)
+        Symmetric and positive semi-definite.
+
+    Examples
+    --------
+    >>> from oneclass import VAAKELM, knn_laplacian
+    >>> knn_laplacian([[0.0], [1.0], [5.0]], n_neighbors=1, weights="binary")
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> VAAKELM(variance=knn_laplacian(X)).fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
+    array([ 1, -1])
+    """
+    rows = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    n = len(rows)
+    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors < n:
+        raise ValueError(
+            f"knn_laplacian: n_neighbors must be a whole number from 1 to n - 1 = {n - 1}, got {n_neighbors!r}"
+        )
+    if weights not in ("heat", "binary"):
+        raise ValueError(f"knn_laplacian: weights must be one of 'heat', 'binary'; got {weights!r}")
+    Z = Scaler.of(ColumnMoments.of(rows, np.ones(n)))(rows) if scale else rows
+    lengths, nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors()
+    spread = float(lengths.mean())
+    W = np.zeros((n, n))
+    heat = weights == "heat" and spread > 0
+    np.put_along_axis(W, nearest, np.exp(-0.5 * (lengths / spread) ** 2) if heat else 1.0, axis=1)
+    W = np.maximum(W, W.T)
+    degrees = W.sum(axis=1)
+    L = np.diag(degrees) - W
+    if normalized:
+        # Far rows may have a degree of zero for all that a double can tell: they are joined to nothing.
+        root = np.sqrt(np.where(degrees > 0, degrees, 1.0))
+        L /= root[:, None] * root
+    return L
+
+
+def scatter_laplacian(labels: Any, *, shares: str = "one") -> Float:
+    """Laplacian of the scatter inside groups of rows, each about its own mean: ``sum_p w_p (I_p - 11'/n_p)``.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Group of each row that the machine will be fitted to, by any labels. All rows in one group make it the scatter
+        of principal components.
+    shares : {"one", "size"}, default="one"
+        Weight w_p of a group of n_p rows: one, the within-class scatter of linear discriminant analysis; or
+        ``n_p / n``, the paper's for clusters (``variance="subclass"`` makes the same of its own clusters).
+
+    Returns
+    -------
+    array of shape (n, n)
+        Symmetric and positive semi-definite.
+
+    Examples
+    --------
+    >>> from oneclass import scatter_laplacian
+    >>> scatter_laplacian(["a", "a", "b"])
+    array([[ 0.5, -0.5,  0. ],
+           [-0.5,  0.5,  0. ],
+           [ 0. ,  0. ,  0. ]])
+    """
+    if shares not in ("one", "size"):
+        raise ValueError(f"scatter_laplacian: shares must be one of 'one', 'size'; got {shares!r}")
+    given = np.asarray(labels)
+    if given.ndim != 1 or not len(given):
+        raise ValueError(f"scatter_laplacian: labels must be one label a row, got shape {given.shape}")
+    _, group, sizes = np.unique(given, return_inverse=True, return_counts=True)
+    same = group[:, None] == group
+    own = np.eye(len(given)) - same / sizes[group]
+    return own if shares == "one" else own * (sizes[group] / len(given))
