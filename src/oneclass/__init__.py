@@ -10,6 +10,7 @@ from .baselines import (
     KNNDetector,
     MSTDetector,
     NaiveParzen,
+    Parzen,
     PCADetector,
 )
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
@@ -18,7 +19,7 @@ from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
-from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
+from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM, knn_laplacian, scatter_laplacian
 from .selection import OneClassKFold, OneClassSearchCV
 
 __version__ = "0.1.0"
@@ -49,10 +50,13 @@ __all__ = [
     "OneClassPipeline",
     "OneClassSearchCV",
     "PCADetector",
+    "Parzen",
     "Polynomial",
     "TableFile",
+    "knn_laplacian",
     "load",
     "make_one_class_pipeline",
     "rows_needed",
+    "scatter_laplacian",
     "to_onnx",
 ]

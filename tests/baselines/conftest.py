@@ -14,7 +14,7 @@ QUICK = {
 
 @pytest.fixture(params=sorted(baselines.__all__))
 def baseline(request):
-    """A function that makes one of the ten, with other parameters if asked."""
+    """A function that makes one of them, with other parameters if asked."""
     return lambda **parameters: getattr(baselines, request.param)(**QUICK.get(request.param, {}), **parameters)
 
 

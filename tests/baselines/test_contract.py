@@ -34,8 +34,8 @@ def test_every_check_of_scikit_learn_passes(name):
     assert "check_array_api_input" in {c[0] for c in checks}
 
 
-def test_there_are_ten_and_every_parameter_is_keyword_only():
-    assert len(baselines.__all__) == 10
+def test_there_are_eleven_and_every_parameter_is_keyword_only():
+    assert len(baselines.__all__) == 11
     for name in baselines.__all__:
         with pytest.raises(TypeError, match="positional"):
             getattr(baselines, name)(1)
@@ -72,7 +72,7 @@ def test_p_values_are_the_ranks_among_held_out_losses(baseline, rows, fresh):
 
 
 #: Classifiers whose every fit has held-out losses.
-FREE = {"KNNDetector", "NaiveParzen", "OCRF", "PCADetector"}
+FREE = {"KNNDetector", "NaiveParzen", "OCRF", "PCADetector", "Parzen"}
 
 
 @pytest.mark.parametrize("threshold", ["train", "authors"])
@@ -189,6 +189,7 @@ def test_errors_name_the_classifier_the_parameter_the_rule_and_the_value(baselin
         ("KMeansDetector", {"init": "far"}, r"init must be one of 'k-means\+\+', 'random'; got 'far'"),
         ("KCentersDetector", {"n_centers": 0}, "n_centers must be a whole number of at least 1, got 0"),
         ("KCentersDetector", {"n_init": 0}, "n_init must be a whole number of at least 1, got 0"),
+        ("Parzen", {"bandwidth": "wide"}, "bandwidth must be one of 'shared', 'full'; got 'wide'"),
         ("PCADetector", {"n_components": 3}, "n_components must be below n_features = 3, got 3"),
         ("PCADetector", {"n_components": 1.5}, r"n_components must be a number in \(0, 1\), got 1.5"),
         ("MSTDetector", {"n_paths": -1}, "n_paths must be a whole number of at least 0, got -1"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oneclass import OCRF, OCSVM, SVDD, KCentersDetector, MSTDetector
+from oneclass import OCRF, OCSVM, SVDD, KCentersDetector, MSTDetector, Parzen
 from oneclass.baselines import _patience
 
 
@@ -20,6 +20,7 @@ def stop(self, Z):
         (SVDD(), (100_000, 5), r"\d+ minutes", "VAAKELM"),
         (OCRF(), (100_000, 5), r"\d+ minutes", "KNNDetector"),
         (MSTDetector(), (100_000, 20), r"\d+ minutes", "KNNDetector"),
+        (Parzen(), (100_000, 5), r"\d+ (seconds|minutes)", "NaiveParzen"),
         (KCentersDetector(), (500_000, 2), r"\d+ minutes", "KMeansDetector"),
         (KCentersDetector(n_init=10**6), (10_000, 2), r"\d+ hours", "KMeansDetector"),
     ],
@@ -35,7 +36,7 @@ def test_a_fit_that_takes_long_says_so_before_it_starts(model, shape, time, inst
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("model", [OCSVM(), SVDD(), OCRF(), MSTDetector(), KCentersDetector()])
+@pytest.mark.parametrize("model", [OCSVM(), SVDD(), OCRF(), MSTDetector(), KCentersDetector(), Parzen()])
 def test_a_fit_that_is_quick_says_nothing(model, monkeypatch):
     monkeypatch.setattr(type(model), "_learn", stop)
     X = np.arange(6000.0).reshape(2000, 3)

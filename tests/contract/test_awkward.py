@@ -21,7 +21,7 @@ DRAWING = {
     "OCELM": {"n_hidden": 20},
     "AAELM": {"n_hidden": 20},
 }
-STEADY = ("NaiveParzen", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
+STEADY = ("NaiveParzen", "Parzen", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
 CASES = [(name, mode) for name in MACHINES for mode in MODES] + [(name, "exact") for name in (*DRAWING, *STEADY)]
 KINDS = st.sampled_from(sorted(DATASETS))
 
@@ -66,7 +66,7 @@ def test_awkward_rows_are_scored_by_themselves(case, kind, seed):
     assert close(scores, alone, X.dtype)
 
 
-@pytest.mark.parametrize("name", [*MACHINES, "NaiveParzen", "KNNDetector", "OCSVM", "SVDD"])
+@pytest.mark.parametrize("name", [*MACHINES, "NaiveParzen", "Parzen", "KNNDetector", "OCSVM", "SVDD"])
 @settings(max_examples=25)
 @given(kind=KINDS, seed=st.integers(0, 99))
 def test_the_order_of_awkward_rows_changes_no_score(name, kind, seed):

@@ -9,7 +9,7 @@ from oneclass.core.groups import Groups
 from oracle.comparison import assert_agree
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
-BASELINES = ("NaiveParzen", "KMeansDetector", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
+BASELINES = ("NaiveParzen", "Parzen", "KMeansDetector", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
 
 
 def persons(rng, n, visits, noise, d=4):

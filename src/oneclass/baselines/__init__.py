@@ -1,10 +1,11 @@
-"""The ten other classifiers of the paper, behind the same contract as the kernel machines."""
+"""The ten other classifiers of the paper and the density that it names, behind the contract of the kernel machines."""
 
 from .autoencoder import AutoencoderDetector
 from .kcenters import KCentersDetector
 from .kmeans import KMeansDetector
 from .knn import KNNDetector
 from .mst import MSTDetector
+from .multivariate_parzen import Parzen
 from .ocrf import OCRF
 from .ocsvm import OCSVM
 from .parzen import NaiveParzen
@@ -22,4 +23,5 @@ __all__ = [
     "MSTDetector",
     "NaiveParzen",
     "PCADetector",
+    "Parzen",
 ]

@@ -7,21 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..core.arrays import Array, blocks
 from ._base import Explained, ExplainedModel, Training
+from ._widths import SAME, TIED, likeliest_width
 
 __all__ = ["NaiveParzen"]
 
 #: From this many rows on, values closer than a small part of the width are counted together.
 _MANY, _PER_WIDTH = 1000, 16
-
-#: Values closer than this share of their range are the same value.
-_SAME = 1e-9
-
-#: Step of the log width in the search for a bracket.
-_STEP = 0.5
 
 
 @final
@@ -175,18 +169,6 @@ def _likeliest_width(x: Array) -> float:
     gaps, reach = np.diff(np.unique(x)), np.ptp(x)
     if reach == 0:
         return 1.0
-    floor = gaps[gaps > _SAME * reach].min() / np.sqrt(12)
-
-    def slope(log_width: float) -> float:
-        return _Density.of(x, np.exp(log_width)).slope()
-
-    low = high = np.clip(np.log(x.std() * len(x) ** -0.2), np.log(floor), np.log(reach))
-    if slope(low) <= 0:
-        while slope(low) <= 0:
-            if low <= np.log(floor):
-                return float(floor)
-            low, high = max(low - _STEP, np.log(floor)), low
-    else:
-        while slope(high) > 0 and high < np.log(reach):
-            low, high = high, min(high + _STEP, np.log(reach))
-    return float(np.exp(brentq(slope, low, high, xtol=1e-5)))
+    floor = float(gaps[gaps > SAME * reach].min() * TIED)
+    start = x.std() * len(x) ** -0.2
+    return likeliest_width(lambda width: _Density.of(x, width).slope(), start=start, floor=floor, reach=reach)
