@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import plan
-from .methods import METHODS
+from .methods import EVERY
 from .protocol import RECIPES, Task
 from .runner import run
 
@@ -69,7 +69,7 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     return [
         task
         for task in (plan.quick() if options.quick else plan.full())
-        if task.recipe in (options.recipe or RECIPES) and task.method in (options.method or METHODS)
+        if task.recipe in (options.recipe or RECIPES) and task.method in (options.method or EVERY)
     ]
 
 
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     do = commands.add_parser("run", help="evaluate whatever is not stored yet; interrupt and resume at will")
     do.add_argument("--recipe", action="append", choices=list(RECIPES), help="only this recipe (repeatable)")
     do.add_argument("--dataset", action="append", help="only this dataset (repeatable)")
-    do.add_argument("--method", action="append", choices=list(METHODS), help="only this method (repeatable)")
+    do.add_argument("--method", action="append", choices=list(EVERY), help="only this method (repeatable)")
     do.add_argument("--splits", type=int, help="this many splits")
     do.add_argument("--quick", action="store_true", help="five datasets, three splits")
     do.add_argument("--jobs", type=int, default=-1, help="processes; -1, the default, is one a core")

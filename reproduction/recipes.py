@@ -1,10 +1,10 @@
-"""Recipes `paper`, `equation` and `honest`: how one split and one method become results."""
+"""Recipes `paper`, `equation`, `software` and `honest`: how one split and one method become results."""
 
 from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import process_time
 from typing import Any
 
@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 
 from oneclass.selection import OneClassSearchCV
 
-from .methods import KERNEL_MACHINES, METHODS, Method
+from .methods import EVERY, KERNEL_MACHINES, SOFTWARE, Method
 from .metrics import VALIDATION, metrics, over_grid
 from .selection import CHOICES, DELTAS, best
 from .splitting import Fold, Split
 
-__all__ = ["honest", "paper"]
+__all__ = ["honest", "paper", "searched", "software"]
 
 Axes = dict[str, tuple[Any, ...]]
+Bool = NDArray[np.bool_]
 Float = NDArray[np.float64]
+
+#: Every delta is open to choice.
+_BEST = {"best": CHOICES["best"]}
 
 
 def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
@@ -35,7 +39,7 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     split : Split
         Training targets, folds and test rows.
     method : str
-        Name of a method.
+        Name of a method or a variant.
     seed : int
         Seed of whatever the method draws.
 
@@ -51,19 +55,33 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     >>> row["params"]["delta"] in (0.01, 0.05, 0.1), 0 < row["f1"] <= 1
     (True, True)
     """
-    chosen = METHODS[method]
-    start = process_time()
-    family = method in KERNEL_MACHINES
-    axes = {**chosen.grid, "delta": DELTAS}
-    folds = _by_search(split.folds, chosen, axes) if family else _by_fitting(split.folds, chosen, axes, seed)
-    search = process_time() - start
-    out = []
-    for choice in CHOICES if family else ("best",):
-        ties, validation = best([np.where(CHOICES[choice], fold, np.nan) for fold in folds])
-        params = {name: values[i] for (name, values), i in zip(axes.items(), ties[0], strict=True)}
-        result = _tested(split, chosen, {**chosen.fixed, **params}, seed)
-        out.append({"choice": choice, "validation": validation, "search_seconds": search, **result})
-    return out
+    return searched(split, EVERY[method], seed=seed, choices=CHOICES if method in KERNEL_MACHINES else _BEST)
+
+
+def software(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
+    """The same protocol with a classifier as the cited software takes rows, unscaled; also at every delta alone.
+
+    Parameters
+    ----------
+    split : Split
+        Training targets, folds and test rows.
+    method : str
+        One of `reproduction.methods.SOFTWARE`.
+    seed : int
+        Seed of whatever the method draws.
+
+    Returns
+    -------
+    list of dict
+        Results, the best choice first.
+
+    Examples
+    --------
+    >>> from reproduction.splitting import random_split
+    >>> [row["choice"] for row in software(random_split("digits_0", 0), "OCSVM", seed=0)]
+    ['best', 'delta=0.01', 'delta=0.05', 'delta=0.1']
+    """
+    return searched(split, SOFTWARE[method], seed=seed, choices=CHOICES)
 
 
 def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
@@ -74,7 +92,7 @@ def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     split : Split
         Training targets and test rows; the folds are not used.
     method : str
-        Name of a method.
+        Name of a method or a variant.
     seed : int
         Seed of whatever the method draws.
 
@@ -89,7 +107,50 @@ def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     >>> honest(random_split("digits_0", 0), "AAKELM", seed=0)[0]["auroc"] > 0.9
     True
     """
-    return [{"choice": "default", **_tested(split, METHODS[method], {}, seed)}]
+    chosen = EVERY[method]
+    return [{"choice": "default", **_tested(split, chosen, {**chosen.variant}, seed)}]
+
+
+def searched(
+    split: Split,
+    method: Method,
+    *,
+    seed: int,
+    choices: Mapping[str, Bool] = _BEST,
+    deltas: tuple[float, ...] = DELTAS,
+) -> list[dict[str, Any]]:
+    """Search a method's grid by the folds of a split and test what wins, for each of some choices among the deltas.
+
+    Parameters
+    ----------
+    split : Split
+        Training targets, folds and test rows.
+    method : Method
+        What to fit, and its grid.
+    seed : int
+        Seed of whatever the method draws.
+    choices : mapping of str to bool array
+        Which of the deltas each may choose among.
+    deltas : tuple of float
+        Fractions of dismissal.
+
+    Returns
+    -------
+    list of dict
+        Results in the order of the choices.
+    """
+    start = process_time()
+    axes = {**method.grid, "delta": deltas}
+    by_search = method.make in {EVERY[name].make for name in KERNEL_MACHINES}
+    folds = _by_search(split.folds, method, axes) if by_search else _by_fitting(split.folds, method, axes, seed)
+    search = process_time() - start
+    out = []
+    for choice, kept in choices.items():
+        ties, validation = best([np.where(kept, fold, np.nan) for fold in folds])
+        params = {name: values[i] for (name, values), i in zip(axes.items(), ties[0], strict=True)}
+        result = _tested(split, method, {**method.fixed, **params}, seed)
+        out.append({"choice": choice, "validation": validation, "search_seconds": search, **result})
+    return out
 
 
 def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]:
@@ -119,20 +180,20 @@ def _by_fitting(folds: Sequence[Fold], method: Method, axes: Axes, seed: int) ->
     return [over_grid(VALIDATION, fold.y, _decisions(fold, method, axes, seed)) for fold in folds]
 
 
-def _decisions(fold: Fold, method: Method, axes: Axes, seed: int) -> NDArray[np.bool_]:
+def _decisions(fold: Fold, method: Method, axes: Axes, seed: int) -> Bool:
     """Decisions for every grid point; one fit serves every delta where delta only moves the threshold."""
-    names, values = list(axes)[:-1], list(axes.values())[:-1]
+    names, (*values, deltas) = list(axes)[:-1], axes.values()
     out = []
     for point in itertools.product(*values):
         params = {**method.fixed, **dict(zip(names, point, strict=True))}
         if method.refit_for_delta:
-            fits = (_fitted(method, {**params, "delta": delta}, fold.train, seed) for delta in DELTAS)
+            fits = (_fitted(method, {**params, "delta": delta}, fold.train, seed) for delta in deltas)
             out.append([fit.decision_function(fold.rows) >= 0 for fit in fits])
         else:
             fit = _fitted(method, params, fold.train, seed)
             scores = fit.score_samples(fold.rows)
-            out.append([scores >= offset for offset in _offsets(fit)])
-    return np.array(out).reshape(*map(len, values), len(DELTAS), len(fold.rows))
+            out.append([scores >= fit.offset_at(delta) for delta in deltas])
+    return np.array(out).reshape(*map(len, values), len(deltas), len(fold.rows))
 
 
 def _fitted(method: Method, params: dict[str, Any], train: Float, seed: int) -> Any:
@@ -145,11 +206,6 @@ def _fitted(method: Method, params: dict[str, Any], train: Float, seed: int) -> 
         return machine.fit(train)
 
 
-def _offsets(fit: Any) -> list[float]:
-    """Thresholds on the scores of one fitted baseline for every delta."""
-    return [fit.offset_at(delta) for delta in DELTAS]
-
-
 def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> dict[str, Any]:
     """Fit once with these parameters, timed, and judge the test rows."""
     start = process_time()
@@ -157,6 +213,16 @@ def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> 
     fitted = process_time()
     decided = fit.decision_function(split.rows)
     scored = process_time()
-    shown = {name: value for name, value in params.items() if name not in method.fixed} or {"delta": fit.delta}
-    times = {"fit_seconds": fitted - start, "score_seconds": scored - fitted}
-    return {"params": shown, **metrics(split.y, decided >= 0, decided), **times}
+    known = {**method.fixed, **method.variant}
+    shown = {name: value for name, value in params.items() if name not in known} or {"delta": fit.delta}
+    found = {**metrics(split.y, decided >= 0, decided), "held_out_false_alarm_rate": _rejected(fit, split)}
+    return {"params": shown, **found, "fit_seconds": fitted - start, "score_seconds": scored - fitted}
+
+
+def _rejected(fit: Any, split: Split) -> float | None:
+    """Share of test targets that the same model rejects at its delta by the threshold on held-out losses."""
+    if getattr(fit, "calibration_", None) is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a delta is below 1/(n + 1)
+        return float(np.mean(fit.predict(split.rows[split.y == 1], alpha=fit.delta) == -1))

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oneclass.datasets import names
+
+from .methods import METHODS
 from .protocol import Row
 
-__all__ = ["Results"]
+__all__ = ["Lead", "Results"]
 
 Float = NDArray[np.float64]
 
 #: The choice of parameters that a table shows unless told otherwise.
 _USUAL = {"honest": "default"}
+
+
+class Lead(NamedTuple):
+    """A mean difference over datasets, and its standard error from the splits that both sides share."""
+
+    difference: float
+    error: float
 
 
 class Results:
@@ -38,20 +50,45 @@ class Results:
         for row in rows:
             self._rows[row["recipe"], row["dataset"], row["method"], row["choice"]][row["seed"]] = row
 
+    # Which of the paper's datasets there are: those with rows of all fourteen, under both recipes on random splits.
+
+    @cached_property
+    def small(self) -> list[str]:
+        """Small datasets that are there."""
+        return [name for name in names("small") if self._has(name)]
+
+    @cached_property
+    def medium(self) -> list[str]:
+        """Digit tasks that are there."""
+        return [name for name in names("concordia") if self._has(name)]
+
+    @cached_property
+    def all(self) -> list[str]:
+        """Both."""
+        return [*self.small, *self.medium]
+
+    def _has(self, dataset: str) -> bool:
+        return all(self.count(recipe, dataset, method) for recipe in ("paper", "honest") for method in METHODS)
+
+    # Looking up.
+
     def rows(self, recipe: str, dataset: str, method: str, choice: str | None = None) -> dict[int, Row]:
         """Rows by seed, in the order of seeds."""
         found = self._rows.get((recipe, dataset, method, choice or _USUAL.get(recipe, "best")), {})
         return dict(sorted(found.items()))
 
+    def choices(self, recipe: str, dataset: str, method: str) -> list[str]:
+        """Choices of parameters that are stored, in the order in which they were."""
+        return [key[3] for key in self._rows if key[:3] == (recipe, dataset, method)]
+
     def values(self, metric: str, recipe: str, dataset: str, method: str, choice: str | None = None) -> Float:
         """One metric over the splits; NaN where a row has none."""
-        found = self.rows(recipe, dataset, method, choice).values()
-        return np.array([np.nan if row[metric] is None else row[metric] for row in found], dtype=float)
+        return _numbers(self.rows(recipe, dataset, method, choice).values(), metric)
 
     def mean(
         self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str], choice: str | None = None
     ) -> Float:
-        """Means over splits, one row a dataset, one column a method; NaN where nothing is stored."""
+        """Means over all splits of a method, one row a dataset, one column a method; NaN where nothing is stored."""
         return self._table(np.mean, metric, recipe, datasets, methods, choice)
 
     def spread(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
@@ -60,7 +97,36 @@ class Results:
 
     def median(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
         """Medians over splits, laid out as `mean`."""
-        return self._table(_median, metric, recipe, datasets, methods, None)
+        return self._table(np.median, metric, recipe, datasets, methods, None)
+
+    def compared(
+        self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str], choice: str | None = None
+    ) -> Float:
+        """Means over the splits that all of the methods have, laid out as `mean`: what a comparison may compare."""
+        out = np.full((len(datasets), len(methods)), np.nan)
+        for i, dataset in enumerate(datasets):
+            rows = [self.rows(recipe, dataset, method, choice) for method in methods]
+            shared = [seed for seed in rows[0] if all(seed in found for found in rows)]
+            if shared:
+                out[i] = [np.mean(_numbers((found[seed] for seed in shared), metric)) for found in rows]
+        return out
+
+    def paired(
+        self, metric: str, recipe: str, dataset: str, first: str, second: str, choice: str | None = None
+    ) -> Float:
+        """First method minus second on the splits that both have."""
+        ours, theirs = (self.rows(recipe, dataset, method, choice) for method in (first, second))
+        shared = [seed for seed in ours if seed in theirs]
+        one, other = (_numbers((found[seed] for seed in shared), metric) for found in (ours, theirs))
+        return np.asarray(one - other)
+
+    def lead(
+        self, metric: str, recipe: str, datasets: Sequence[str], first: str, second: str, choice: str | None = None
+    ) -> Lead:
+        """Mean difference over datasets on shared splits, each dataset weighing the same."""
+        gaps = [self.paired(metric, recipe, dataset, first, second, choice) for dataset in datasets]
+        errors = [gap.var(ddof=1) / len(gap) if len(gap) > 1 else np.nan for gap in gaps]
+        return Lead(float(np.mean([gap.mean() for gap in gaps])), float(np.sqrt(np.sum(errors)) / len(gaps)))
 
     def count(self, recipe: str, dataset: str, method: str) -> int:
         """Number of splits."""
@@ -73,7 +139,7 @@ class Results:
 
     def _table(
         self,
-        summary: object,
+        summary: Callable[[Float], float],
         metric: str,
         recipe: str,
         datasets: Sequence[str],
@@ -85,11 +151,9 @@ class Results:
             for j, method in enumerate(methods):
                 values = self.values(metric, recipe, dataset, method, choice)
                 if len(values):
-                    out[i, j] = summary(values)  # type: ignore[operator]
+                    out[i, j] = summary(values)
         return out
 
 
-def _median(values: Float) -> float:
-    """Median of the values there are; a row need not have been timed."""
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else float("nan")
+def _numbers(rows: Iterable[Row], metric: str) -> Float:
+    return np.array([np.nan if row.get(metric) is None else row[metric] for row in rows], dtype=float)

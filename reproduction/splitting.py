@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from oneclass.datasets import load
 
-__all__ = ["Fold", "Split", "random_split"]
+__all__ = ["Fold", "Split", "all_rows", "random_split"]
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -67,7 +67,7 @@ def random_split(dataset: str, seed: int, *, share: float = 0.8, n_folds: int = 
     >>> split.train.shape, split.rows.shape, len(split.folds)
     ((142, 64), (360, 64), 5)
     """
-    X, y = _rows(dataset)
+    X, y = all_rows(dataset)
     rng = np.random.default_rng([seed, *dataset.encode()])
     kept, test = zip(*(_cut(rng.permutation(np.flatnonzero(y == label)), share) for label in (1, -1)), strict=True)
     folds = []
@@ -84,6 +84,22 @@ def _cut(indices: Labels, share: float) -> tuple[Labels, Labels]:
 
 
 @lru_cache(maxsize=2)
-def _rows(dataset: str) -> tuple[Float, Labels]:
+def all_rows(dataset: str) -> tuple[Float, Labels]:
+    """Rows and labels of a dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of a dataset.
+
+    Returns
+    -------
+    tuple of arrays
+
+    Examples
+    --------
+    >>> all_rows("digits_0")[0].shape
+    (1797, 64)
+    """
     X, y = load(dataset)
     return X.to_numpy(dtype=float), y

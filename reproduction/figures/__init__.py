@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from oneclass.datasets import names
-
 from ..methods import METHODS
 from ..results import Results
 from .findings import ablation, false_alarms, row_order
@@ -19,26 +17,26 @@ __all__ = ["FIGURES", "draw"]
 
 
 def _ranks(results: Results) -> Any:
-    datasets, methods = names("small", "concordia"), list(METHODS)
-    tables = {recipe: results.mean("f1", recipe, datasets, methods) for recipe in ("paper", "honest")}
+    methods = list(METHODS)
+    tables = {recipe: results.compared("f1", recipe, results.all, methods) for recipe in ("paper", "honest")}
     return critical_difference_diagram({f"F1, recipe {name}": table for name, table in tables.items()}, methods)
 
 
-#: File name -> how to draw it.
-FIGURES: dict[str, Callable[[Results], Any]] = {
-    "metrics_small": lambda results: bars(results, names("small")),
-    "metrics_medium": lambda results: bars(results, names("concordia")),
-    "delta_small": lambda results: deltas(results, names("small")),
-    "delta_medium": lambda results: deltas(results, names("concordia")),
-    "ranks": _ranks,
-    "row_order": row_order,
-    "false_alarms": lambda results: false_alarms(results, names("small", "concordia")),
-    "ablation": lambda results: ablation(results, names("small", "concordia")),
+#: File name -> whether there are rows for it, and how to draw it.
+FIGURES: dict[str, tuple[Callable[[Results], Any], Callable[[Results], Any]]] = {
+    "metrics_small": (lambda results: results.small, lambda results: bars(results, results.small)),
+    "metrics_medium": (lambda results: results.medium, lambda results: bars(results, results.medium)),
+    "delta_small": (lambda results: results.small, lambda results: deltas(results, results.small)),
+    "delta_medium": (lambda results: results.medium, lambda results: deltas(results, results.medium)),
+    "ranks": (lambda results: len(results.all) > 2, _ranks),
+    "row_order": (lambda results: results.count("equation", "vowel", "VAAKELM"), row_order),
+    "false_alarms": (lambda results: results.all, lambda results: false_alarms(results, results.all)),
+    "ablation": (lambda results: results.all, lambda results: ablation(results, results.all)),
 }
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Draw every figure into a folder.
+    """Draw every figure that there are rows for into a folder.
 
     Parameters
     ----------
@@ -49,7 +47,9 @@ def draw(results: Results, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     plt = pyplot()
-    for name, figure_of in FIGURES.items():
+    for name, (is_there, figure_of) in FIGURES.items():
+        if not is_there(results):
+            continue
         figure = figure_of(results)
         # No software line inside: the same rows give the same bytes.
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})

@@ -10,7 +10,7 @@ import numpy as np
 from ..methods import KERNEL_MACHINES, METHODS
 from ..results import Results
 from ..selection import DELTAS
-from .style import COLOURS, pyplot, title
+from .style import COLOURS, DASHES, HATCHES, INKS, pyplot, title
 
 __all__ = ["bars", "deltas"]
 
@@ -19,7 +19,7 @@ _MARKS = dict(zip(KERNEL_MACHINES, "osD^", strict=True))
 
 
 def bars(results: Results, datasets: Sequence[str]) -> Any:
-    """Mean accuracy, g-mean, precision and recall over the splits, recipe `paper`, one group a dataset.
+    """Mean accuracy, g-mean, precision and recall, and their deviation over the splits, recipe `paper`, by dataset.
 
     Parameters
     ----------
@@ -33,13 +33,15 @@ def bars(results: Results, datasets: Sequence[str]) -> Any:
     matplotlib Figure
     """
     methods = list(METHODS)
-    figure, panels = pyplot().subplots(4, 1, figsize=(15, 11), sharex=True, layout="constrained")
+    figure, panels = pyplot().subplots(4, 1, figsize=(20, 13), sharex=True, layout="constrained")
     width = 0.86 / len(methods)
     for panel, (metric, name) in zip(panels, _PANELS.items(), strict=True):
-        table = 100 * results.mean(metric, "paper", datasets, methods)
+        table, spread = (100 * f(metric, "paper", datasets, methods) for f in (results.mean, results.spread))
         for j, method in enumerate(methods):
             places = np.arange(len(datasets)) + (j - (len(methods) - 1) / 2) * width
-            panel.bar(places, np.nan_to_num(table[:, j]), width, color=COLOURS[method], label=method)
+            look = {"color": COLOURS[method], "hatch": HATCHES[method], "edgecolor": INKS[method], "linewidth": 0.2}
+            panel.bar(places, table[:, j], width, label=method, **look)
+            panel.errorbar(places, table[:, j], spread[:, j], fmt="none", ecolor="black", elinewidth=0.7)
         panel.set(ylabel=f"{name} (%)", ylim=(0, 100), xlim=(-0.5, len(datasets) - 0.5))
         panel.grid(axis="y", alpha=0.3)
         panel.set_axisbelow(True)
@@ -74,7 +76,7 @@ def deltas(results: Results, datasets: Sequence[str]) -> Any:
             places = np.arange(len(DELTAS)) + 0.06 * (i - 1.5)
             mean, spread = [s.mean() for s in scores], [s.std() for s in scores]
             style = {"color": COLOURS[method], "marker": _MARKS[method], "markersize": 4, "linewidth": 1.4}
-            panel.errorbar(places, mean, spread, elinewidth=0.6, capsize=2, label=method, **style)
+            panel.errorbar(places, mean, spread, elinewidth=0.6, capsize=2, label=method, ls=DASHES[method], **style)
         panel.set_title(title(dataset), fontsize=9)
         panel.set_xticks(range(len(DELTAS)), [f"{100 * delta:g} %" for delta in DELTAS])
         panel.grid(alpha=0.3)

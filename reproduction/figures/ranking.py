@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics import critical_difference, ranks
-from .style import COLOURS, pyplot
+from .style import COLOURS, DASHES, pyplot
 
 __all__ = ["cliques", "critical_difference_diagram"]
 
@@ -83,7 +83,8 @@ def _diagram(panel: Any, mean: Float, methods: Sequence[str], distance: float) -
         left = place < half
         height = floor - 0.45 * (place if left else k - 1 - place)
         edge, side = (0.7, "right") if left else (k + 0.3, "left")
-        panel.plot([mean[i], mean[i], edge], [0, height, height], color=COLOURS[methods[i]], linewidth=1.2)
+        look = {"color": COLOURS[methods[i]], "linestyle": DASHES[methods[i]], "linewidth": 1.2}
+        panel.plot([mean[i], mean[i], edge], [0, height, height], **look)
         text = f"{methods[i]}  {mean[i]:.1f}" if left else f"{mean[i]:.1f}  {methods[i]}"
         panel.text(edge + (-0.1 if left else 0.1), height, text, ha=side, va="center", fontsize=9)
     for level, (first, last) in enumerate(spans):

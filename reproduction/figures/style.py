@@ -6,25 +6,26 @@ from typing import Any
 
 from oneclass.datasets import card
 
-__all__ = ["COLOURS", "pyplot", "title"]
+__all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
 
-#: One colour a method: greys to greens for the baselines, strong ones for the kernel machines.
-COLOURS = {
-    "OCRF": "#bdbdbd",
-    "NaiveParzen": "#969696",
-    "KMeans": "#737373",
-    "KNN": "#525252",
-    "Autoencoder": "#c7e9c0",
-    "PCA": "#a1d99b",
-    "MST": "#74c476",
-    "KCenters": "#31a354",
-    "OCSVM": "#9ecae1",
-    "SVDD": "#4292c6",
-    "OCKELM": "#fdae6b",
-    "VOCKELM": "#e6550d",
-    "AAKELM": "#9e9ac8",
-    "VAAKELM": "#54278f",
-}
+#: Seven steps of cividis, from light to dark: a row of greys in print, and the same to colour-blind eyes.
+_STEPS = ("#fce236", "#cebc63", "#a39a74", "#7d7c78", "#595e6e", "#2f426d", "#002656")
+
+#: Two methods a colour, told apart by hatching in bars and by dashes in lines.
+_PAIRS = (
+    ("OCRF", "NaiveParzen"),
+    ("KMeans", "KNN"),
+    ("Autoencoder", "PCA"),
+    ("MST", "KCenters"),
+    ("OCSVM", "SVDD"),
+    ("OCKELM", "VOCKELM"),
+    ("AAKELM", "VAAKELM"),
+)
+COLOURS = {method: colour for colour, pair in zip(_STEPS, _PAIRS, strict=True) for method in pair}
+HATCHES = {method: hatch for pair in _PAIRS for method, hatch in zip(pair, ("", "/////"), strict=True)}
+#: Ink that shows on the colour.
+INKS = {method: "black" if place < 4 else "white" for place, pair in enumerate(_PAIRS) for method in pair}
+DASHES = {method: line for pair in _PAIRS for method, line in zip(pair, ("-", "--"), strict=True)}
 
 
 def pyplot() -> Any:
@@ -37,6 +38,7 @@ def pyplot() -> Any:
     from matplotlib import pyplot as plt
 
     plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 100})
+    plt.rcParams.update({"hatch.linewidth": 0.6})
     return plt
 
 

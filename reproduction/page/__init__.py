@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from .. import plan, store
@@ -12,9 +13,10 @@ from ..results import Results
 from .brief import brief
 from .claims import claims
 from .compare import datasets, f1_tables, training_time
-from .exact import exact
+from .exact import exact, software
 from .findings import ablation, false_alarms, row_order
-from .gaps import gaps
+from .gaps import gaps, large_gaps
+from .metrics import metric_rows, metric_tables
 from .ranking import rank_tests, threshold_free
 from .summary import figures, method_notes, opening
 from .traps import traps
@@ -27,7 +29,9 @@ SHORT_PAGE = "results/reproduction.md"
 
 _SECTIONS = (
     exact,
+    software,
     gaps,
+    large_gaps,
     claims,
     traps,
     datasets,
@@ -43,13 +47,15 @@ _SECTIONS = (
 )
 
 
-def page(rows: list[Row]) -> str:
-    """The page's text.
+def page(rows: list[Row], missing: Sequence[Task] = ()) -> str:
+    """The page's text; sections whose rows are missing are left out.
 
     Parameters
     ----------
     rows : list of dict
         Stored rows.
+    missing : sequence of Task
+        Planned tasks without rows.
 
     Returns
     -------
@@ -57,13 +63,14 @@ def page(rows: list[Row]) -> str:
         Markdown; figures are named relative to it.
     """
     results = Results(rows)
-    return "\n\n".join([opening(results, rows), *(section(results) for section in _SECTIONS)]) + "\n"
+    parts = [opening(results, rows, missing), *(section(results) for section in _SECTIONS)]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str] | None = None) -> Path:
-    """Write the page, with its figures and its rows, compressed, in a folder of its name beside it.
+    """Write the page, with figures, tables of metrics and its rows, compressed, in a folder of its name beside it.
 
-    Rows of the quick plan, and of a part of the full one, make a short page without figures.
+    Rows of the quick plan, and such as leave no dataset complete, make a short page without figures.
 
     Parameters
     ----------
@@ -92,13 +99,15 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str] | No
     missing = [task for task in planned if task.key not in done]
     target = Path(target or (SHORT_PAGE if quick or missing else PAGE))
     target.parent.mkdir(parents=True, exist_ok=True)
-    if quick or missing:
+    if quick or not results.all:
         target.write_text(brief(results, _whole(planned, missing), missing) + "\n", encoding="utf-8")
         return target
     folder = target.with_suffix("")
     draw(results, folder)
+    (folder / "metrics.csv").write_text(metric_rows(results), encoding="utf-8")
+    (folder / "metrics.md").write_text(metric_tables(results), encoding="utf-8")
     store.write(folder / "rows.jsonl.gz", stored)
-    target.write_text(page(stored).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
+    target.write_text(page(stored, missing).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
     return target
 
 

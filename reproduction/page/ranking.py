@@ -9,11 +9,14 @@ from ..methods import METHODS
 from ..results import Results
 from ..statistics import critical_difference, friedman, ranks, wilcoxon_pairs
 from .markdown import number, percent, signed, table
-from .naming import ALL, SHORT, SMALL, title
+from .naming import SHORT, SMALL, title
 
 __all__ = ["rank_tests", "threshold_free"]
 
 _METHODS = list(METHODS)
+
+#: Fewer datasets than this cannot rank fourteen methods.
+FEW = 3
 
 
 def rank_tests(results: Results) -> str:
@@ -28,18 +31,21 @@ def rank_tests(results: Results) -> str:
     -------
     str
     """
+    names = results.all
+    if len(names) < FEW:
+        return ""
     parts = []
     for recipe in ("paper", "honest"):
-        scores = results.mean("f1", recipe, ALL, _METHODS)
-        statistic, p = friedman(scores)
-        distance = critical_difference(len(_METHODS), len(ALL))
+        statistic, p = friedman(results.compared("f1", recipe, names, _METHODS))
+        distance = critical_difference(len(_METHODS), len(names))
         parts.append(
             f"Recipe `{recipe}`, F1: Friedman chi-square {statistic:.1f}, p = {p:.1e}; critical difference of mean "
             f"ranks (Nemenyi, 5 %) {distance:.2f}."
         )
     return f"""## Ranks under repeated splits
 
-{" ".join(parts)} Methods under one bar are not told apart.
+{" ".join(parts)} Methods under one bar are not told apart. All comparisons are
+of means over the splits that all methods have.
 
 ![Mean ranks of the fourteen classifiers under two recipes, with critical differences](reproduction/ranks.png)
 
@@ -59,23 +65,24 @@ independent and these p-values are, if anything, too small.
 Recipe `honest`: no parameter is chosen with the help of outliers, delta is 5 %, thresholds come from held-out scores.
 Mean ± standard deviation over the same splits.
 
-{_honest(results)}"""
+{_spread_table(results, "f1")}"""
 
 
 def _rank_table(results: Results) -> str:
+    small, names = results.small, results.all
     printed = np.array([[published.f1(d, m) for m in _METHODS] for d in SMALL], dtype=float)
-    lines = {
-        "published, 15 small": ranks(printed).mean(axis=0),
-        "paper, 15 small": ranks(results.mean("f1", "paper", SMALL, _METHODS)).mean(axis=0),
-        "paper, all 25": ranks(results.mean("f1", "paper", ALL, _METHODS)).mean(axis=0),
-        "honest, all 25": ranks(results.mean("f1", "honest", ALL, _METHODS)).mean(axis=0),
-        "honest, all 25, AUROC": ranks(results.mean("auroc", "honest", ALL, _METHODS)).mean(axis=0),
-    }
+    lines = {f"published, {len(SMALL)} small": ranks(printed).mean(axis=0)}
+    if small:
+        lines[f"paper, {len(small)} small"] = ranks(results.compared("f1", "paper", small, _METHODS)).mean(axis=0)
+    for recipe, metric, what in (("paper", "f1", ""), ("honest", "f1", ""), ("honest", "auroc", ", AUROC")):
+        mean = ranks(results.compared(metric, recipe, names, _METHODS)).mean(axis=0)
+        lines[f"{recipe}, all {len(names)}{what}"] = mean
     return table(["mean rank", *SHORT], [[name, *map(number, line)] for name, line in lines.items()])
 
 
 def _pairs(results: Results) -> str:
-    columns = [wilcoxon_pairs(results.mean("f1", recipe, ALL, _METHODS), _METHODS) for recipe in ("paper", "honest")]
+    recipes = ("paper", "honest")
+    columns = [wilcoxon_pairs(results.compared("f1", recipe, results.all, _METHODS), _METHODS) for recipe in recipes]
     body = []
     for paper, honest in zip(*columns, strict=True):
         if paper.second == "VAAKELM":
@@ -93,10 +100,6 @@ def _pairs(results: Results) -> str:
     return table(["VAAKELM against", *one, *(f"{name} (honest)" for name in one)], body)
 
 
-def _honest(results: Results) -> str:
-    return _spread_table(results, "f1")
-
-
 def threshold_free(results: Results) -> str:
     """Tables of AUROC and average precision.
 
@@ -109,6 +112,8 @@ def threshold_free(results: Results) -> str:
     -------
     str
     """
+    if not results.all:
+        return ""
     return f"""## Scores without a threshold
 
 Recipe `honest`; the target class is the positive one. AUROC in per cent, mean ± standard deviation over the splits:
@@ -121,10 +126,10 @@ Average precision in per cent:
 
 
 def _spread_table(results: Results, metric: str) -> str:
-    mean = results.mean(metric, "honest", ALL, _METHODS)
-    spread = results.spread(metric, "honest", ALL, _METHODS)
+    names = results.all
+    mean, spread = (summary(metric, "honest", names, _METHODS) for summary in (results.mean, results.spread))
     body = []
-    for i, dataset in enumerate(ALL):
+    for i, dataset in enumerate(names):
         cells = [f"{percent(a)} ± {percent(b)}" for a, b in zip(mean[i], spread[i], strict=True)]
         body.append([title(dataset), *cells])
     body.append(["**mean**", *(f"**{percent(value)}**" for value in mean.mean(axis=0))])

@@ -102,5 +102,6 @@ def test_the_full_plan_holds_every_method_on_every_dataset_of_the_paper_at_least
 
 
 def test_an_unknown_recipe_is_named():
-    with pytest.raises(ValueError, match="recipe must be one of authors_code, equation, paper, honest, got 'soup'"):
+    listed = "authors_code, equation, software, paper, honest, tried"
+    with pytest.raises(ValueError, match=f"recipe must be one of {listed}, got 'soup'"):
         protocol.evaluate("wine", "PCA", "soup", 0)

@@ -110,5 +110,5 @@ def scatter_laplacian(labels: Any, *, shares: str = "one") -> Float:
         raise ValueError(f"scatter_laplacian: labels must be one label a row, got shape {given.shape}")
     _, group, sizes = np.unique(given, return_inverse=True, return_counts=True)
     same = group[:, None] == group
-    own = np.eye(len(given)) - same / sizes[group]
+    own: Float = np.eye(len(given)) - same / sizes[group]
     return own if shares == "one" else own * (sizes[group] / len(given))
