@@ -29,6 +29,12 @@ class Lead(NamedTuple):
     difference: float
     error: float
 
+    @classmethod
+    def of(cls, gaps: Sequence[Float]) -> Lead:
+        """The lead that differences on the splits of each dataset make, each dataset weighing the same."""
+        errors = [gap.var(ddof=1) / len(gap) if len(gap) > 1 else np.nan for gap in gaps]
+        return cls(float(np.mean([gap.mean() for gap in gaps])), float(np.sqrt(np.sum(errors)) / len(gaps)))
+
 
 class Results:
     """Stored rows, looked up by recipe, dataset, method and choice of parameters.
@@ -124,9 +130,7 @@ class Results:
         self, metric: str, recipe: str, datasets: Sequence[str], first: str, second: str, choice: str | None = None
     ) -> Lead:
         """Mean difference over datasets on shared splits, each dataset weighing the same."""
-        gaps = [self.paired(metric, recipe, dataset, first, second, choice) for dataset in datasets]
-        errors = [gap.var(ddof=1) / len(gap) if len(gap) > 1 else np.nan for gap in gaps]
-        return Lead(float(np.mean([gap.mean() for gap in gaps])), float(np.sqrt(np.sum(errors)) / len(gaps)))
+        return Lead.of([self.paired(metric, recipe, dataset, first, second, choice) for dataset in datasets])
 
     def count(self, recipe: str, dataset: str, method: str) -> int:
         """Number of splits."""

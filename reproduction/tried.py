@@ -14,12 +14,13 @@ from .recipes import searched
 from .selection import DELTAS
 from .splitting import Fold, Split, all_rows, random_split
 
-__all__ = ["AS_PRINTED", "TRIED", "Setting", "tried"]
+__all__ = ["AS_PRINTED", "TRIED", "UNSCALED", "Setting", "tried"]
 
 Float = NDArray[np.float64]
 
-#: The setting that recipe `paper` has.
+#: The setting that recipe `paper` has, and the one of the support vector methods that recipe `software` has.
 AS_PRINTED = "as in recipe `paper`"
+UNSCALED = "rows unscaled, width the root mean squared distance"
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,12 @@ _OCRF = {
     "outliers in 20 times the range": Setting({"enlargement": 20.0}),
 }
 
-_WIDTH = "rows unscaled, width the root mean squared distance"
-_OCSVM = {AS_PRINTED: Setting(), _WIDTH: Setting(method=SOFTWARE["OCSVM"])}
+_OCSVM = {AS_PRINTED: Setting(), UNSCALED: Setting(method=SOFTWARE["OCSVM"])}
 _SVDD = {
     AS_PRINTED: Setting(),
     "rows unscaled": Setting(scaling="none"),
     "the printed kernel, with the factor 2": Setting({"kernel": "rbf", "sigma": "mean"}),
-    _WIDTH: Setting(method=SOFTWARE["SVDD"]),
+    UNSCALED: Setting(method=SOFTWARE["SVDD"]),
 }
 
 #: What was tried, by dataset and method.

@@ -11,20 +11,20 @@ __all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
 #: Seven steps of cividis, from light to dark: a row of greys in print, and the same to colour-blind eyes.
 _STEPS = ("#fce236", "#cebc63", "#a39a74", "#7d7c78", "#595e6e", "#2f426d", "#002656")
 
-#: Two methods a colour, told apart by hatching in bars and by dashes in lines.
-_PAIRS = (
-    ("OCRF", "NaiveParzen"),
-    ("KMeans", "KNN"),
-    ("Autoencoder", "PCA"),
-    ("MST", "KCenters"),
-    ("OCSVM", "SVDD"),
-    ("OCKELM", "VOCKELM"),
-    ("AAKELM", "VAAKELM"),
-)
-COLOURS = {method: colour for colour, pair in zip(_STEPS, _PAIRS, strict=True) for method in pair}
-HATCHES = {method: hatch for pair in _PAIRS for method, hatch in zip(pair, ("", "/////"), strict=True)}
+#: Two methods a colour, told apart by hatching in bars and by dashes in lines; neighbours are light and dark.
+_PAIRS = {
+    ("OCRF", "NaiveParzen"): 0,
+    ("KMeans", "KNN"): 4,
+    ("Autoencoder", "PCA"): 2,
+    ("MST", "KCenters"): 5,
+    ("OCSVM", "SVDD"): 3,
+    ("OCKELM", "VOCKELM"): 1,
+    ("AAKELM", "VAAKELM"): 6,
+}
+COLOURS = {method: _STEPS[step] for pair, step in _PAIRS.items() for method in pair}
 #: Ink that shows on the colour.
-INKS = {method: "black" if place < 4 else "white" for place, pair in enumerate(_PAIRS) for method in pair}
+INKS = {method: "black" if step < 4 else "white" for pair, step in _PAIRS.items() for method in pair}
+HATCHES = {method: hatch for pair in _PAIRS for method, hatch in zip(pair, ("", "/////"), strict=True)}
 DASHES = {method: line for pair in _PAIRS for method, line in zip(pair, ("-", "--"), strict=True)}
 
 

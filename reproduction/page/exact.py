@@ -174,9 +174,9 @@ def software(results: Results) -> str:
     hits, cells = software_score(results, list(SOFTWARE))
     return f"""## The other classifiers on the released splits
 
-The text says that all features are z-scored, for all classifiers. The published values of the others say that their
-rows were *not scaled*: recipe `software` leaves them as the files have them and gives {hits} of {cells} published F1
-values to two decimals, delta chosen by the folds. OCSVM is LIBSVM with its default tolerance and its own rho; its
+The text says that all features are z-scored, for all classifiers. Published values of the others say that their rows
+were *not scaled*: recipe `software` leaves them as the files have them and gives {hits} of {cells} published F1 values
+to two decimals, delta chosen by the folds. OCSVM is LIBSVM with its default tolerance and its own rho; its
 kernel is exp(-d²/(2 A²)), A² the mean of all n² squared distances. SVDD is dd_tools', with the radius of its own ball;
 its kernel is exp(-d²/A²), without the factor 2, which is why the two columns differ. With one kernel they are one
 classifier: the same dual problem and the same boundary.

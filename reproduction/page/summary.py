@@ -119,8 +119,8 @@ def _released(results: Results) -> list[str]:
     if of:
         lines.append(
             f"So do {hits} of {of} of OCSVM and SVDD once rows are left unscaled, against "
-            f"{software_score(results, ['OCSVM', 'SVDD'], 'equation')[0]} with z-scores as printed: the other "
-            "classifiers were not run on z-scores."
+            f"{software_score(results, ['OCSVM', 'SVDD'], 'equation')[0]} with z-scores as printed: these two, at "
+            "least, were not run on z-scores."
         )
     return lines
 
