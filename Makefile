@@ -46,13 +46,13 @@ bench: $(VENV)/.all
 	for part in false_alarm exact_fit baselines defaults criteria coverage false_discovery dirty awkward search_speed scale files scoring uncertainty; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
+# The page is written from what could be run, also where a task failed.
 reproduce: $(VENV)/.all
-	$(BIN)/python -m reproduction run
-	$(BIN)/python -m reproduction report
+	@$(BIN)/python -m reproduction run; failed=$$?; $(BIN)/python -m reproduction report && exit $$failed
 
 reproduce-quick: $(VENV)/.all
-	$(BIN)/python -m reproduction run --quick --rows results/quick.jsonl
-	$(BIN)/python -m reproduction report --rows results/quick.jsonl --page results/quick.md
+	@$(BIN)/python -m reproduction run --quick --rows results/quick.jsonl; failed=$$?; \
+	$(BIN)/python -m reproduction report --rows results/quick.jsonl --page results/quick.md && exit $$failed
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -77,10 +77,10 @@ class AAKELM(AutoAssociative):
 
     Notes
     -----
-    The paper's machine is ``kernel="rbf", scale="zscore", loss="reconstruction", threshold="train"`` with C from a
-    grid; the defaults were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs
-    ``loss="reconstruction"``, the machine rebuilds each row's kernel values to the training rows, all that it knows
-    of the row.
+    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", loss="reconstruction", threshold="train"`` with
+    C from a grid; the defaults were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs
+    ``loss="reconstruction"``, the machine rebuilds each row's kernel values to the training rows, all that it knows of
+    the row.
 
     References
     ----------

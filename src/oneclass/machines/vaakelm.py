@@ -52,7 +52,8 @@ class VAAKELM(AutoAssociative):
         Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
         deterministic and does not depend on the order of rows.
     centring : {"own", "global"}, default="own"
-        Mean from which a cluster's rows deviate: their own cluster's, or the global one as printed in the paper.
+        Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
+        what the paper prints (model_SV).
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
     approximation : None, "auto", Nystrom or Fourier, default=None
@@ -89,10 +90,10 @@ class VAAKELM(AutoAssociative):
 
     Notes
     -----
-    The paper's machine is ``kernel="rbf", scale="zscore", loss="reconstruction", threshold="train"`` with C from a
-    grid; the defaults were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs
-    ``loss="reconstruction"``, the machine rebuilds each row's kernel values to the training rows, all that it knows
-    of the row.
+    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", loss="reconstruction", threshold="train",
+    centring="global"`` with C and `n_clusters` from a grid (or ``variance="class"``, its other variance); the defaults
+    were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs ``loss="reconstruction"``,
+    the machine rebuilds each row's kernel values to the training rows, all that it knows of the row.
 
     References
     ----------

@@ -51,7 +51,8 @@ class VOCKELM(KernelMachine):
         Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
         deterministic and does not depend on the order of rows.
     centring : {"own", "global"}, default="own"
-        Mean from which a cluster's rows deviate: their own cluster's, or the global one as printed in the paper.
+        Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
+        what the paper prints (model_SV).
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
     r : float, default=1.0
@@ -86,6 +87,11 @@ class VOCKELM(KernelMachine):
         Cluster of each training row, for the ``subclass`` variance.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centring="global"`` with C and
+    `n_clusters` from a grid (or ``variance="class"``, its other variance).
 
     References
     ----------
