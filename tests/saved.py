@@ -38,6 +38,8 @@ CASES = {
     "VAAKELM single": ("VAAKELM", {}, {"single": True}),
     "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),
     "VAAKELM chunks": ("VAAKELM", {"approximation": Nystrom(10), "loss": "reconstruction"}, {"chunks": True}),
+    "OCELM": ("OCELM", {"n_hidden": 10, "activation": "tanh"}, {"chunks": True}),
+    "AAELM": ("AAELM", {"n_hidden": 10}, {"groups": GROUPS}),
     "OCRF": ("OCRF", {"n_estimators": 5}, {"groups": GROUPS}),
     "OCRF half": ("OCRF", {"n_estimators": 3, "threshold": "half"}, {}),
     "OCSVM": ("OCSVM", {}, {"named": True}),
@@ -51,6 +53,8 @@ CASES = {
     "MSTDetector": ("MSTDetector", {}, {}),
     "MSTDetector wide": ("MSTDetector", {"n_paths": 2}, {"wide": True}),
     "NaiveParzen": ("NaiveParzen", {"scale": False, "confidence": 0.6}, {}),
+    "Parzen": ("Parzen", {}, {"named": True}),
+    "Parzen full": ("Parzen", {"bandwidth": "full", "threshold": "train"}, {}),
     "PCADetector": ("PCADetector", {"n_components": 1, "scale": "tamed"}, {"named": True}),
 }
 

@@ -19,7 +19,8 @@ from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
-from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM, knn_laplacian, scatter_laplacian
+from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
+from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .selection import OneClassKFold, OneClassSearchCV
 
 __version__ = "0.1.0"

@@ -8,7 +8,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from oneclass import (
+    AAELM,
     AAKELM,
+    OCELM,
     OCKELM,
     OCRF,
     OCSVM,
@@ -25,6 +27,7 @@ from oneclass import (
     NaiveParzen,
     Nystrom,
     OneClassSearchCV,
+    Parzen,
     PCADetector,
     Polynomial,
     to_onnx,
@@ -100,6 +103,14 @@ def test_landmarks_that_are_not_whitened_are_their_graphs(monkeypatch):
     assert_same(model)
 
 
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+@pytest.mark.parametrize(
+    ("machine", "loss"), [(OCELM, {}), (AAELM, {"loss": "reconstruction"}), (AAELM, {"loss": "predictive"})]
+)
+def test_machines_with_a_hidden_layer_are_their_graphs(machine, loss, activation):
+    assert_same(machine(n_hidden=20, C=8.0, activation=activation, **loss).fit(ROWS))
+
+
 BASELINES = {
     "PCA": PCADetector(),
     "PCA, one component": PCADetector(n_components=1, scale=False),
@@ -110,7 +121,9 @@ BASELINES = {
     "k-NN": KNNDetector(),
     "k-NN, mean of neighbours": KNNDetector(n_neighbors=4, method="delta"),
     "k-NN, mean distance": KNNDetector(n_neighbors=4, method="gamma"),
-    "Parzen": NaiveParzen(),
+    "Naive Parzen": NaiveParzen(),
+    "Parzen": Parzen(),
+    "Parzen, full": Parzen(bandwidth="full"),
     "OCSVM": OCSVM(),
     "OCSVM, Laplacian": OCSVM(kernel=Laplacian(), threshold="boundary", nu=0.1),
     "SVDD": SVDD(threshold="train", delta=0.1),

@@ -25,13 +25,15 @@ def test_the_form_is_the_sum_over_edges_of_squared_differences(rows, weights):
 
 
 def test_heat_falls_with_length_and_units_have_no_say(rows):
-    L = knn_laplacian(rows, 3)
+    L = knn_laplacian(rows, 3, scale="zscore")
     Z = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     lengths = np.linalg.norm(Z[:, None] - Z, axis=2)
     edges = np.argwhere(np.triu(L, 1) < 0)
     weights, along = -L[tuple(edges.T)], lengths[tuple(edges.T)]
     assert np.array_equal(np.argsort(weights), np.argsort(-along))
-    assert_agree(knn_laplacian(rows * [1.0, 1e3, 1e-3, 7.0], 3), L, 1e-9)
+    for scale in ("zscore", "tamed"):
+        given, other = (knn_laplacian(X, 3, scale=scale) for X in (rows, rows * [1.0, 1e3, 1e-3, 7.0]))
+        assert_agree(other, given, 1e-9)
 
 
 def test_the_scatter_of_labels_is_that_of_discriminant_analysis(rows):
@@ -67,6 +69,7 @@ def test_awkward_rows_have_a_laplacian(rows, normalized):
         (lambda X: knn_laplacian(X, 60), "knn_laplacian: n_neighbors must be .* from 1 to n - 1 = 59, got 60"),
         (lambda X: knn_laplacian(X, 2.5), "knn_laplacian: n_neighbors must be .* got 2.5"),
         (lambda X: knn_laplacian(X, weights="cosine"), "knn_laplacian: weights must be one of .* got 'cosine'"),
+        (lambda X: knn_laplacian(X, scale=True), "knn_laplacian: scale must be 'tamed', 'zscore' or False; got True"),
         (lambda X: scatter_laplacian(X), r"scatter_laplacian: labels must be one label a row, got shape \(60, 4\)"),
         (lambda X: scatter_laplacian(X[:, 0], shares="n"), "scatter_laplacian: shares must be one of .* got 'n'"),
     ],

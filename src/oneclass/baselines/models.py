@@ -10,6 +10,7 @@ from .kcenters import _Balls
 from .kmeans import _Clusters
 from .knn import _Neighbourhood
 from .mst import _Tree as _SpanningTree
+from .multivariate_parzen import _Mixture
 from .ocrf import _Forest, _Seen, _Tree
 from .ocsvm import _Halfspace
 from .parzen import _Densities, _Density
@@ -29,6 +30,7 @@ MODELS: tuple[type, ...] = (
     _Density,
     _Forest,
     _Halfspace,
+    _Mixture,
     _Neighbourhood,
     _Network,
     _Plane,

@@ -34,13 +34,17 @@ class Parzen(Slow):
     bandwidth : {"shared", "full"}, default="shared"
         Shape of the Gaussians: a ball, one width for all features; or the ellipsoid of the rows' covariance (as Ledoit
         and Wolf shrink it, so that collinear features and few rows have one), times one width.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"zscore", "tamed"} or False, default="zscore"
+        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
+        are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
         dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
 
     Attributes
     ----------
@@ -78,12 +82,19 @@ class Parzen(Slow):
     _instead: ClassVar = "NaiveParzen, or VAAKELM(approximation='auto')"
 
     def __init__(
-        self, *, bandwidth: str = "shared", scale: bool = True, delta: float = 0.05, threshold: str = "loo"
+        self,
+        *,
+        bandwidth: str = "shared",
+        scale: str | bool = "zscore",
+        delta: float = 0.05,
+        threshold: str = "loo",
+        confidence: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
 
     def _seconds(self, n: int, d: int) -> float:
         return (6e-9 + 3e-10 * d) * n * (n + 15 * min(n, _JUDGES))
@@ -108,11 +119,12 @@ class _Mixture:
 
     def losses(self, Z: Array) -> Array:
         U = Z if self.whitening is None else Z @ self.whitening
-        return self._log_norm(len(self.rows)) - self._log_sums(U, None)
+        return self.log_norm - self._log_sums(U, None)
 
     def losses_held_out(self) -> Array:
         """Loss of each row under the Gaussians of the others."""
-        return self._log_norm(len(self.rows) - 1) - self._log_sums(self.rows, np.arange(len(self.rows)))
+        n = len(self.rows)
+        return self.log_norm + np.log1p(-1 / n) - self._log_sums(self.rows, np.arange(n))
 
     def slope(self, judges: Array) -> float:
         """Derivative of the leave-one-out log likelihood of a row by the log width, mean over the `judges`."""
@@ -139,8 +151,10 @@ class _Mixture:
             E -= peak[:, None]
             yield np.exp(E, out=E), peak, squared
 
-    def _log_norm(self, n: int) -> float:
-        d = self.rows.shape[1]
+    @property
+    def log_norm(self) -> float:
+        """Log of what the sum of the Gaussians is divided by."""
+        n, d = self.rows.shape
         stretch = 0.0 if self.whitening is None else float(np.linalg.slogdet(self.whitening)[1])
         return float(np.log(n) + d * np.log(self.width * np.sqrt(2 * np.pi)) - stretch)
 

@@ -9,10 +9,10 @@ from .. import baselines, machines, selection
 from ..baselines.models import MODELS
 from ..contract.pipeline import OneClassPipeline
 from ..contract.saving import Saved
-from ..core.approximation import Fourier, Nystrom
+from ..core.approximation import Fourier, HiddenLayer, Nystrom
 from ..core.calibration import Calibration, HeldOut
 from ..core.embedding import Scatter, Structured, UserLaplacian
-from ..core.features import FourierMap, NystromMap
+from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.machine import Machine
@@ -36,7 +36,9 @@ _VALUES: tuple[type, ...] = (
     FourierMap,
     Groups,
     HeldOut,
+    HiddenLayer,
     Laplacian,
+    LayerMap,
     Linear,
     Machine,
     Nystrom,

@@ -2,10 +2,9 @@
 
 from .aaelm import AAELM
 from .aakelm import AAKELM
-from .laplacians import knn_laplacian, scatter_laplacian
 from .ocelm import OCELM
 from .ockelm import OCKELM
 from .vaakelm import VAAKELM
 from .vockelm import VOCKELM
 
-__all__ = ["AAELM", "AAKELM", "OCELM", "OCKELM", "VAAKELM", "VOCKELM", "knn_laplacian", "scatter_laplacian"]
+__all__ = ["AAELM", "AAKELM", "OCELM", "OCKELM", "VAAKELM", "VOCKELM"]

@@ -29,13 +29,18 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     loss : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the original); the machine knows little around it; or both, the
         squared error to expect of it.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"tamed", "zscore"} or False, default="tamed"
+        How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
+        deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
+        z-scores; or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -78,9 +83,10 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
         n_hidden: int = 200,
         activation: str = "sigmoid",
         loss: str = "predictive",
-        scale: bool = True,
+        scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         device: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -91,5 +97,6 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.device = device
         self.random_state = random_state

@@ -17,7 +17,7 @@ Float = NDArray[np.float64]
 
 
 def knn_laplacian(
-    X: Any, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: bool = True
+    X: Any, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "tamed"
 ) -> Float:
     """Laplacian ``L = D - W`` of the graph that joins every row to its nearest ones.
 
@@ -34,8 +34,8 @@ def knn_laplacian(
         Weight of an edge: ``exp(-‖x - y‖² / (2 s²))``, s the mean length of the edges; or one.
     normalized : bool, default=False
         Whether to divide by the degrees, ``D^-1/2 L D^-1/2``, so that all eigenvalues are at most two.
-    scale : bool, default=True
-        Whether to measure distances in z-scores.
+    scale : {"tamed", "zscore"} or False, default="tamed"
+        How features are made comparable before distances are measured, as in the machines.
 
     Returns
     -------
@@ -62,7 +62,10 @@ def knn_laplacian(
         )
     if weights not in ("heat", "binary"):
         raise ValueError(f"knn_laplacian: weights must be one of 'heat', 'binary'; got {weights!r}")
-    Z = Scaler.of(ColumnMoments.of(rows, np.ones(n)))(rows) if scale else rows
+    if scale not in ("tamed", "zscore") and scale is not False:
+        raise ValueError(f"knn_laplacian: scale must be 'tamed', 'zscore' or False; got {scale!r}")
+    w = np.ones(n)
+    Z = Scaler.of(str(scale or "none"), ColumnMoments.of(rows, w), rows, w)(rows)
     lengths, nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors()
     spread = float(lengths.mean())
     W = np.zeros((n, n))

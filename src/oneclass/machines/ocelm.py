@@ -24,13 +24,18 @@ class OCELM(HiddenLayerMachine):
         Number of hidden units. Time grows with its square and the number of rows.
     activation : {"sigmoid", "tanh"}, default="sigmoid"
         What a unit makes of its input.
-    scale : bool, default=True
-        Whether to z-score the features first; constant ones are centred only.
+    scale : {"tamed", "zscore"} or False, default="tamed"
+        How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
+        deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
+        z-scores; or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
     threshold : {"loo", "train", "authors"}, default="loo"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
+    confidence : float in (0, 1), optional
+        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
+        that is to be sure of it rejects less.
     r : float, default=1.0
         Output that normal rows should have; not 0.
     device : str or device, default=None
@@ -80,9 +85,10 @@ class OCELM(HiddenLayerMachine):
         C: float = 1000.0,
         n_hidden: int = 200,
         activation: str = "sigmoid",
-        scale: bool = True,
+        scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
+        confidence: float | None = None,
         r: float = 1.0,
         device: Any = None,
         random_state: Any = None,
@@ -93,6 +99,7 @@ class OCELM(HiddenLayerMachine):
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
+        self.confidence = confidence
         self.r = r
         self.device = device
         self.random_state = random_state

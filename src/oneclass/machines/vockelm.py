@@ -90,8 +90,8 @@ class VOCKELM(KernelMachine):
 
     Notes
     -----
-    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centring="global"`` with C and
-    `n_clusters` from a grid (or ``variance="class"``, its other variance).
+    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centring="global"`` with C
+    and `n_clusters` from a grid (or ``variance="class"``, its other variance).
 
     References
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...core.arrays import Array, namespace, to_numpy
-from ...core.features import FourierMap, NystromMap
+from ...core.features import FourierMap, LayerMap, NystromMap
 from ...core.kernels import RBF, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
 from .tensor import Tensor, concatenate, maximum, minimum, where
@@ -118,9 +118,14 @@ def _(map: FourierMap, Z: Tensor) -> Tensor:
     return concatenate(angles.do("Cos"), angles.do("Sin")) / np.full(2 * m, math.sqrt(m))
 
 
+@features.register
+def _(map: LayerMap, Z: Tensor) -> Tensor:
+    return (Z @ map.weights + map.biases).do({"sigmoid": "Sigmoid", "tanh": "Tanh"}[map.activation])
+
+
 def outside(map: Any, Z: Tensor, F: Tensor) -> Tensor | float:
     """What the features of rows leave of ``k(z, z)``."""
-    if isinstance(map, FourierMap):
+    if isinstance(map, FourierMap | LayerMap):
         return 0.0
     reached = F.sum_squares() if map.L is None else solved_squares(F, map.L)
     return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - reached, 0.0)

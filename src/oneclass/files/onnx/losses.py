@@ -15,11 +15,12 @@ from ...baselines import (
     KMeansDetector,
     KNNDetector,
     NaiveParzen,
+    Parzen,
     PCADetector,
 )
 from ...core.machine import Machine
 from ...core.solve import DualModel, PrimalModel
-from ...machines import AAKELM, OCKELM, VAAKELM, VOCKELM
+from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .kernels import diagonal, features, outside, similarity, solved_squares
 from .tensor import Tensor, maximum, where
 
@@ -39,6 +40,8 @@ def loss(classifier: Any, Z: Tensor) -> Tensor:
 @loss.register(VOCKELM)
 @loss.register(AAKELM)
 @loss.register(VAAKELM)
+@loss.register(OCELM)
+@loss.register(AAELM)
 def _(classifier: Any, Z: Tensor) -> Tensor:
     machine: Machine = classifier.machine_
     recipe = machine.plan.recipe
@@ -166,6 +169,16 @@ def _(classifier: NaiveParzen, Z: Tensor) -> Tensor:
     sums = (exponents - peaks).do("Exp").sum(2)
     norms = [np.log(density.counts.sum() * density.width * np.sqrt(2 * np.pi)) for density in densities]
     return -(peaks.do("Squeeze", [2]) + sums.do("Log") - np.array(norms)).sum()
+
+
+@loss.register
+def _(classifier: Parzen, Z: Tensor) -> Tensor:
+    model: Any = classifier.model_
+    U = Z if model.whitening is None else Z @ model.whitening
+    exponents = maximum(_squared_distances(U, model.rows) * (-0.5 / model.width**2), -np.finfo(float).max)
+    peaks = exponents.reduced("ReduceMax", 1, keep=True)
+    sums = (exponents - peaks).do("Exp").sum()
+    return -(peaks.do("Squeeze", [1]) + sums.do("Log")) + model.log_norm
 
 
 @loss.register
