@@ -22,6 +22,7 @@ from .files import ModelFileError, load, to_onnx
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .selection import OneClassKFold, OneClassSearchCV
+from .tabular import TableDetector
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "PCADetector",
     "Parzen",
     "Polynomial",
+    "TableDetector",
     "TableFile",
     "knn_laplacian",
     "load",

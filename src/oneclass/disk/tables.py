@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .batches import CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block
 from .formats import ENDINGS, arrow, ending
@@ -37,8 +37,9 @@ class TableFile:
         Columns to learn from or to judge by; all but those to `keep` unless given. Places count from 0.
     keep : list of names or places, default=()
         Columns to carry over, as they are, beside the scores: an id, a time, a text.
-    text : list of names or places, default=()
-        Columns of text among those to look at, for a pipeline that encodes them; a CSV file does not say.
+    text : list of names or places, or "all", default=()
+        Columns of text among those to look at, for a pipeline that encodes them; a CSV file does not say. With "all",
+        every cell is text, for a `TableDetector`.
     delimiter : str, optional
         What separates the columns of text; unless given, the only one of comma, semicolon, tab and ``|`` that the first
         line holds (tab for ``.tsv``).
@@ -75,7 +76,7 @@ class TableFile:
     path: str | Path
     columns: Sequence[str | int] | None = None
     keep: Sequence[str | int] = ()
-    text: Sequence[str | int] = ()
+    text: Sequence[str | int] | Literal["all"] = ()
     delimiter: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
@@ -116,7 +117,7 @@ class TableFile:
             named = names_columns(cells, self._asked(), self._name, decimal=self.decimal)
         names = cells if named else [str(place) for place in range(len(cells))]
         columns, keep = self._chosen(names)
-        words = {*keep} - {*columns} | {*self._known(self.text, names)}
+        words = {*names} if self.text == "all" else {*keep} - {*columns} | {*self._known(self.text, names)}
         with self._stream(packed) as stream, self._numbers_in(names):
             lines = CountedLines(stream)
             reader = pa.csv.open_csv(
@@ -170,7 +171,7 @@ class TableFile:
         return Path(self.path).name
 
     def _asked(self) -> list[str]:
-        return [label for label in (*(self.columns or ()), *self.keep, *self.text) if isinstance(label, str)]
+        return [label for label in (*(self.columns or ()), *self.keep, *(() if self.text == "all" else self.text)) if isinstance(label, str)]
 
     def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """The columns to learn from or to judge by, and those to carry over, by name."""

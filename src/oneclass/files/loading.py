@@ -24,12 +24,18 @@ from ..core.solve import Columns, DualModel, PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
 from ..disk.container import ModelFileError, read
+from ..tabular import Column, ColumnPlan, TableDetector
+from ..tabular.codes import CategoryCode, DateCode, NumberCode
 
 __all__ = ["CLASSES", "load"]
 
 _VALUES: tuple[type, ...] = (
     Calibration,
+    CategoryCode,
+    Column,
+    ColumnPlan,
     Columns,
+    DateCode,
     Decision,
     DualModel,
     Fourier,
@@ -42,6 +48,7 @@ _VALUES: tuple[type, ...] = (
     Linear,
     Machine,
     Nystrom,
+    NumberCode,
     NystromMap,
     OutlierGenerator,
     Plan,
@@ -66,6 +73,7 @@ _ESTIMATORS: tuple[type, ...] = (
     selection.OneClassKFold,
     selection.OneClassGroupKFold,
     selection.RepeatedOneClassKFold,
+    TableDetector,
 )
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.

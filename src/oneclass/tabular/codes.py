@@ -1,0 +1,133 @@
+"""What becomes of a column: frozen codes that lead from cells to numbers, and from numbers back to what was meant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cells import Cells
+
+__all__ = ["CategoryCode", "DateCode", "NumberCode"]
+
+Matrix = NDArray[np.float64]
+_DAY, _WEEK = 86_400e6, 7 * 86_400e6
+_WEEKDAYS = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")  # the first of January 1970 was a Thursday
+
+
+@dataclass(frozen=True)
+class NumberCode:
+    """A number as it is; gaps take the median.
+
+    `gap` is how rare they are, which a column of their own then holds; 0 where there were none, None where they are so
+    common that they say nothing.
+    """
+
+    centre: float
+    gap: float | None = None
+    lenient: bool = False  # words are gaps
+    flag: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is made of the column."""
+        return ("", "missing") if self.gap else ("",)
+
+    def encode(self, cells: Cells, *, training: bool) -> Matrix:
+        """One row of numbers for each cell."""
+        values: Any = np.full(len(cells.gaps), np.nan) if cells.numbers is None else cells.numbers
+        gaps = np.isnan(values)
+        filled = np.where(gaps, self.centre, values)
+        return np.stack([filled, gaps * self.gap] if self.gap else [filled], axis=1)
+
+    def restore(self, Z: Matrix) -> list[Any]:
+        """What the numbers stand for."""
+        return [bool(value > 0.5) for value in Z[:, 0]] if self.flag else Z[:, 0].tolist()
+
+
+@dataclass(frozen=True)
+class CategoryCode:
+    """A column for each of the commonest values but the first, and how rare the value is: minus the log of its share.
+
+    A value that was never seen counts as half a row: it has no column, but a rarity.
+    """
+
+    levels: tuple[str | None, ...]
+    counts: tuple[int, ...]
+    total: int
+    shown: int
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is made of the column."""
+        return (*(f"is {_say(level)}" for level in self.levels[1 : self.shown]), "rarity")
+
+    def encode(self, cells: Cells, *, training: bool) -> Matrix:
+        """One row of numbers for each cell; a training row does not count itself among those like it."""
+        place = {level: i for i, level in enumerate(self.levels)}
+        codes = np.array([place.get(word, -1) for word in cells.as_words()], dtype=np.intp)
+        counts = np.array([*self.counts, 0.0])[codes] - (training & (codes >= 0))
+        rarity = np.log((self.total - training + 0.5) / (counts + 0.5))
+        return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
+
+    def restore(self, Z: Matrix) -> list[Any]:
+        """The likeliest value."""
+        shares = Z[:, :-1]
+        return [self.levels[i] for i in np.argmax(np.column_stack([1 - shares.sum(axis=1), shares]), axis=1)]
+
+    def unknown(self, cells: Cells) -> list[str]:
+        """Values that were never seen."""
+        return [word for word in dict.fromkeys(cells.as_words().tolist()) if word not in self.levels and word]
+
+
+@dataclass(frozen=True)
+class DateCode:
+    """Days since the first, weekday and hour as points on circles, as far as they vary."""
+
+    start: int  # microseconds since 1970
+    centre: float
+    elapsed: bool
+    weekday: bool
+    hour: bool
+    gap: float | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is made of the column."""
+        made = ["days"] * self.elapsed + ["weekday sin", "weekday cos"] * self.weekday
+        made += ["hour sin", "hour cos"] * self.hour
+        return (*made, "missing") if self.gap else tuple(made)
+
+    def encode(self, cells: Cells, *, training: bool) -> Matrix:
+        """One row of numbers for each cell; a gap has the middle of every circle."""
+        n = len(cells.gaps)
+        times: Any = np.full(n, "NaT", dtype="datetime64[us]") if cells.times is None else cells.times
+        gaps = np.isnat(times)
+        since = np.where(gaps, self.start, times.astype(np.int64)).astype(float)
+        made = [np.where(gaps, self.centre, (since - self.start) / _DAY)] * self.elapsed
+        for wanted, turn in ((self.weekday, np.floor(since / _DAY) / 7), (self.hour, since / _DAY)):
+            if wanted:
+                made += [np.where(gaps, 0.0, wave(2 * math.pi * (turn % 1))) for wave in (np.sin, np.cos)]
+        return np.stack([*made, gaps * self.gap] if self.gap else made, axis=1)
+
+    def restore(self, Z: Matrix) -> list[Any]:
+        """Day, weekday and hour in words."""
+        said: list[list[str]] = [[] for _ in Z]
+        columns = iter(Z.T)
+        if self.elapsed:
+            days = (self.start + next(columns) * _DAY).astype("datetime64[us]").astype("datetime64[D]")
+            said = [[*words, str(day)] for words, day in zip(said, days, strict=True)]
+        if self.weekday:
+            turn = np.arctan2(next(columns), next(columns)) / (2 * math.pi)
+            said = [[*words, _WEEKDAYS[int(np.rint(7 * t)) % 7]] for words, t in zip(said, turn, strict=True)]
+        if self.hour:
+            minutes = np.rint(1440 * (np.arctan2(next(columns), next(columns)) / (2 * math.pi) % 1)).astype(int) % 1440
+            said = [[*words, f"{m // 60:02d}:{m % 60:02d}"] for words, m in zip(said, minutes, strict=True)]
+        return [" ".join(words) for words in said]
+
+
+def _say(level: str | None) -> str:
+    return "missing" if level is None else level

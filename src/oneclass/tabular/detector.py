@@ -1,0 +1,359 @@
+"""TableDetector: a classifier behind a column plan, with the whole contract in the table's own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..contract.notices import warn
+from ..contract.saving import Saved
+from ..core.arrays import to_numpy
+from ..engines.chunks import Transformed, blocks_of
+from ..engines.scoring import Scored, score_through
+from ..machines import VAAKELM
+from .frames import columns_of
+from .plan import ColumnPlan
+from .planning import make_plan
+
+__all__ = ["Reason", "TableDetector"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: Rows of a source that a plan is made of.
+_SAMPLE = 50_000
+
+
+class Reason(NamedTuple):
+    """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame."""
+
+    column: str | int
+    value: Any
+    expected: Any
+    share: float
+
+    def __str__(self) -> str:
+        said = f"{self.column}={_said(self.value)}"
+        return said if self.expected is None else f"{said} (expected {_said(self.expected)})"
+
+
+def _if_detector_has(method: str) -> Callable[[Method], Method]:
+    def check(table: Any) -> bool:
+        getattr(getattr(table, "detector_", None) or table._detector(), method)
+        return True
+
+    decorate: Callable[[Method], Method] = available_if(check)
+    return decorate
+
+
+@final
+class TableDetector(Saved, OutlierMixin, BaseEstimator):
+    """Learn from a table as it is: numbers, words, dates, gaps; ids and constant columns are left out with a notice.
+
+    The columns are looked at once, at the fit, and what was found is the frozen `plan_`, which leads every later table
+    to numbers, names what does not fit, and leads explanations back.
+
+    Parameters
+    ----------
+    detector : classifier, optional
+        Any classifier of the library, or a search for one; ``VAAKELM()`` unless given.
+    columns : dict, optional
+        What columns are, where that is known better than it can be seen: ``{"visit": "drop", "zip": "category"}``. One
+        of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
+
+    Attributes
+    ----------
+    plan_ : ColumnPlan
+        Every column, what it was taken for and why.
+    detector_ : classifier
+        The fitted classifier of what the plan makes of the table.
+    offset_, calibration_, decision_
+        Those of `detector_`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"colour": ["red", "blue"] * 50, "mass": [i % 10 for i in range(100)]})
+    >>> model = TableDetector().fit(table)
+    >>> strange = pd.DataFrame({"colour": ["red", "red"], "mass": ["4", "400"]})
+    >>> model.predict(strange)
+    array([ 1, -1])
+    >>> model.reasons(strange)[1][0].column
+    'mass'
+    """
+
+    def __init__(self, detector: Any = None, columns: Any = None) -> None:
+        self.detector = detector
+        self.columns = columns
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _detector(self) -> Any:
+        return VAAKELM() if self.detector is None else self.detector
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, **params: Any) -> Self:
+        """Plan the columns, and learn the target class from its rows.
+
+        Parameters
+        ----------
+        X : frame of pandas, polars or PyArrow, or array
+            Rows of the target class.
+        y : optional
+            Passed on to the detector.
+        groups : column name or array-like of shape (n_samples,), optional
+            The group of each row, as in the classifiers; a column that is named is not learnt from.
+        **params
+            For the detector's fit, such as ``sample_weight=``.
+
+        Returns
+        -------
+        self
+            The fitted detector.
+        """
+        named = groups is not None and (isinstance(groups, str) or np.ndim(groups) == 0)
+        if named:
+            table = columns_of(X, self._name)
+            if groups not in table:
+                raise ValueError(f"{self._name}: groups must name a column of the table, but there is no {groups!r}")
+            params["groups"] = table[groups]
+        elif groups is not None:
+            params["groups"] = groups
+        plan = make_plan(X, self.columns, owner=self._name, groups=groups if named else None)
+        detector = clone(self._detector()).fit(plan.encode(X, owner=self._name, training=True), y, **params)
+        return self._keep(plan, detector)
+
+    @_if_detector_has("fit_chunks")
+    def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
+        """Plan the columns by a sample of the rows, and learn from all of them in memory that does not grow.
+
+        Parameters
+        ----------
+        chunks : path, TableFile, callable or iterable
+            As in the kernel machines; the rows are read once more.
+        groups : column name, optional
+            A column to leave out.
+        verbose : bool, default=False
+            Whether to show progress on standard error.
+
+        Returns
+        -------
+        self
+            The fitted detector.
+        """
+        plan = make_plan(_sample(chunks), self.columns, owner=self._name, groups=groups)
+
+        # Values that the sample did not hold are no news: these are the training rows.
+        encode = partial(plan.encode, owner=self._name, training=True)
+        detector = clone(self._detector()).fit_chunks(Transformed(chunks, encode), verbose=verbose)
+        return self._keep(plan, detector)
+
+    def _keep(self, plan: ColumnPlan, detector: Any) -> Self:
+        self.plan_, self.detector_ = plan, detector
+        names = [column.name for column in plan.columns]
+        self.n_features_in_ = len(names)
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        if left := [column for column in plan.columns if column.noticed]:
+            listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
+        return self
+
+    def encode(self, X: Any) -> NDArray[np.float64]:
+        """The table as the numbers that the detector sees, one column for each of ``plan_.made``."""
+        check_is_fitted(self)
+        return self.plan_.encode(X, owner=self._name)
+
+    def _ask(self, method: str, X: Any, **options: Any) -> Any:
+        rows = self.encode(X)
+        return getattr(self.detector_, method)(rows, **options)
+
+    def score_samples(self, X: Any) -> Any:
+        """How normal each row is; larger is more normal."""
+        return self._ask("score_samples", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Score minus `offset_`: negative for outliers."""
+        return self._ask("decision_function", X)
+
+    def predict(self, X: Any, alpha: float | None = None) -> Any:
+        """Label each row, +1 for the target class, -1 for an outlier; `alpha` as in the classifiers."""
+        return self._ask("predict", X) if alpha is None else self._ask("predict", X, alpha=alpha)
+
+    @_if_detector_has("p_value")
+    def p_value(self, X: Any, tail: str | None = None) -> Any:
+        """Conformal p-values; `tail` as in the classifiers."""
+        return self._ask("p_value", X, tail=tail)
+
+    @_if_detector_has("false_discovery")
+    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Any:
+        """Labels with the false-discovery rate `q` over the batch."""
+        return self._ask("false_discovery", X, q=q, tail=tail)
+
+    @_if_detector_has("interval")
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> Any:
+        """Between which rates this very model rejects fresh normal rows."""
+        check_is_fitted(self)
+        return self.detector_.interval(alpha, confidence)
+
+    @_if_detector_has("explain")
+    def explain(self, X: Any) -> NDArray[np.float64]:
+        """Contribution of every column of the table to the score; a row sums to its score.
+
+        Shares of the numbers that one column became are added up; what all have in common is spread evenly.
+        """
+        rows = self.encode(X)
+        return self.plan_.fold(to_numpy(self.detector_.explain(rows)), X, owner=self._name)
+
+    @_if_detector_has("reconstruct")
+    def reconstruct(self, X: Any) -> NDArray[Any]:
+        """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
+        return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
+
+    @_if_detector_has("explain")
+    def reasons(self, X: Any, n: int = 3) -> list[list[Reason]]:
+        """The columns most to blame for each row, with their values and, where the detector rebuilds, expected ones.
+
+        Parameters
+        ----------
+        X : table
+            Rows to explain.
+        n : int, default=3
+            Columns for each row, the worst first.
+
+        Returns
+        -------
+        list of lists of Reason
+        """
+        shares = self.explain(X)
+        expected = self.reconstruct(X) if hasattr(self.detector_, "reconstruct") else None
+        table = columns_of(X, self._name)
+        names = [column.name for column in self.plan_.columns]
+        worst = np.argsort(shares, axis=1, kind="stable")[:, : min(n, len(self.plan_.used))]
+        return [
+            [
+                Reason(names[j], table[names[j]][i], None if expected is None else expected[i, j], float(shares[i, j]))
+                for j in row
+            ]
+            for i, row in enumerate(worst)
+        ]
+
+    def score_chunks(
+        self,
+        source: Any,
+        sink: Any,
+        *,
+        alpha: float | None = None,
+        tail: str | None = None,
+        reasons: int = 0,
+        verbose: bool = False,
+    ) -> Scored:
+        """Judge tables that arrive in chunks and write what is found, in memory that does not grow with their number.
+
+        Parameters
+        ----------
+        source, sink, alpha, tail, verbose
+            As in the classifiers' `score_chunks`.
+        reasons : int, default=0
+            Columns ``reason_1``, ``reason_2``... to write, for the outliers.
+
+        Returns
+        -------
+        Scored
+            The number of rows and of outliers among them.
+        """
+        check_is_fitted(self)
+        calibration = self.calibration_
+        offset = self.offset_ if alpha is None else -calibration.threshold(alpha)
+
+        def judged(block: Any) -> dict[str, NDArray[Any]]:
+            score = to_numpy(self.score_samples(block))
+            found = {"score": score}
+            if calibration is not None:
+                found["p_value"] = to_numpy(calibration.p_value(-score, tail))
+            found["label"] = np.where(score >= offset, 1, -1)
+            odd = np.flatnonzero(score < offset)
+            said = np.full((len(score), reasons), "", dtype=object)
+            if reasons and len(odd):
+                for i, row in zip(odd, self.reasons(_rows(block, odd), reasons), strict=True):
+                    said[i, : len(row)] = [str(reason) for reason in row]
+            return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
+
+        return score_through(source, sink, judged, name=self._name, verbose=verbose)
+
+    @property
+    def offset_(self) -> Any:
+        """Threshold of the detector."""
+        return self.detector_.offset_
+
+    @property
+    def calibration_(self) -> Any:
+        """Held-out losses of the detector."""
+        return self.detector_.calibration_
+
+    @property
+    def decision_(self) -> Any:
+        """How the detector put its threshold."""
+        return self.detector_.decision_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _said(value: Any) -> str:
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[m]")).replace("T", " ")
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _rows(block: Any, places: NDArray[np.intp]) -> Any:
+    """Some rows of a table."""
+    if hasattr(block, "iloc"):
+        return block.iloc[places]
+    return block.take(places.tolist()) if hasattr(block, "take") and hasattr(block, "schema") else block[places]
+
+
+def _sample(source: Any) -> Any:
+    """Rows of a source, at random places and in their order; all of them where they are few."""
+    random, kept, keys = np.random.default_rng(0), [], np.empty(0)
+    for block, _ in blocks_of(source):
+        table = columns_of(block, "TableDetector")
+        n = max(len(column) for column in table.values())
+        fresh = random.random(n)
+        if len(keys) >= _SAMPLE:
+            chosen = np.flatnonzero(fresh < np.partition(keys, _SAMPLE - 1)[_SAMPLE - 1])
+        else:
+            chosen = np.arange(n)
+        kept.append({name: column[chosen] for name, column in table.items()})
+        keys = np.concatenate([keys, fresh[chosen]])
+        if len(keys) > 2 * _SAMPLE:
+            kept, keys = _thinned(kept, keys)
+    if not kept:
+        raise ValueError("TableDetector: the source of chunks holds no rows")
+    kept, keys = _thinned(kept, keys)
+    return kept[0]
+
+
+def _thinned(
+    kept: list[dict[Any, NDArray[Any]]], keys: NDArray[np.float64]
+) -> tuple[list[dict[Any, NDArray[Any]]], NDArray[np.float64]]:
+    table = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
+    if len(keys) > _SAMPLE:
+        chosen = np.sort(np.argpartition(keys, _SAMPLE - 1)[:_SAMPLE])
+        table, keys = {name: column[chosen] for name, column in table.items()}, keys[chosen]
+    return [table], keys

@@ -1,0 +1,81 @@
+"""Frames of pandas, polars and PyArrow, and arrays, as named columns of NumPy; none of these packages is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["columns_of"]
+
+
+def columns_of(X: Any, owner: str) -> dict[Any, NDArray[Any]]:
+    """The columns of a table by their names; by their places, where they have none."""
+    if type(X) is dict:
+        return _named(owner, list(X), [np.asarray(column) for column in X.values()])
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise TypeError(f"{owner}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
+    if hasattr(X, "column_names") and hasattr(X, "schema"):  # a table of PyArrow; a record batch has no column_names
+        return _named(owner, X.column_names, [_from_arrow(column) for column in X.columns])
+    if hasattr(X, "to_pandas") and hasattr(X, "schema") and hasattr(X, "num_rows"):
+        return _named(owner, X.schema.names, [_from_arrow(column) for column in X.columns])
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        return _named(owner, list(X.columns), [_from_pandas(X.iloc[:, j]) for j in range(X.shape[1])])
+    if hasattr(X, "get_columns"):
+        return _named(owner, X.columns, [_from_polars(column) for column in X.get_columns()])
+    cells = np.asarray(X)
+    if cells.ndim != 2:
+        raise ValueError(
+            f"{owner}: X must be a table of rows and columns, got shape {cells.shape}. Reshape your data: "
+            "X.reshape(-1, 1) has one column, X.reshape(1, -1) is one row"
+        )
+    return {place: cells[:, place] for place in range(cells.shape[1])}
+
+
+def _named(owner: str, names: list[Any], columns: list[NDArray[Any]]) -> dict[Any, NDArray[Any]]:
+    table = dict(zip(names, columns, strict=True))
+    if len(table) < len(columns):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{owner}: columns must have names of their own, but more than one is {twice!r}")
+    return table
+
+
+def _from_pandas(column: Any) -> NDArray[Any]:
+    kind = column.dtype
+    if getattr(kind, "tz", None) is not None:
+        column = column.dt.tz_localize(None)  # what the clock on the wall says
+    values = column.to_numpy() if isinstance(kind, np.dtype) or column.dtype.kind in "mM" else None
+    if values is not None and values.dtype.kind in "biufmM":
+        return np.asarray(values)
+    gaps = column.isna().to_numpy()
+    if kind.kind in "iuf" and not isinstance(kind, np.dtype) and not hasattr(kind, "categories"):
+        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+    cells = np.array(column.to_numpy(dtype=object), copy=True)
+    cells[gaps] = None
+    return cells
+
+
+def _from_polars(column: Any) -> NDArray[Any]:
+    kind = column.dtype
+    if kind.is_decimal():
+        return np.asarray([None if cell is None else float(cell) for cell in column], dtype=float)
+    if kind.is_numeric() or (kind.is_temporal() and str(kind) != "Time"):
+        return np.asarray(column.to_numpy())
+    return _objects(column.to_list())
+
+
+def _from_arrow(column: Any) -> NDArray[Any]:
+    if str(column.type).partition("[")[0] in ("timestamp", "duration", "date32", "date64") or not column.null_count:
+        cells = np.asarray(
+            column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()
+        )
+        if cells.dtype.kind in "biufmM":
+            return cells
+    return _objects(column.to_pylist())
+
+
+def _objects(cells: list[Any]) -> NDArray[Any]:
+    made = np.empty(len(cells), dtype=object)
+    made[:] = cells
+    return made

@@ -1,0 +1,210 @@
+"""The column plan: a frozen, readable account of what every column of a table was taken for, and the way there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract.columns import folded
+from ..contract.notices import warn
+from .cells import Cells, read_cells
+from .codes import CategoryCode, DateCode, NumberCode
+from .frames import columns_of
+
+__all__ = ["KINDS", "Column", "ColumnPlan"]
+
+Matrix = NDArray[np.float64]
+
+#: What a column can be said to be.
+KINDS = ("number", "category", "date", "clock", "drop")
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: what it was taken for, why, and the code that it has.
+
+    Attributes
+    ----------
+    name : str or int
+        Its name, or its place in a table without names.
+    kind : str
+        ``number``, ``flag``, ``category``, ``date``, ``clock`` or ``drop``.
+    why : str
+        The reason, in words.
+    code : NumberCode, CategoryCode, DateCode or None
+        How it becomes numbers.
+    always : str or None
+        The only value of a column that was left out for having no other.
+    noticed : bool
+        Whether it was left out unasked.
+    """
+
+    name: str | int
+    kind: str
+    why: str
+    code: NumberCode | CategoryCode | DateCode | None = None
+    always: str | None = None
+    noticed: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of what is made of it."""
+        return () if self.code is None else tuple(f"{self.name} {part}".strip() for part in self.code.parts)
+
+
+@dataclass(frozen=True, repr=False)
+class ColumnPlan:
+    """What every column of a table was taken for; printing it shows that as a table.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        In the order of the table.
+    new_gap : float
+        What the last made column holds for each gap where training rows had none: how rare that is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import TableDetector
+    >>> table = np.array([[float(i % 7), "ab"[i % 2]] for i in range(40)], dtype=object)
+    >>> TableDetector().fit(table).plan_
+    column  taken for  because             made of it
+    0       number     numbers             0
+    1       category   2 different values  1 is b, 1 rarity
+    Overrule with columns={name: 'number' | 'category' | 'date' | 'clock' | 'drop'}.
+    """
+
+    columns: tuple[Column, ...]
+    new_gap: float
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """Columns that become numbers."""
+        return tuple(column for column in self.columns if column.code is not None)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """Names of what is made of the table."""
+        named = [part for column in self.used for part in column.parts]
+        return (*named, "new gaps") if self._watched else tuple(named)
+
+    @property
+    def _watched(self) -> tuple[int, ...]:
+        """Places, among the used columns, of those whose gaps have no column of their own but would be news."""
+        return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
+
+    def __repr__(self) -> str:
+        rows = [("column", "taken for", "because", "made of it")]
+        for column in self.columns:
+            parts = column.parts
+            shown = ", ".join(parts[:4]) + f", ... ({len(parts)})" * (len(parts) > 4)
+            rows.append((str(column.name), column.kind, column.why, shown))
+        widths = [max(len(row[j]) for row in rows) for j in range(3)]
+        lines = ["  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows]
+        return "\n".join([*lines, f"Overrule with columns={{name: {' | '.join(map(repr, KINDS))}}}."])
+
+    def encode(self, X: Any, *, owner: str = "ColumnPlan", training: bool = False) -> Matrix:
+        """The table as a matrix of numbers, one column for each of `made`."""
+        table = columns_of(X, owner)
+        if not training:
+            self._compare(table, owner)
+        parts, fresh = [], []
+        for column in self.used:
+            cells = self._cells(column, table[column.name], owner, training)
+            parts.append(column.code.encode(cells, training=training))  # type: ignore[union-attr]
+            if _is_watched(column):
+                fresh.append(_unknown(column, cells))
+        if fresh:
+            parts.append(self.new_gap * np.sum(fresh, axis=0, dtype=float)[:, None])
+        return np.concatenate(parts, axis=1)
+
+    def _cells(self, column: Column, values: NDArray[Any], owner: str, training: bool) -> Cells:
+        cells = read_cells(values, f"{owner}: column {column.name!r}")
+        code = column.code
+        if isinstance(code, CategoryCode):
+            if not training and (unknown := code.unknown(cells)):
+                warn(f"{owner}: column {column.name!r} holds values that training rows did not: {_listed(unknown)}")
+            return cells
+        wanted = "a time" if isinstance(code, DateCode) else "a number"
+        good = ("time",) if isinstance(code, DateCode) else ("number", "flag")
+        if cells.kind not in good and not cells.gaps.all() and not getattr(code, "lenient", False):
+            wrong = cells.as_words()[~cells.gaps if cells.numbers is None else ~cells.gaps & np.isnan(cells.numbers)]
+            raise ValueError(
+                f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
+                f"{_listed(list(dict.fromkeys(wrong.tolist())) or [cells.kind])}"
+            )
+        return cells
+
+    def _compare(self, table: dict[Any, NDArray[Any]], owner: str) -> None:
+        """Say what differs from the table of the fit."""
+        names = [column.name for column in self.columns]
+        needed = [column.name for column in self.used]
+        if lacking := [name for name in needed if name not in table]:
+            raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {_listed(lacking)}")
+        if extra := [name for name in table if name not in names]:
+            warn(f"{owner}: the fit did not see these columns, which are left out: {_listed(extra)}")
+        if [name for name in table if name in needed] != needed:
+            warn(f"{owner}: columns stand in another order than at the fit; they are taken by their names")
+        for column in self.columns:
+            if column.always is not None and column.name in table:
+                cells = read_cells(table[column.name], f"{owner}: column {column.name!r}")
+                if others := [word for word in dict.fromkeys(cells.as_words().tolist()) if word != column.always]:
+                    warn(
+                        f"{owner}: column {column.name!r} was always {column.always} and is left out, but now holds "
+                        f"{_listed(others)}"
+                    )
+
+    def fold(self, shares: Matrix, X: Any, *, owner: str) -> Matrix:
+        """Shares of made columns as shares of the table's; a row has the same sum.
+
+        What all made columns have in common, such as an uncertainty about the whole row, is spread evenly over the
+        table's columns, and not by how many numbers each became.
+        """
+        used = self.used
+        common = np.minimum(shares.max(axis=1, keepdims=True), 0.0)
+        origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
+        rest = shares - common
+        total = folded(rest[:, : len(origin)], origin, len(used)) + common * shares.shape[1] / len(used)
+        if watched := self._watched:
+            table = columns_of(X, owner)
+            fresh = np.zeros(total.shape)
+            for i in watched:
+                fresh[:, i] = _unknown(used[i], self._cells(used[i], table[used[i].name], owner, True))
+            count = fresh.sum(axis=1, keepdims=True)
+            total += rest[:, -1:] * np.where(count > 0, fresh / np.maximum(count, 1), 1 / len(used))
+        place = [i for i, column in enumerate(self.columns) if column.code is not None]
+        out = np.zeros((len(shares), len(self.columns)))
+        out[:, place] = total
+        return out
+
+    def restore(self, Z: Matrix) -> NDArray[Any]:
+        """What numbers of the made columns stand for, in the table's columns; None in columns that were left out."""
+        out, start = np.full((len(Z), len(self.columns)), None, dtype=object), 0
+        for i, column in enumerate(self.columns):
+            if column.code is not None:
+                width = len(column.code.parts)
+                out[:, i] = column.code.restore(Z[:, start : start + width])
+                start += width
+        return out
+
+
+def _is_watched(column: Column) -> bool:
+    return isinstance(column.code, NumberCode | DateCode) and column.code.gap == 0
+
+
+def _unknown(column: Column, cells: Cells) -> NDArray[np.bool_]:
+    """Cells of a number or a date that say nothing."""
+    known = cells.times if isinstance(column.code, DateCode) else cells.numbers
+    if known is None:
+        return np.ones(len(cells.gaps), dtype=bool)
+    return np.isnat(known) if known.dtype.kind == "M" else np.isnan(known)
+
+
+def _listed(names: list[Any]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join("missing" if name is None else repr(name) for name in names[:_NAMED]) + more

@@ -1,0 +1,186 @@
+"""How a column plan is made: rules that look at the training rows, and what the user says instead."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cells import Cells, read_cells
+from .codes import CategoryCode, DateCode, NumberCode
+from .frames import columns_of
+from .plan import KINDS, Column, ColumnPlan
+
+__all__ = ["make_plan"]
+
+#: Values that get a column of their own: so many at most, each in such a share of the rows at least.
+_SHOWN, _SHARE = 12, 0.01
+#: Gaps in fewer rows than this share are rare; with such a correlation with another column they are telling.
+_RARE, _TELLING = 0.05, 0.2
+#: Rows from which on columns are suspected of being ids, and distinct values, by share, of words that are.
+_FEW, _DISTINCT = 20, 0.9
+_ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
+_DAY = 86_400_000_000
+
+
+def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: Any = None) -> ColumnPlan:
+    """The plan of a table of training rows; the column called `groups`, if any, is left out."""
+    table = columns_of(X, owner)
+    asked = dict(asked or {})
+    for name, kind in asked.items():
+        if name not in table:
+            raise ValueError(f"{owner}: columns must name columns of the table, but there is no {name!r}")
+        if kind not in KINDS:
+            raise ValueError(f"{owner}: columns[{name!r}] must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
+    n = max((len(column) for column in table.values()), default=0)
+    if n < 2:
+        raise ValueError(f"{owner}: X must have at least 2 rows, got {n}")
+    read = {
+        name: read_cells(column, f"{owner}: column {name!r}")
+        for name, column in table.items()
+        if asked.get(name) != "drop" and name != groups
+    }
+    telling = _Telling(read)
+    columns = []
+    for name in table:
+        if name == groups:
+            columns.append(Column(name, "drop", "names the groups"))
+        elif name not in read:
+            columns.append(Column(name, "drop", "as asked"))
+        else:
+            columns.append(_column(name, read[name], asked.get(name), telling, owner))
+    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1))
+    if not plan.used:
+        reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
+        raise ValueError(f"{owner}: no column is left to learn from ({reasons or 'the table has none'})")
+    return plan
+
+
+def _column(name: Any, cells: Cells, asked: str | None, telling: _Telling, owner: str) -> Column:
+    gaps = cells.gaps
+    known = int((~gaps).sum())
+    if asked is None and (column := _useless(name, cells, known)):
+        return column
+    kind = asked or {"words": "category", "time": "date"}.get(cells.kind, "number")
+    why = "as asked" if asked else ""
+    if kind == "category":
+        return _category(name, cells, why, owner, asked is not None)
+    if kind == "number":
+        if cells.kind == "time" or (cells.numbers is not None and np.isnan(cells.numbers).all()):
+            raise ValueError(f"{owner}: columns[{name!r}] cannot be 'number': the column holds none")
+        values: Any = cells.numbers
+        gap = telling.gap(name, np.isnan(values))
+        flag = cells.kind == "flag"
+        centre = float(np.nanmedian(values))
+        code = NumberCode(round(centre) * 1.0 if flag else centre, gap, cells.kind == "words", flag)
+        why = why or ("true or false" if flag else "numbers") + _share(gaps)
+        return Column(name, "flag" if flag else "number", why, code)
+    if cells.kind != "time":
+        raise ValueError(f"{owner}: columns[{name!r}] cannot be {kind!r}: times must be written as 2024-12-31 23:59")
+    return _date(name, cells, kind, why, telling, asked is not None)
+
+
+def _useless(name: Any, cells: Cells, known: int) -> Column | None:
+    """A column that no classifier should learn from, and why."""
+    if not known:
+        return Column(name, "drop", "empty", noticed=True)
+    words = cells.words if cells.kind == "words" else None
+    n, distinct = len(cells.gaps), _distinct(cells)
+    if distinct == 1 and known == n:
+        always = cells.as_words()[0]
+        return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
+    if n < _FEW or cells.kind in ("time", "flag"):
+        return None
+    named = isinstance(name, str) and _ID.search(name) is not None
+    if words is not None:
+        if distinct >= _DISTINCT * known or (named and distinct > _FEW):
+            return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
+        return None
+    values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
+    if not np.array_equal(values, np.rint(values)):
+        return None
+    steps = np.diff(values)
+    counts = bool(np.all(steps > 0) or np.all(steps < 0)) or (distinct == known and np.ptp(values) < 2 * known)
+    if (counts and distinct == known) or (named and distinct > _FEW):
+        return Column(name, "drop", "an id: whole numbers that count rows or name things", noticed=True)
+    return None
+
+
+def _distinct(cells: Cells) -> int:
+    if cells.kind == "words":
+        return len(set(cells.words[~cells.gaps].tolist()))  # type: ignore[index]
+    values: Any = cells.numbers if cells.times is None else cells.times
+    return len(np.unique(values[~cells.gaps]))
+
+
+def _category(name: Any, cells: Cells, why: str, owner: str, asked: bool) -> Column:
+    words, n = cells.as_words(), len(cells.gaps)
+    if not asked and cells.numbers is not None:
+        figures, known = ~np.isnan(cells.numbers), int((~cells.gaps).sum())
+        if figures.sum() >= known / 2:
+            wrong = words[~figures & ~cells.gaps]
+            raise ValueError(
+                f"{owner}: column {name!r} must hold numbers or words, but holds both: {len(wrong)} of {known} cells "
+                f"are no numbers, such as {wrong[0]!r}; say columns={{{name!r}: 'number'}} to take those for gaps, "
+                "or 'category'"
+            )
+    counted = Counter(words.tolist()).most_common()
+    levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
+    shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
+    distinct = len(levels) - (None in levels)
+    why = why or f"{distinct} different values{_share(cells.gaps)}"
+    return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
+
+
+def _date(name: Any, cells: Cells, kind: str, why: str, telling: _Telling, asked: bool) -> Column:
+    times: Any = cells.times
+    since = times[~np.isnat(times)].astype(np.int64)
+    elapsed = kind == "date"
+    if elapsed and not asked and len(since) >= _FEW and np.all(np.diff(since) >= 0):
+        # Rows in the order of time: of all that is to come, each row would be the latest ever seen.
+        elapsed, kind, why = False, "clock", "rows stand in its order, and new ones will be later"
+    days = since // _DAY
+    weekday = len(np.unique(days % 7)) > 1 and int(np.ptp(days)) >= 7
+    hour = len(np.unique(since % _DAY)) > 1
+    if not (elapsed or weekday or hour):
+        return Column(name, "drop", "rows stand in its order, and no weekday or hour differs", noticed=True)
+    start = int(since.min())
+    centre = float(np.median(since - start)) / _DAY
+    gap = telling.gap(name, cells.gaps)
+    return Column(name, kind, why or "times" + _share(cells.gaps), DateCode(start, centre, elapsed, weekday, hour, gap))
+
+
+def _share(gaps: NDArray[np.bool_]) -> str:
+    return f", {gaps.mean():.2g} of them missing" if gaps.any() else ""
+
+
+class _Telling:
+    """Whether gaps go with what the numbers of other columns are."""
+
+    def __init__(self, read: Mapping[Any, Cells]) -> None:
+        self._names = [name for name, cells in read.items() if cells.kind in ("number", "flag")]
+        self._columns = [read[name].numbers for name in self._names]
+
+    def gap(self, name: Any, gaps: NDArray[np.bool_]) -> float | None:
+        """How rare gaps are, 0 where there are none; None for those too common to be odd and telling nothing."""
+        n, missing = len(gaps), int(gaps.sum())
+        if missing == 0:
+            return 0.0
+        if missing < _RARE * n or self._tell(name, gaps):
+            return math.log((n + 0.5) / (missing + 0.5)) or 1.0
+        return None
+
+    def _tell(self, name: Any, gaps: NDArray[np.bool_]) -> bool:
+        limit = max(_TELLING, 4 / math.sqrt(len(gaps)))
+        for other, values in zip(self._names, self._columns, strict=True):
+            if other != name:
+                seen = ~np.isnan(values)  # type: ignore[arg-type]
+                x, y = gaps[seen].astype(float), np.argsort(np.argsort(values[seen]))  # type: ignore[index]
+                if seen.sum() > 2 and x.std() > 0 and abs(np.corrcoef(x, y)[0, 1]) > limit:
+                    return True
+        return False

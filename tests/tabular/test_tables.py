@@ -1,0 +1,240 @@
+"""Tables as they are: what the plan sees, what it says, and what becomes of explanations."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import oneclass
+from oneclass import VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
+
+pytestmark = pytest.mark.filterwarnings("ignore:TableDetector. left out")
+
+
+def visits(n, seed):
+    """A table of all kinds of columns."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(50, 10, n)
+    day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, n), "D")
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "age": age,
+            "income": 1000 * age + rng.normal(0, 3000, n),
+            "city": rng.choice(["Rome", "Oslo", "Bonn", "Lima"], n, p=[0.5, 0.3, 0.15, 0.05]).astype(object),
+            "smokes": rng.random(n) < 0.3,
+            "visit": day + pd.to_timedelta(rng.normal(13, 1.5, n), "h"),
+            "dose": np.array([f"{x:.2f}" for x in rng.gamma(5, 2, n)], dtype=object),
+            "lab": np.where(rng.random(n) < 0.02, np.nan, rng.normal(5, 1, n)),
+            "unit": "C",
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return TableDetector(VAAKELM(delta=0.05)).fit(visits(400, 0))
+
+
+def test_every_column_is_taken_for_what_it_is(model):
+    assert {column.name: column.kind for column in model.plan_.columns} == {
+        "id": "drop",
+        "age": "number",
+        "income": "number",
+        "city": "category",
+        "smokes": "flag",
+        "visit": "date",
+        "dose": "number",
+        "lab": "number",
+        "unit": "drop",
+    }
+    assert "lab missing" in model.plan_.made
+    assert model.encode(visits(5, 1)).shape == (5, len(model.plan_.made))
+
+
+def test_columns_left_out_are_noticed_by_name():
+    with pytest.warns(UserWarning, match=r"left out 'id' \(an id.*'unit' \(constant: always C\)"):
+        TableDetector(KNNDetector()).fit(visits(50, 0))
+
+
+PLANTED = {
+    "age": 150.0,
+    "income": -80_000.0,
+    "city": "Atlantis",
+    "visit": pd.Timestamp("2024-06-11 02:00"),
+    "dose": "90",
+    "lab": 40.0,
+}
+
+
+@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+def test_the_first_reason_is_the_planted_column_in_nine_of_ten_flagged_rows(model):
+    fresh = visits(240, 1)
+    planted = np.random.default_rng(2).choice(list(PLANTED), len(fresh))
+    for column, value in PLANTED.items():
+        fresh.loc[planted == column, column] = value
+    flagged = model.predict(fresh) == -1
+    first = np.array([row[0].column for row in model.reasons(fresh)])
+    assert flagged.mean() > 0.95
+    assert (first == planted)[flagged].mean() >= 0.9
+
+
+def test_shares_of_the_tables_columns_sum_to_the_score(model):
+    fresh = visits(20, 1)
+    fresh.loc[3, ["age", "lab"]] = np.nan
+    shares = model.explain(fresh)
+    np.testing.assert_allclose(shares.sum(axis=1), model.score_samples(fresh), rtol=1e-9)
+    assert (shares[:, [0, 8]] == 0).all()  # id and unit
+
+
+def test_a_gap_where_training_rows_had_none_is_strange_and_blamed_on_its_column(model):
+    fresh = visits(30, 1)
+    fresh["income"] = np.nan
+    assert (model.predict(fresh) == -1).mean() > 0.9
+    assert all(row[0].column == "income" and row[0].value != row[0].value for row in model.reasons(fresh))
+
+
+def test_frames_of_all_libraries_are_the_same_table(model):
+    fresh = visits(30, 1)
+    fresh.loc[2, "city"] = None
+    expected = model.score_samples(fresh)
+    for other in (pl.from_pandas(fresh), pa.Table.from_pandas(fresh), pa.RecordBatch.from_pandas(fresh)):
+        np.testing.assert_array_equal(model.score_samples(other), expected)
+    typed = fresh.assign(city=fresh["city"].astype("category"), lab=fresh["lab"].astype("Float64"))
+    np.testing.assert_array_equal(model.score_samples(typed), expected)
+    written = fresh.astype({"age": str, "visit": str, "income": str})
+    np.testing.assert_allclose(model.score_samples(written), expected, rtol=1e-12)
+
+
+def test_numbers_alone_are_what_their_detector_would_see():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    fresh = X[:10] * 3
+    table, plain = (m.fit(X) for m in (TableDetector(PCADetector(n_components=1)), PCADetector(n_components=1)))
+    np.testing.assert_array_equal(table.encode(fresh)[:, :3], fresh)
+    np.testing.assert_allclose(table.score_samples(fresh), plain.score_samples(fresh), rtol=1e-9)
+
+
+def test_the_user_overrules_the_plan():
+    table = visits(60, 0).assign(zip=np.arange(60) % 7)
+    asked = {"zip": "category", "visit": "clock", "dose": "drop", "id": "number"}
+    plan = TableDetector(KNNDetector(), columns=asked).fit(table).plan_
+    kinds = {column.name: (column.kind, column.why) for column in plan.columns}
+    assert {name: kinds[name] for name in asked} == {
+        "zip": ("category", "as asked"),
+        "visit": ("clock", "as asked"),
+        "dose": ("drop", "as asked"),
+        "id": ("number", "as asked"),
+    }
+
+
+def test_rows_in_the_order_of_time_teach_the_clock_and_not_the_calendar():
+    n, rng = 300, np.random.default_rng(0)
+
+    def rows(start):
+        at = pd.Timestamp(start) + pd.to_timedelta(np.sort(rng.uniform(0, 100, n)), "D")
+        return pd.DataFrame({"at": at, "x": rng.normal(size=n)})
+
+    log, later = rows("2024-01-01"), rows("2026-01-01")
+    model = TableDetector(VAAKELM(delta=0.05)).fit(log)
+    assert model.plan_.columns[0].kind == "clock"
+    assert (model.predict(later) == -1).mean() < 0.15
+    calendar = TableDetector(VAAKELM(delta=0.05), columns={"at": "date"}).fit(log)
+    assert (calendar.predict(later) == -1).mean() > 0.9  # what the rule is there for
+
+
+def test_common_gaps_get_a_column_when_they_tell_and_none_when_they_do_not():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 400))
+    telling = TableDetector(KNNDetector()).fit(pd.DataFrame({"x": x, "y": np.where(x > 0.5, np.nan, y)}))
+    silent = TableDetector(KNNDetector()).fit(pd.DataFrame({"x": x, "y": np.where(rng.random(400) < 0.3, np.nan, y)}))
+    assert "y missing" in telling.plan_.made
+    assert "y missing" not in silent.plan_.made
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.assign(city="Paris"), "column 'city' holds values that training rows did not: 'Paris'"),
+        (lambda t: t.assign(extra=1), "did not see these columns, which are left out: 'extra'"),
+        (lambda t: t[t.columns[::-1]], "another order"),
+        (lambda t: t.assign(unit="F"), "column 'unit' was always C and is left out, but now holds 'F'"),
+    ],
+)
+def test_what_differs_from_the_fit_is_said_by_name(model, change, message):
+    with pytest.warns(UserWarning, match=message):
+        model.predict(change(visits(10, 1)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns=["age", "city"]), "lacks 'age', 'city'"),
+        (
+            lambda t: t.assign(age="old"),
+            "column 'age' must hold a number in every cell, as at the fit, but holds 'old'",
+        ),
+        (lambda t: t.assign(visit="soon"), "column 'visit' must hold a time in every cell"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_by_name(model, change, message):
+    with pytest.raises(ValueError, match=message):
+        model.predict(change(visits(10, 1)))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"x": [1, 2, "three", 4]}, "column 'x' must hold numbers or words, but holds both: 1 of 4 cells.*'three'"),
+        ({"x": [1.0, 1.0, 1.0]}, "no column is left to learn from"),
+        ({"x": [1.0]}, "at least 2 rows, got 1"),
+        ({"x": [[1], [2], [3]]}, "column 'x' must hold numbers, words or times, but holds a list"),
+    ],
+)
+def test_tables_that_teach_nothing_are_refused(table, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        TableDetector(KNNDetector()).fit(pd.DataFrame(table))
+
+
+def test_words_among_numbers_are_gaps_when_asked():
+    table = pd.DataFrame({"x": [*map(str, np.random.default_rng(0).normal(size=40)), "broken"]})
+    model = TableDetector(KNNDetector(), columns={"x": "number"}).fit(table)
+    assert model.encode(table)[-1, 1] > 0
+
+
+def test_groups_by_name_are_groups_by_hand():
+    table = visits(80, 0).assign(patient=np.arange(80) // 4)
+    by_name = TableDetector(KNNDetector()).fit(table, groups="patient")
+    by_hand = TableDetector(KNNDetector()).fit(table.drop(columns="patient"), groups=np.arange(80) // 4)
+    fresh = visits(10, 1)
+    np.testing.assert_array_equal(by_name.p_value(fresh), by_hand.p_value(fresh))
+
+
+@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
+    fresh = visits(20, 1)
+    fresh.loc[0, "city"] = "Atlantis"
+    model.save(tmp_path / "model.oneclass")
+    again = oneclass.load(tmp_path / "model.oneclass")
+    np.testing.assert_array_equal(again.score_samples(fresh), model.score_samples(fresh))
+    np.testing.assert_array_equal(again.explain(fresh), model.explain(fresh))
+    assert repr(again.plan_) == repr(model.plan_)
+    assert again.reasons(fresh) == model.reasons(fresh)
+
+
+def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):
+    table = visits(600, 0)
+    detector = VAAKELM(approximation=Nystrom(50))
+    model = TableDetector(detector).fit_chunks([table[:250], table[250:]])
+    whole = TableDetector(detector).fit(table)
+    assert repr(model.plan_) == repr(whole.plan_)
+    fresh = visits(40, 1)
+    done = model.score_chunks([fresh[:25], fresh[25:]], tmp_path / "scored.csv", reasons=2)
+    scored = pd.read_csv(tmp_path / "scored.csv")
+    np.testing.assert_allclose(scored["score"], model.score_samples(fresh), rtol=1e-12)
+    np.testing.assert_array_equal(scored["label"], model.predict(fresh))
+    assert done.outliers == (scored["label"] == -1).sum() == scored["reason_1"].notna().sum()
