@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx
+EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx,cli
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo test lint types contracts tests test-slow bench reproduce reproduce-quick clean

@@ -171,7 +171,11 @@ class TableFile:
         return Path(self.path).name
 
     def _asked(self) -> list[str]:
-        return [label for label in (*(self.columns or ()), *self.keep, *(() if self.text == "all" else self.text)) if isinstance(label, str)]
+        return [
+            label
+            for label in (*(self.columns or ()), *self.keep, *(() if self.text == "all" else self.text))
+            if isinstance(label, str)
+        ]
 
     def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """The columns to learn from or to judge by, and those to carry over, by name."""

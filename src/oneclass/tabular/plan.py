@@ -142,13 +142,14 @@ class ColumnPlan:
 
     def _compare(self, table: dict[Any, NDArray[Any]], owner: str) -> None:
         """Say what differs from the table of the fit."""
-        names = [column.name for column in self.columns]
+        names = {column.name for column in self.columns}
         needed = [column.name for column in self.used]
+        used = set(needed)
         if lacking := [name for name in needed if name not in table]:
             raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {_listed(lacking)}")
         if extra := [name for name in table if name not in names]:
             warn(f"{owner}: the fit did not see these columns, which are left out: {_listed(extra)}")
-        if [name for name in table if name in needed] != needed:
+        if [name for name in table if name in used] != needed:
             warn(f"{owner}: columns stand in another order than at the fit; they are taken by their names")
         for column in self.columns:
             if column.always is not None and column.name in table:

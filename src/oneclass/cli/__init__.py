@@ -1,0 +1,19 @@
+"""``oneclass`` on the command line; nothing of it is imported by the library."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command that the arguments name, and leave with its exit code."""
+    try:
+        from .commands import oneclass
+        from .ending import leave
+    except ModuleNotFoundError as error:
+        if error.name != "click":
+            raise
+        sys.exit("oneclass: the command line needs click: pip install 'oneclass[cli]'")
+    sys.exit(leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False)))

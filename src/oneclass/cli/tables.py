@@ -1,0 +1,58 @@
+"""Tables that commands read and write: files, or ``-`` for standard input and output."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..disk.formats import ending
+from ..disk.tables import TableFile
+
+__all__ = ["on_terminal", "read_all", "sink_of", "source_of"]
+
+
+@contextmanager
+def source_of(path: str, **options: Any) -> Iterator[TableFile]:
+    """A table file; standard input, as CSV, is put in a temporary file, since fitting reads the rows several times."""
+    if path != "-":
+        if os.path.isdir(path):
+            raise IsADirectoryError(21, "a table must be a file, and this is a folder", path)
+        yield TableFile(path, text="all", **options)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "standard input.csv")
+        with place.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield TableFile(place, text="all", **options)
+
+
+def sink_of(path: str) -> Any:
+    """Where a table goes; what the name cannot mean is refused before any work is done."""
+    if path == "-":
+        return sys.stdout.buffer
+    ending(path)
+    return path
+
+
+def read_all(source: TableFile) -> Any:
+    """The whole table as one frame."""
+    import numpy as np
+    import pandas as pd
+
+    blocks = list(source)
+    if not blocks:
+        raise ValueError(f"{Path(source.path).name}: the file holds no rows")
+    if isinstance(blocks[0], np.ndarray):
+        return pd.DataFrame(np.concatenate(blocks))
+    return pd.concat(blocks, ignore_index=True)
+
+
+def on_terminal() -> bool:
+    """Whether someone is watching."""
+    return sys.stderr.isatty()
