@@ -32,6 +32,7 @@ def folder(tmp_path, monkeypatch):
     parcels(ROWS, 0).to_csv("normal.csv", index=False)
     parcels(20, 1).to_csv("new.csv", index=False)
     parcels(20, 2).assign(price=99.0).to_csv("odd.csv", index=False)
+    pd.concat([parcels(ROWS, 0), parcels(2, 2).assign(price=[99.0, -99.0])]).to_csv("table.csv", index=False)
     return tmp_path
 
 
@@ -81,6 +82,15 @@ def test_fit_then_score_is_the_library(folder, capsys):
     assert code == 0
     assert json.loads(out) == {"output": "scored.parquet", "rows": 20, "outliers": int((scored["label"] < 0).sum())}
     assert scored["reason_1"].str.startswith("price=99").all()
+
+
+def test_screen_writes_the_odd_rows_of_the_library(folder, capsys):
+    assert run("screen table.csv -o found.csv --drop note --drop id", capsys)[0] == 0
+    found, table = pd.read_csv("found.csv"), pd.read_csv("table.csv")
+    odd = oneclass.TableDetector(columns={"note": "drop", "id": "drop"}).screen(table).odd
+    assert {ROWS + 1, ROWS + 2} <= set(found["row"])
+    np.testing.assert_array_equal(found["row"], np.flatnonzero(odd) + 1)
+    np.testing.assert_allclose(found["price"], table["price"][odd])
 
 
 def test_groups_of_the_command_line_are_those_of_the_library(folder, capsys):

@@ -240,6 +240,61 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Any) -> 
 
 
 @oneclass.command()
+@click.argument("table")
+@click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
+@click.option(
+    "--q",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Share of normal rows to allow among those named.",
+)
+@click.option("--model", metavar="MODEL", help="Model of the rows that stay, to write.")
+@_learning
+@_reading
+def screen(
+    table: str,
+    output: str,
+    q: float,
+    model: str | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    **reading: Any,
+) -> None:
+    """Write the odd rows of TABLE, which need not be clean, with their p-values and reasons.
+
+    \b
+    Examples:
+      oneclass screen table.csv -o odd.csv
+    """
+    import pyarrow as pa
+
+    from ..disk.sinks import writing
+
+    sink = sink_of(output)
+    with source_of(table, **reading) as source:
+        _refuse_same(source.path, output)
+        rows = read_all(source)
+    known = TableDetector(classifier("vaakelm", delta), _places(list(rows.columns), _columns(drop, column)) or None)
+    found = known.screen(rows, q=q, groups=groups)
+    odd = rows[found.odd].rename(columns=str)
+    written: dict[str, Any] = {"row": found.odd.nonzero()[0] + 1, "screen_p_value": found.p_values[found.odd]}
+    if len(odd):
+        named = known.reasons(rows[found.odd], 1)
+        written["reason"] = [str(reasons[0]) for reasons in named]
+    else:
+        written["reason"] = pa.array([], pa.string())
+    with writing(sink) as write:
+        write(pa.RecordBatch.from_pydict(written | {name: pa.array(odd[name].astype(object)) for name in odd}))
+    if model:
+        known.save(model)
+    if output != "-":
+        click.echo(f"{output}: {len(odd)} of {len(rows)} rows are odd")
+
+
+@oneclass.command()
 @click.argument("model")
 @_as_json
 def info(model: str, as_json: bool) -> None:
@@ -355,9 +410,9 @@ def fetch(name: str, output: str, outliers: str | None) -> None:
     for path in filter(None, (output, outliers)):
         sink_of(path)
     found = load(name, progress=on_terminal())
-    for path, label in ((output, 1), (outliers, -1)):
-        if path:
-            with writing(sink_of(path)) as write:
+    for place, label in ((output, 1), (outliers, -1)):
+        if place:
+            with writing(sink_of(place)) as write:
                 write(pa.RecordBatch.from_pandas(found.X[found.y == label], preserve_index=False))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar, final
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.notices import warn
 from ..contract.saving import Saved
+from ..contract.screening import Screening
 from ..core.arrays import to_numpy
 from ..engines.chunks import Transformed, blocks_of
 from ..engines.scoring import Scored, score_through
@@ -118,17 +120,43 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        named = groups is not None and (isinstance(groups, str) or np.ndim(groups) == 0)
-        if named:
+        plan, rows, together = self._planned(X, groups)
+        params |= {} if together is None else {"groups": together}
+        return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
+
+    @_if_detector_has("screen")
+    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+        """Name the odd rows of a table that may be dirty, and learn from the others.
+
+        Parameters
+        ----------
+        X : table
+            Most of it normal.
+        q : float in (0, 1), default=0.1
+            False-discovery rate, as in the classifiers.
+        groups : column name or array-like of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        Screening
+            Which rows are `odd`, their `p_values`, and `classifier`, which is this one.
+        """
+        plan, rows, together = self._planned(X, groups)
+        found: Screening = clone(self._detector()).screen(rows, q=q, groups=together)
+        return replace(found, classifier=self._keep(plan, found.classifier))
+
+    def _planned(self, X: Any, groups: Any) -> tuple[ColumnPlan, NDArray[np.float64], Any]:
+        """The plan of training rows, the numbers that it makes of them, and the group of each."""
+        if groups is None or np.ndim(groups) > 0:
+            plan = make_plan(X, self.columns, owner=self._name)
+        else:
             table = columns_of(X, self._name)
             if groups not in table:
                 raise ValueError(f"{self._name}: groups must name a column of the table, but there is no {groups!r}")
-            params["groups"] = table[groups]
-        elif groups is not None:
-            params["groups"] = groups
-        plan = make_plan(X, self.columns, owner=self._name, groups=groups if named else None)
-        detector = clone(self._detector()).fit(plan.encode(X, owner=self._name, training=True), y, **params)
-        return self._keep(plan, detector)
+            plan = make_plan(X, self.columns, owner=self._name, groups=groups)
+            groups = table[groups]
+        return plan, plan.encode(X, owner=self._name, training=True), groups
 
     @_if_detector_has("fit_chunks")
     def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
