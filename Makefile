@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx,cli
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types contracts tests test-slow bench reproduce reproduce-quick clean
+.PHONY: demo transcript test lint types contracts tests test-slow bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -20,6 +20,10 @@ $(VENV)/.all: pyproject.toml
 
 demo: $(VENV)/.base
 	$(BIN)/python -m examples.demo
+
+# README's transcript of `oneclass demo`, made by the command itself.
+transcript: $(VENV)/.all
+	$(BIN)/python -m examples.transcript
 
 test: lint types contracts tests
 
@@ -43,7 +47,7 @@ test-slow: $(VENV)/.all
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod skops skl2onnx
-	for part in false_alarm exact_fit baselines defaults criteria coverage false_discovery dirty awkward search_speed scale files scoring uncertainty; do \
+	for part in false_alarm exact_fit baselines defaults criteria coverage false_discovery dirty awkward search_speed scale files scoring uncertainty command_line; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 # The page is written from what could be run, also where a task failed.
