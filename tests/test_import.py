@@ -12,5 +12,5 @@ def test_nothing_is_imported_that_an_extra_installs():
     code += "print(*(name for name in sys.modules if '.' not in name))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # Not pandas and PyArrow, which scikit-learn imports where they are.
-    heavy = {"onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars"}
+    heavy = {"onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars", "click"}
     assert heavy & set(done.stdout.split()) == set()

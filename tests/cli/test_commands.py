@@ -2,9 +2,12 @@
 
 import io
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import click
 import numpy as np
@@ -156,6 +159,28 @@ def test_what_stops_a_command_has_a_code(error, code, capsys):
 
     assert ending.leave(stopped) == code
     assert capsys.readouterr().err.startswith("oneclass: ")
+
+
+def test_a_reader_that_goes_away_ends_the_command_in_one_sentence(folder, capsys):
+    parcels(5000, 3).drop(columns="note").to_csv("long.csv", index=False)
+    run("fit normal.csv -o model.oneclass --method pca --drop note", capsys)
+    command = [sys.executable, "-m", "oneclass", "score", "model.oneclass", "long.csv"]
+    source = str(Path(oneclass.__file__).parents[1])
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": source}
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read().decode()
+    assert process.returncode == ending.BROKEN_PIPE
+    assert said.splitlines()[-1] == "oneclass: the reader of the output has gone"
+
+
+@pytest.mark.slow
+def test_ten_thousand_columns_are_a_table(folder, capsys):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(10, 10_000)).round(3)).add_prefix("c")
+    wide.to_csv("wide.csv", index=False)
+    assert run("fit wide.csv -o model.oneclass --method knn", capsys)[0] == 0
+    assert run("score model.oneclass wide.csv -o scored.csv", capsys)[0] == 0
 
 
 def test_scoring_onto_the_input_leaves_it_alone(folder, capsys):

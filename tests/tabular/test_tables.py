@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oneclass
 from oneclass import VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
@@ -39,6 +40,13 @@ def model():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return TableDetector(VAAKELM(delta=0.05)).fit(visits(400, 0))
+
+
+@parametrize_with_checks([TableDetector(KNNDetector())])
+def test_scikit_learns_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
 
 
 def test_every_column_is_taken_for_what_it_is(model):

@@ -32,7 +32,7 @@ def leave(command: Callable[[], Any]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; no file was changed", INTERRUPTED)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # with which click answers a closed pipe, and nothing else
         # What is left in the buffer has nowhere to go, and Python would complain on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _say("the reader of the output has gone", BROKEN_PIPE)

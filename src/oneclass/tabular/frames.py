@@ -24,7 +24,11 @@ def columns_of(X: Any, owner: str) -> dict[Any, NDArray[Any]]:
         return _named(owner, list(X.columns), [_from_pandas(X.iloc[:, j]) for j in range(X.shape[1])])
     if hasattr(X, "get_columns"):
         return _named(owner, X.columns, [_from_polars(column) for column in X.get_columns()])
+    if hasattr(X, "tocsr"):
+        raise TypeError(f"{owner}: sparse input is not supported: pass X.toarray()")
     cells = np.asarray(X)
+    if cells.dtype.kind == "c":
+        raise ValueError(f"{owner}: Complex data not supported: X must hold real numbers")
     if cells.ndim != 2:
         raise ValueError(
             f"{owner}: X must be a table of rows and columns, got shape {cells.shape}. Reshape your data: "

@@ -145,6 +145,11 @@ class ColumnPlan:
         names = {column.name for column in self.columns}
         needed = [column.name for column in self.used]
         used = set(needed)
+        if not any(isinstance(name, str) for name in (*names, *table)) and len(table) != len(names):
+            # Without names there is no telling which column is new.
+            raise ValueError(
+                f"{owner}: X has {len(table)} features, but {owner} is expecting {len(names)} features as input"
+            )
         if lacking := [name for name in needed if name not in table]:
             raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {_listed(lacking)}")
         if extra := [name for name in table if name not in names]:

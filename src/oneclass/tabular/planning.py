@@ -37,9 +37,11 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
             raise ValueError(f"{owner}: columns must name columns of the table, but there is no {name!r}")
         if kind not in KINDS:
             raise ValueError(f"{owner}: columns[{name!r}] must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
-    n = max((len(column) for column in table.values()), default=0)
+    if not table:
+        raise ValueError(f"{owner}: 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
+    n = max(len(column) for column in table.values())
     if n < 2:
-        raise ValueError(f"{owner}: X must have at least 2 rows, got {n}")
+        raise ValueError(f"{owner}: X must have at least 2 rows, got {n} (n_samples = {n})")
     read = {
         name: read_cells(column, f"{owner}: column {name!r}")
         for name, column in table.items()
@@ -57,7 +59,7 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
     plan = ColumnPlan(tuple(columns), math.log(2 * n + 1))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
-        raise ValueError(f"{owner}: no column is left to learn from ({reasons or 'the table has none'})")
+        raise ValueError(f"{owner}: no column is left to learn from ({reasons})")
     return plan
 
 
