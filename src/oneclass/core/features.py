@@ -83,6 +83,14 @@ class NystromMap:
         return xp.clip(self.kernel.diagonal(Z) - xp.sum(coordinates * coordinates, axis=0), min=0)
 
     @property
+    def coefficients(self) -> Array:
+        """From weights of the features to the coefficients of the landmarks: landmarks x m."""
+        if self.whitening is not None:
+            return self.whitening
+        xp = namespace(self.landmarks)
+        return xp.eye(self.landmarks.shape[0], dtype=self.landmarks.dtype, device=device(self.landmarks))
+
+    @property
     def width(self) -> int:
         """Number of landmarks."""
         return int(self.landmarks.shape[0])

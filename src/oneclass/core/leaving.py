@@ -9,7 +9,7 @@ the rows themselves and of the few columns V of the scatter, by a small matrix D
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .arrays import Array, blocks, device, namespace
 from .embedding import Scatter
@@ -26,8 +26,12 @@ class Embedded:
     sizes: Array  # of the clusters, k
     members: Array  # n x k, the clusters of the rows at hand
     QV: Array  # n x b, of the rows at hand
-    VQV: Array  # b x b
-    VF: Array  # b x d, V' times the outputs
+    VQV: Array  # b x b, or one for each group
+    VF: Array  # b x d, V' times the outputs, or one for each group
+
+    def of_groups(self, a: int, b: int) -> Embedded:
+        """The scatter as groups a to b leave it."""
+        return self if self.VQV.ndim == 2 else replace(self, VQV=self.VQV[a:b, ...], VF=self.VF[a:b, ...])
 
 
 def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
@@ -89,10 +93,11 @@ def leave(
     """
     xp = namespace(E)
     columns = 0 if embedded is None else embedded.QV.shape[1]
-    parts = [
-        _leave(embedded, places[a:b, :], left[a:b, :], E[a:b, ...], Q[a:b, ...], T[a:b, ...], residuals[a:b, ...])
-        for a, b in blocks(places.shape[0], 4 * (places.shape[1] + columns) ** 2, E)
-    ]
+    parts = []
+    for a, b in blocks(places.shape[0], 4 * (places.shape[1] + columns) ** 2, E):
+        mine = None if embedded is None else embedded.of_groups(a, b)
+        given = (E[a:b, ...], Q[a:b, ...], T[a:b, ...], residuals[a:b, ...])
+        parts.append(_leave(mine, places[a:b, :], left[a:b, :], *given))
     return xp.concat([e for e, _ in parts]), xp.concat([v for _, v in parts])
 
 

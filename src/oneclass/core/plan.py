@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from . import clusters
-from .arrays import Array, blocks, device, namespace, ones
+from .arrays import Array, blocks, device, namespace, ones, to_numpy
 from .cholesky import solve_lower
 from .choosing import choose_cost, choose_kernel
-from .features import FeatureMap
+from .features import FeatureMap, NystromMap
 from .groups import Groups
 from .kernels import Kernel
 from .leaving import leave, leave_one_by_one
@@ -17,6 +20,7 @@ from .recipe import Recipe
 from .sample import RowSample
 from .scaling import ColumnMoments, Scaler
 from .solve import PrimalModel, TrainingRows
+from .withdrawal import Landmarks
 
 __all__ = ["Plan", "Survey"]
 
@@ -120,15 +124,17 @@ class Plan:
         return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond, held)
 
     def training_groups(self, model: PrimalModel, X: Array, w: Array | None, groups: Groups) -> TrainingRows:
-        """The same for all rows, each held out with its group."""
+        """The same for all rows, each held out with its group, landmarks and all."""
         xp = namespace(X)
         w = ones(X) if w is None else w
+        landmarks = Landmarks.of(model, groups.of_rows[self._nearest(X)])
         order, parts = [], []
         for whole in groups.by_size:
             for a, b in blocks(whole.shape[0], model.width * whole.shape[1], X):
                 flat = xp.reshape(xp.asarray(whole[a:b], device=device(X)), (-1,))
                 order.append(flat)
-                parts.append(self._group_rows(model, xp.take(X, flat, axis=0), xp.take(w, flat), whole[a:b].shape))
+                given = (xp.take(X, flat, axis=0), xp.take(w, flat), groups.of_rows[whole[a:b, 0]])
+                parts.append(self._group_rows(model, landmarks, *given))
         back = xp.argsort(xp.concat(order))
 
         def together(arrays: list[Array]) -> Array:
@@ -142,23 +148,37 @@ class Plan:
         left = together([e for e, _ in lefts]), together([v for _, v in lefts])
         return TrainingRows(T, residuals, spare, w, outside, left)
 
-    def _group_rows(self, model: PrimalModel, X: Array, w: Array, shape: tuple[int, ...]) -> TrainingRows:
-        """Rows of groups (as many, of one size) one after the other."""
+    def _nearest(self, X: Array) -> np.ndarray[Any, Any]:
+        """Number of the row that is nearest to each landmark: the landmark itself, or what a centre stands for."""
+        if not isinstance(self.map, NystromMap):
+            return np.zeros(0, dtype=np.int64)
+        return to_numpy(clusters.assign(self.map.landmarks, self.scaler(X)))
+
+    def _group_rows(
+        self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: np.ndarray[Any, Any]
+    ) -> TrainingRows:
+        """Rows of groups of these numbers, all of one size, one after the other."""
         xp = namespace(X)
-        groups, size = shape
+        groups, size = len(numbers), X.shape[0] // len(numbers)
         Z = self.scaler(X)
         features, T = model.features(Z), self.recipe.target(Z)
         residuals = T - model.outputs(features)
         half = xp.reshape(solve_lower(model.L, features.T).T, (groups, size, -1))
         Q, left = half @ xp.matrix_transpose(half), xp.reshape(w, (groups, size))
-        E = xp.eye(size, dtype=X.dtype, device=device(X)) - Q * left[:, None, :]
-        embedded = None if model.columns is None else model.columns.seen_by(features, self._members(Z))
-        places = xp.reshape(xp.arange(groups * size, device=device(X)), (groups, size))
-        held = leave(embedded, places, left, E, Q, *(xp.reshape(A, (groups, size, -1)) for A in (T, residuals)))
         leverages = xp.reshape(xp.linalg.diagonal(Q), (-1,))
+        embedded = None if model.columns is None else model.columns.seen_by(features, self._members(Z))
+        shaped, apart = (xp.reshape(A, (groups, size, -1)) for A in (T, residuals))
+        lost = landmarks and landmarks.withdrawn(numbers, xp.reshape(features, (groups, size, -1)))
+        if lost:
+            Q, apart = Q - lost.explained, apart + lost.known
+            embedded = embedded and lost.embedded(embedded)
+        E = xp.eye(size, dtype=X.dtype, device=device(X)) - Q * left[:, None, :]
+        places = xp.reshape(xp.arange(groups * size, device=device(X)), (groups, size))
+        held = leave(embedded, places, left, E, Q, shaped, apart)
+        unknown = held[1] + lost.beyond if lost else held[1]
         spare = xp.clip(1 - xp.clip(w, max=1.0) * leverages, min=xp.finfo(X.dtype).eps)
         outside = model.outside(Z, features) if self.recipe.needs_variance else 0.0
-        found = xp.reshape(held[0], (groups * size, -1)), xp.reshape(held[1], (-1,))
+        found = xp.reshape(held[0], (groups * size, -1)), xp.reshape(unknown, (-1,))
         return TrainingRows(T, residuals, spare, w, outside, found)
 
     def _members(self, Z: Array) -> Array:

@@ -1,0 +1,57 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oneclass import AAKELM, Nystrom
+from oneclass.core.embedding import Scatter
+from oneclass.core.features import NystromMap
+from oneclass.core.groups import Groups
+from oneclass.core.kernels import RBF, Laplacian
+from oneclass.core.machine import fit_moments
+from oneclass.core.recipe import Variance
+from oracle.comparison import assert_agree
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+OWNER = np.concatenate([np.arange(12), RNG.integers(0, 12, 28)])
+W = RNG.integers(1, 4, 40).astype(float)
+
+
+def planned(kernel, landmarks, scatter, *, whiten):
+    """The plan of a machine with these landmarks that embeds a scatter."""
+    machine = AAKELM(kernel=kernel, C=8.0, lam=1.3, loss="predictive", scale=False, approximation=Nystrom(5))
+    plan = machine.fit(X).machine_.plan
+    recipe = replace(plan.recipe, variance=None if scatter is None else Variance(scatter))
+    return replace(plan, recipe=recipe, map=NystromMap.of(plan.kernel, landmarks, whiten=whiten))
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("kernel", [RBF(1.2), Laplacian(2.0)], ids=lambda kernel: type(kernel).__name__)
+@pytest.mark.parametrize("own_mean", [None, True, False])
+def test_a_group_leaves_with_its_landmarks_as_if_neither_had_been_there(kernel, own_mean, whiten):
+    scatter = None if own_mean is None else Scatter(per_row=True, own_mean=own_mean, weight=30.0)
+    drawn = np.arange(0, 40, 3)
+    plan = planned(kernel, X[drawn], scatter, whiten=whiten)
+    rows = plan.training_groups(fit_moments(plan, plan.moments(X, W)).model, X, W, Groups(OWNER))
+    for g in range(12):
+        stay, gone = OWNER != g, OWNER == g
+        # The scatter's share is 1 / n of all rows: n is the same when rows have left.
+        share = None if scatter is None else replace(scatter, weight=scatter.weight * W[stay].sum() / W.sum())
+        twin = planned(kernel, X[drawn[OWNER[drawn] != g]], share, whiten=whiten)
+        residuals, variance = fit_moments(twin, twin.moments(X[stay], W[stay])).judge(X[gone])
+        assert_agree(rows.held_out_residuals()[gone], residuals, 1e-8)
+        assert_agree(rows.held_out_uncertainty()[gone] / plan.C, variance, 1e-8)
+
+
+def test_landmarks_that_are_alike_leave_as_one():
+    """Whitening does not tell them apart, so that their constraints are one but for rounding."""
+    rows = X.copy()
+    rows[1:4] = rows[0] + 1e-9 * RNG.normal(size=(3, 3))
+    groups = Groups(np.where(np.arange(40) < 4, 0, OWNER))
+    found = []
+    for chosen in ([0, *range(4, 16)], range(16)):
+        plan = planned(RBF(1.2), rows[list(chosen)], None, whiten=True)
+        machine = fit_moments(plan, plan.moments(rows, None))
+        found.append(machine.held_out_losses(plan.training_groups(machine.model, rows, None, groups)))
+    assert_agree(found[1], found[0], 1e-5)
