@@ -102,11 +102,12 @@ class Rule(Protocol):
 
 
 def conformal(ranks: Ranks, *, delta: float) -> float:
-    """Threshold with P(reject a fresh normal row) <= delta: rank ceil((n + 1)(1 - delta)) of held-out losses.
+    """Threshold with P(reject a fresh normal row) <= delta: rank (n + 1)(1 - delta), rounded up, of held-out losses.
 
-    A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected.
+    A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected. Rows that share
+    the weight of their group have ranks between whole numbers, and no rounding there would keep p-values company.
     """
-    return ranks.on(ranks.total + 1 - ranks_within(ranks.total, delta))
+    return ranks.on((ranks.total + 1) * (1 - delta))
 
 
 def ranks_within(total: float, delta: float) -> int:
