@@ -107,6 +107,25 @@ def test_labels_of_any_kind_make_the_same_groups():
         assert AAKELM(delta=0.1).fit(X, groups=labels).offset_ == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["KNNDetector", "SVDD", "OCRF"])
+def test_a_column_may_have_the_groups(name):
+    X, owner = persons(np.random.default_rng(0), 20, 3, 0.3)
+    make = getattr(oneclass, name)
+    model = make(delta=0.1).fit(np.column_stack([X, owner]), groups=-1)
+    assert model.n_features_in_ == 4
+    assert model.offset_ == make(delta=0.1).fit(X, groups=owner).offset_
+
+
+@pytest.mark.parametrize("make", [lambda: AAKELM(C=4.0, sigma=1.5), KNNDetector], ids=["AAKELM", "KNNDetector"])
+def test_labels_and_p_values_agree_where_rows_share_the_weight_of_their_group(make):
+    rng = np.random.default_rng(0)
+    owner = rng.integers(0, 30, 150)
+    X = rng.normal(size=(30, 2))[owner] + 0.5 * rng.normal(size=(150, 2))
+    model, fresh = make().fit(X, groups=owner), 2 * rng.normal(size=(500, 2))
+    for alpha in (0.05, 0.07, 0.1, 0.33):
+        np.testing.assert_array_equal(model.predict(fresh, alpha=alpha) == -1, model.p_value(fresh) <= alpha)
+
+
 def test_the_smallest_budget_counts_groups():
     X, owner = persons(np.random.default_rng(0), 9, 10, 0.3)
     assert VAAKELM(delta=0.2).fit(X, groups=owner).calibration_.smallest_budget == pytest.approx(0.1)

@@ -28,6 +28,10 @@ class Again:
         return iter(self.parts)
 
 
+def as_it_is(block):
+    return np.asarray(block), None
+
+
 def frame(X):
     return pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
 

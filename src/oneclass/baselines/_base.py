@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_value, read_scaling
-from ..contract.grouping import read_groups
+from ..contract.grouping import read_groups, without_groups
 from ..contract.labels import read_targets
 from ..contract.reading import Header, read_training_rows
 from ..contract.screening import Stayed
@@ -127,10 +127,10 @@ class Baseline(OneClassClassifier):
         y : array-like of shape (n_samples,), optional
             Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
             class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: five folds hold out whole
-            groups, and each group weighs the same.
+            groups, and each group weighs the same. A column that has the groups is no feature.
 
         Returns
         -------
@@ -140,6 +140,7 @@ class Baseline(OneClassClassifier):
         return self._fit(X, y, groups=groups)
 
     def _fit(self, X: Any, y: Any = None, *, groups: Any = None, stayed: Stayed | None = None) -> Self:
+        X, groups = without_groups(self._name, X, groups)
         X, header = self._read_training(X)
         together = read_groups(self, groups, len(X))
         targets = self._targets(X, y) if stayed is None else stayed.rows

@@ -124,10 +124,11 @@ class SVDD(KernelDescription):
             Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
             class; other rows are outliers to leave outside of the ball. Several labels of another kind raise a warning,
             and all rows are taken for targets.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels (those of outliers are not looked at): the person that visits belong
             to, the machine, the day. Rows of a group are alike, so thresholds and p-values are those of a row of a
-            *new* group: five folds hold out whole groups, and each group weighs the same.
+            *new* group: five folds hold out whole groups, and each group weighs the same. A column that has the groups
+            is no feature.
 
         Returns
         -------

@@ -19,7 +19,7 @@ from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
 from .checks import check_choice, check_number, check_option, check_value, read_scaling
-from .grouping import read_groups
+from .grouping import read_groups, without_groups
 from .notices import warn
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
@@ -189,7 +189,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
             The table. Most of it is normal; a clump of more than a tenth of the rows passes for normal.
         q : float in (0, 1), default=0.1
             False-discovery rate: the share of normal rows among those named odd, on average, at most.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, as in `fit`.
 
         Returns
@@ -214,6 +214,7 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         if is_dask(X) or get_tags(self).input_tags.pairwise:
             kind = "a Dask collection" if is_dask(X) else "kernel values"
             raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
+        X, groups = without_groups(self._name, X, groups)
         rows, _ = read_training_rows(self, X)
         verdict = judge_rows(rows, read_groups(self, groups, rows.shape[0]), q=q, scaled=read_scaling(self) != "none")
         self._fit(X, groups=groups, stayed=Stayed.of(verdict, q))

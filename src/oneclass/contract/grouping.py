@@ -1,14 +1,17 @@
-"""Groups of rows that users name: persons, machines, days."""
+"""Groups of rows that users name: persons, machines, days; by labels, or by a column of the rows."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from ..core.groups import Groups
+from ..core.arrays import is_foreign, namespace, to_numpy
+from ..core.groups import Groups, OneGroupError
+from ..core.sample import mixed
 
-__all__ = ["read_groups"]
+__all__ = ["column_of", "group_keys", "read_groups", "without_groups"]
 
 
 def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
@@ -16,16 +19,77 @@ def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
     if groups is None:
         return None
     name = type(estimator).__name__
-    labels = np.asarray(groups)
+    labels = _labels(name, groups)
     if labels.shape != (n_rows,):
         raise ValueError(f"{name}: groups must be one label a row, of shape ({n_rows},), got {labels.shape}")
-    missing = labels != labels if labels.dtype.kind == "f" else np.array([label is None for label in labels])
+    numbers = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
+    found = Groups(np.asarray(numbers).reshape(-1))
+    if found.count < 2:
+        raise OneGroupError(f"{name}: groups must be at least two, since one is held out; got {found.count}")
+    return None if found.count == n_rows else found
+
+
+def _labels(name: str, groups: Any) -> np.ndarray[Any, Any]:
+    labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
+    missing = labels != labels if labels.dtype.kind in "fmM" else np.array([label is None for label in labels.flat])
     if np.any(missing):
         raise ValueError(
             f"{name}: groups must name the group of every row, but {int(missing.sum())} labels are missing"
         )
-    numbers = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
-    found = Groups(np.asarray(numbers).reshape(-1))
-    if found.count < 2:
-        raise ValueError(f"{name}: groups must be at least two, since one is held out; got {found.count}")
-    return None if found.count == n_rows else found
+    return labels
+
+
+def column_of(estimator: Any, groups: Any) -> Any:
+    """The name or number of the column that has the groups of rows which are not all in memory."""
+    if groups is None or _is_column(groups):
+        return groups
+    name, kind = type(estimator).__name__, type(groups).__name__
+    raise ValueError(
+        f"{name}: groups of rows that come in pieces must be a column of them, by name or number; got {kind}"
+    )
+
+
+def _is_column(groups: Any) -> bool:
+    return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
+
+
+def without_groups(name: str, X: Any, groups: Any) -> tuple[Any, Any]:
+    """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
+    if not _is_column(groups):
+        return X, groups
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    j = _column(name, X, groups)
+    rest = [i for i in range(X.shape[1]) if i != j]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, rest], X.iloc[:, j]
+    if is_foreign(X):
+        xp = namespace(X)
+        return xp.take(X, xp.asarray(rest, device=X.device), axis=1), X[:, j]
+    return X[:, rest], X[:, j]
+
+
+def _column(name: str, X: Any, groups: Any) -> int:
+    """The number of the column that has the groups."""
+    d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
+    if groups in names:
+        return names.index(groups)
+    if isinstance(groups, Integral) and -d <= int(groups) < d:
+        return int(groups) % d
+    known = f"one of {names}" if names else f"a number from 0 to {d - 1}"
+    raise ValueError(f"{name}: groups must be labels, one a row, or name a column of X, {known}; got {groups!r}")
+
+
+def group_keys(name: str, groups: Any) -> np.ndarray[Any, Any]:
+    """A 64-bit hash of each label, the same in every chunk and process: of the text, so that 7, 7.0 and "7" agree."""
+    labels = _labels(name, groups)
+    distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
+    if distinct.dtype.kind == "f":
+        whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < 2**53)
+        text = np.where(whole, np.where(whole, distinct, 0).astype(np.int64).astype(str), distinct.astype(str))
+    else:
+        text = distinct.astype(str)
+    letters = np.ascontiguousarray(text).view(np.uint32).reshape(len(text), -1).astype(np.int64)
+    keys = np.zeros(len(text), dtype=np.int64)
+    for letter in letters.T:  # shorter labels are filled up with zeros, which leave keys as they are
+        keys = np.where(letter == 0, keys, mixed(keys, letter))
+    return np.asarray(keys[places.reshape(-1)])

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from .grouping import group_keys, without_groups
 from .tables import blame, check_dimensions, is_time, unwrapped
 
 __all__ = ["Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
@@ -112,29 +113,39 @@ def _is_plain(header: Header, X: Any) -> bool:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads blocks of rows that have the columns of the header, wherever the blocks are; small enough to travel."""
+    """Reads blocks of rows that have the columns of the header, wherever the blocks are; small enough to travel.
+
+    One column more may have the `groups` of the rows: its name or number.
+    """
 
     header: Header
     device: Any = None
+    groups: Any = None
 
     @classmethod
-    def of_first(cls, estimator: Any, block: Any, device: Any = None) -> Reader:
+    def of_first(cls, estimator: Any, block: Any, device: Any = None, groups: Any = None) -> Reader:
         """The reader of a source by its first block."""
-        return cls(read_training_rows(estimator, block, min_rows=1)[1], device)
+        rows, _ = without_groups(type(estimator).__name__, block, groups)
+        return cls(read_training_rows(estimator, rows, min_rows=1)[1], device, groups)
 
     @classmethod
-    def of_collection(cls, estimator: Any, X: Any, device: Any = None) -> Reader:
+    def of_collection(cls, estimator: Any, X: Any, device: Any = None, groups: Any = None) -> Reader:
         """The reader of a Dask collection, whose empty block carries its names."""
         name = type(estimator).__name__
         check_dimensions(name, X)
+        # An array's empty block does not tell its columns.
+        empty = X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))
+        rows, _ = without_groups(name, empty, groups)
         stand_in = _as_estimator(Header(name))
-        _check_feature_names(stand_in, X._meta, reset=True)
-        return cls(Header(name, X.shape[1], getattr(stand_in, "feature_names_in_", None)), device)
+        _check_feature_names(stand_in, rows, reset=True)
+        return cls(Header(name, rows.shape[1], getattr(stand_in, "feature_names_in_", None)), device, groups)
 
-    def __call__(self, block: Any) -> Array:
-        """The rows of a block."""
-        rows = read_rows(self.header, block)
-        return rows if self.device is None else to_device(rows, self.device)
+    def __call__(self, block: Any) -> tuple[Any, ...]:
+        """What an engine's steps take: the rows of a block, no weights and, if there are groups, their keys."""
+        X, labels = without_groups(self.header.reader, block, self.groups)
+        rows = read_rows(self.header, X)
+        rows = rows if self.device is None else to_device(rows, self.device)
+        return (rows, None) if labels is None else (rows, None, group_keys(self.header.reader, labels))
 
 
 def read_weights(estimator: Any, sample_weight: Any, X: Array) -> Array:

@@ -19,7 +19,9 @@ def assign(Z: Array, centres: Array) -> Array:
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)  # distances from afar would be differences of large numbers
     ranges = blocks(Z.shape[0], max(centres.shape), Z)
-    return xp.concat([_nearest(*_seen_from(origin, Z[a:b, :]), centres - origin) for a, b in ranges])
+    parts = [xp.zeros(0, dtype=xp.int64, device=device(Z))]
+    parts += [_nearest(*_seen_from(origin, Z[a:b, :]), centres - origin) for a, b in ranges]
+    return xp.concat(parts)
 
 
 def _seen_from(origin: Array, Z: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Rows that belong together: which row is in which group, and how much each group weighs."""
+"""Rows that belong together: which row is in which group, how much each group weighs, and folds of whole groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 
 from .arrays import Array, device, namespace, to_numpy
 
-__all__ = ["Groups"]
+__all__ = ["GroupCounts", "Groups", "OneGroupError"]
+
+#: Folds of rows that are too many to leave out group by group.
+_FOLDS = 5
+
+
+class OneGroupError(ValueError):
+    """All rows are of one group, so that none can be held out."""
 
 
 @dataclass(frozen=True)
@@ -38,3 +45,51 @@ class Groups:
         xp = namespace(w)
         shares = np.bincount(self.of_rows, weights=to_numpy(w))
         return w / xp.asarray(shares[self.of_rows], dtype=w.dtype, device=device(w))
+
+
+@dataclass(frozen=True)
+class GroupCounts:
+    """Numbers of rows of the groups with the smallest keys, at most `size` of them, in key order; two of them add.
+
+    Keys are hashes, so that the groups kept are a sample that depends on the set of groups alone; of each of these,
+    every row is counted.
+    """
+
+    size: int
+    keys: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+
+    @classmethod
+    def of(cls, keys: np.ndarray[Any, Any], *, size: int) -> GroupCounts:
+        """The groups of one chunk of rows."""
+        return cls(size, keys, np.ones(len(keys), dtype=np.int64))._merged()
+
+    def __add__(self, other: GroupCounts) -> GroupCounts:
+        keys, counts = np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts])
+        return GroupCounts(self.size, keys, counts)._merged()
+
+    def _merged(self) -> GroupCounts:
+        keys, places = np.unique(self.keys, return_inverse=True)
+        counts = np.bincount(places, self.counts).astype(np.int64)
+        return GroupCounts(self.size, keys[: self.size], counts[: self.size])
+
+    @property
+    def alone(self) -> bool:
+        """Whether every row is a group of its own, as far as is known."""
+        return bool(np.all(self.counts == 1))
+
+    @property
+    def folds(self) -> int:
+        """Number of folds."""
+        if len(self.keys) < 2:
+            raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")
+        return min(_FOLDS, len(self.keys))
+
+    def fold_of(self, keys: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Fold of each row: groups go round in the order of their keys or, if not all are known, by their keys."""
+        return (np.searchsorted(self.keys, keys) if len(self.keys) < self.size else keys) % self.folds
+
+    def weights(self, keys: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Row weights under which every group that is kept weighs one, and others nothing."""
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, 1 / self.counts[places], 0.0)

@@ -41,7 +41,7 @@ class Machine:
 
     def losses(self, Z: Array) -> Array:
         """Loss of each row."""
-        return self._loss(*self.judge(Z))
+        return self.loss(*self.judge(Z))
 
     def early(self, Z: Array, threshold: float) -> Array:
         """+1 for rows whose loss is surely at most the threshold, -1 where it surely is not, else 0; for host rows.
@@ -70,12 +70,12 @@ class Machine:
     def training_losses(self, rows: TrainingRows) -> Array:
         """Losses of the training rows themselves."""
         wanted = self.plan.recipe.needs_variance
-        return self._loss(rows.residuals, rows.uncertainty() / self.plan.C if wanted else None)
+        return self.loss(rows.residuals, rows.uncertainty() / self.plan.C if wanted else None)
 
     def held_out_losses(self, rows: TrainingRows) -> Array:
         """Loss of each training row under the machine fitted without it."""
         wanted = self.plan.recipe.needs_variance
-        return self._loss(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C if wanted else None)
+        return self.loss(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C if wanted else None)
 
     def rebuilt(self, Z: Array) -> Array:
         """The rows as the machine rebuilds them, in the user's own units."""
@@ -85,7 +85,8 @@ class Machine:
         """Share of each feature in the loss."""
         return contributions(*self.judge(Z), signal=self.signal)
 
-    def _loss(self, residuals: Array, variance: Array | None) -> Array:
+    def loss(self, residuals: Array, variance: Array | None) -> Array:
+        """Loss by residuals and, where it looks at it, uncertainty."""
         return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
 
 

@@ -7,10 +7,13 @@ weight of its copies: a uniform sample of the distinct rows, the same however th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from .arrays import Array, bits, device, namespace
+import numpy as np
 
-__all__ = ["RowSample"]
+from .arrays import Array, bits, device, namespace, to_numpy
+
+__all__ = ["RowSample", "mixed"]
 
 # Odd multipliers of splitmix64 and of Fibonacci hashing, as signed 64-bit numbers.
 _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
@@ -18,24 +21,31 @@ _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
 
 @dataclass(frozen=True)
 class RowSample:
-    """At most `size` distinct rows with the smallest keys, in key order, and the weight of their copies."""
+    """At most `size` distinct rows with the smallest keys, in key order, and the weight of their copies.
+
+    Where rows belong to groups, the key of the group of each: of one of them, where groups share a row.
+    """
 
     size: int
     seed: int
     keys: Array
     rows: Array
     weights: Array
+    groups: np.ndarray[Any, Any] | None = None
 
     @classmethod
-    def of(cls, X: Array, w: Array, *, size: int, seed: int) -> RowSample:
+    def of(cls, X: Array, w: Array, groups: np.ndarray[Any, Any] | None = None, *, size: int, seed: int) -> RowSample:
         """The sample of one chunk of rows."""
-        return cls(size, seed, _keys(X, seed), X, w)._merged()
+        return cls(size, seed, _keys(X, seed), X, w, groups)._merged()
 
     def __add__(self, other: RowSample) -> RowSample:
         xp = namespace(self.rows)
         pairs = ((self.keys, other.keys), (self.rows, other.rows), (self.weights, other.weights))
         keys, rows, weights = (xp.concat(pair) for pair in pairs)
-        return RowSample(self.size, self.seed, keys, rows, weights)._merged()
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = np.concatenate([self.groups, other.groups])
+        return RowSample(self.size, self.seed, keys, rows, weights, groups)._merged()
 
     def _merged(self) -> RowSample:
         """Sort by key, make copies of a row one, keep the first."""
@@ -49,8 +59,9 @@ class RowSample:
         reached = xp.take(reached, ends)
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
         kept = xp.take(order, ends)
-        rows = xp.take(self.rows, kept, axis=0)
-        return RowSample(self.size, self.seed, xp.take(keys, ends), rows, xp.astype(weights, self.weights.dtype))
+        rows, weights = xp.take(self.rows, kept, axis=0), xp.astype(weights, self.weights.dtype)
+        groups = None if self.groups is None else self.groups[to_numpy(kept)]
+        return RowSample(self.size, self.seed, xp.take(keys, ends), rows, weights, groups)
 
 
 def _keys(X: Array, seed: int) -> Array:
@@ -58,7 +69,12 @@ def _keys(X: Array, seed: int) -> Array:
     words = bits(X)
     key = words[:, 0] * 0 + (seed + 1) * _MIX[2] % (1 << 62)
     for j in range(words.shape[1]):
-        key = (key ^ words[:, j]) * _MIX[0]
-        key = (key ^ (key >> 29)) * _MIX[1]
-        key = key ^ (key >> 32)
+        key = mixed(key, words[:, j])
     return key
+
+
+def mixed(key: Array, word: Array) -> Array:
+    """64-bit keys with a word more in each."""
+    key = (key ^ word) * _MIX[0]
+    key = (key ^ (key >> 29)) * _MIX[1]
+    return key ^ (key >> 32)

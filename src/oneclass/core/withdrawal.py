@@ -25,52 +25,46 @@ __all__ = ["Landmarks", "Withdrawn"]
 class Withdrawn:
     """What groups of rows (groups x size) lose with landmarks of their own."""
 
-    across: Array  # groups x size x landmarks, F P^-1 R'
-    inside: Array  # inverse of R P^-1 R', groups x landmarks x landmarks
-    weights: Array  # R B, groups x landmarks x d
-    columns: Array | None  # R P^-1 F'V, groups x landmarks x b, where there is an embedding
+    known: Array  # of their outputs, groups x size x d
+    explained: Array  # of the covariance of these, groups x size x size
     beyond: Array  # what the features no longer reach of each row, groups x size
-
-    @property
-    def known(self) -> Array:
-        """What the outputs of the rows owe to the landmarks: groups x size x d."""
-        return self.across @ (self.inside @ self.weights)
-
-    @property
-    def explained(self) -> Array:
-        """What their covariance does: groups x size x size."""
-        return self.across @ self.inside @ namespace(self.across).matrix_transpose(self.across)
+    QV: Array  # what the scatter's columns lose: groups x size x b, b x b and b x d for each group
+    VQV: Array
+    VF: Array
 
     def embedded(self, scatter: Embedded) -> Embedded:
         """The scatter as it is without them, for each group by itself."""
-        xp = namespace(self.across)
-        if self.columns is None:
-            return scatter
-        lost = self.inside @ self.columns
-        turned = xp.matrix_transpose(self.columns)
-        QV = scatter.QV - xp.reshape(self.across @ lost, scatter.QV.shape)
-        VF = scatter.VF - turned @ (self.inside @ self.weights)
-        return replace(scatter, QV=QV, VQV=scatter.VQV - turned @ lost, VF=VF)
+        QV = scatter.QV - namespace(self.QV).reshape(self.QV, scatter.QV.shape)
+        return replace(scatter, QV=QV, VQV=scatter.VQV - self.VQV, VF=scatter.VF - self.VF)
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """The landmarks of a model and whose they are, by the number of the group; negative is nobody's."""
+    """The landmarks of a model, and whose they are, by a number for each group."""
 
-    model: PrimalModel
     owners: np.ndarray[Any, Any]
-    coefficients: Array  # R, landmarks x m
-    solved: Array  # R P^-1
+    solved: Array  # R P^-1, landmarks x m
+    inside: Array  # R P^-1 R'
     shared: Array  # R by the inverse of the penalty
+    prior: Array  # the same by R'
+    weights: Array  # R B
+    columns: Array  # R P^-1 F'V
+    ridge: float
 
     @classmethod
-    def of(cls, model: PrimalModel, owners: np.ndarray[Any, Any]) -> Landmarks | None:
-        """The landmarks of a model that has some."""
+    def of(
+        cls, model: PrimalModel, owners: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any] | None = None
+    ) -> Landmarks | None:
+        """The landmarks of a model that has some: all, or those of `owners` chosen."""
         found = model.map
         if not isinstance(found, NystromMap):
             return None
         R = found.coefficients
-        return cls(model, owners, R, cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T)
+        if chosen is not None:
+            R, owners = namespace(R).take(R, namespace(R).asarray(chosen, device=device(R)), axis=0), owners[chosen]
+        solved, shared = cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T
+        columns = R[:, :0] if model.columns is None else R @ model.columns.PV
+        return cls(owners, solved, solved @ R.T, shared, shared @ R.T, R @ model.weights, columns, model.ridge)
 
     def withdrawn(self, groups: np.ndarray[Any, Any], features: Array) -> Withdrawn | None:
         """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""
@@ -78,18 +72,33 @@ class Landmarks:
         owned = self._of(groups)
         if not owned.shape[1]:
             return None
+        most, m = owned.shape[1], len(self.owners)
+        size, d, b = features.shape[1], self.weights.shape[1], self.columns.shape[1]
         places = xp.asarray(np.maximum(owned, 0), device=device(features))
-        present = xp.asarray(owned >= 0, dtype=features.dtype, device=device(features))[:, :, None]
-        R, RP, RO = (taken(of, places) * present for of in (self.coefficients, self.solved, self.shared))
-        across, reached = (features @ xp.matrix_transpose(of) for of in (RP, RO))
-        columns = self.model.columns
-        prior = _inverse(R @ xp.matrix_transpose(RO))
+        present = xp.asarray(owned >= 0, dtype=features.dtype, device=device(features))
+        pairs = places[:, :, None] * m + places[:, None, :]
+        rows = xp.reshape(xp.arange(len(groups) * size, device=device(features)), (len(groups), size, 1))
+
+        def of_rows(A: Array) -> Array:
+            """Of values with all landmarks (groups x size x landmarks) those with the group's own."""
+            return xp.reshape(_entries(A, rows * m + places[:, None, :]), (-1, size, most)) * present[:, None, :]
+
+        def solved(S: Array, B: Array) -> Array:
+            return _solve(_entries(S, pairs) * present[:, :, None] * present[:, None, :], B)
+
+        across, reached = of_rows(features @ self.solved.T), of_rows(features @ self.shared.T)
+        weights, columns = (taken(of, places) * present[:, :, None] for of in (self.weights, self.columns))
+        pulled = solved(self.inside, xp.concat([xp.matrix_transpose(across), weights, columns], axis=2))
+        GB, GV = pulled[:, :, size : size + d], pulled[:, :, size + d : size + d + b]
+        turned = xp.matrix_transpose(columns)
+        unreached = xp.matrix_transpose(solved(self.prior, xp.matrix_transpose(reached)))
         return Withdrawn(
-            across,
-            _inverse(R @ xp.matrix_transpose(RP)),
-            R @ self.model.weights,
-            None if columns is None else R @ columns.PV,
-            xp.sum(reached @ prior * reached, axis=2) / self.model.ridge,
+            known=across @ GB,
+            explained=across @ pulled[:, :, :size],
+            beyond=xp.sum(reached * unreached, axis=2) / self.ridge,
+            QV=across @ GV,
+            VQV=turned @ GV,
+            VF=turned @ GB,
         )
 
     def _of(self, groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -100,10 +109,16 @@ class Landmarks:
         return np.where(place < last[:, None], order[np.minimum(place, len(order) - 1)], -1)
 
 
-def _inverse(S: Array) -> Array:
-    """Inverse of small matrices; zeros, and what landmarks that are alike share but for rounding, stay out."""
+def _entries(A: Array, places: Array) -> Array:
+    """The entries at these places, counted along the rows."""
+    xp = namespace(A)
+    return xp.reshape(xp.take(xp.reshape(A, (-1,)), xp.reshape(places, (-1,))), places.shape)
+
+
+def _solve(S: Array, B: Array) -> Array:
+    """``S^-1 B`` for small matrices; zeros, and what landmarks share that are alike but for rounding, pull nothing."""
     xp = namespace(S)
     sizes = xp.sqrt(xp.linalg.diagonal(S))
-    unit = xp.where(sizes > 0, sizes, xp.ones_like(sizes))
-    scale = unit[:, :, None] * unit[:, None, :]
-    return xp.linalg.pinv(S / scale, rtol=xp.finfo(S.dtype).eps ** 0.75) / scale
+    unit = xp.where(sizes > 0, sizes, xp.ones_like(sizes))[:, :, None]
+    lift = xp.finfo(S.dtype).eps ** 0.75 * xp.eye(S.shape[1], dtype=S.dtype, device=device(S))
+    return xp.linalg.solve(S / (unit * xp.matrix_transpose(unit)) + lift, B / unit) / unit

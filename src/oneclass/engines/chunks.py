@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..core.arrays import Array, is_foreign
+from ..core.arrays import is_foreign
 from ..core.quantiles import EXACT
 from ..disk.tables import TableFile
 from .threads import spread
@@ -20,7 +20,7 @@ from .threads import spread
 __all__ = ["Chunks", "Progress", "Transformed", "blocks_of"]
 
 S = TypeVar("S")
-R = TypeVar("R", bound=Callable[[Any], Array])
+R = TypeVar("R", bound=Callable[[Any], tuple[Any, ...]])
 
 _ROWS = 65_536
 
@@ -34,8 +34,8 @@ class Chunks(Generic[R]):
         An array or memory map; a ``.npy`` file, the path of a table file or a `TableFile`, or a list of them; a
         callable that returns a fresh iterator of blocks of rows; or an iterable that can be iterated over again.
     reader_of : callable
-        Makes, of the first block, the `reader` that checks any block and returns it as a two-dimensional floating
-        array.
+        Makes, of the first block, the `reader` that checks any block and returns what steps take: its rows, a
+        two-dimensional floating array, None for their weights and, where rows belong to groups, the keys of these.
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
@@ -57,7 +57,7 @@ class Chunks(Generic[R]):
         self.reader = reader_of(first)
         self._opened: Iterator[Any] | None = chain([first], opened)
 
-    def total(self, step: Callable[[Array, None], S], label: str) -> S:
+    def total(self, step: Callable[..., S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
         progress = Progress(label, self._n_rows) if self._verbose else None
         # The first pass goes on where the first block was read.
@@ -66,7 +66,7 @@ class Chunks(Generic[R]):
         result: S | None = None
         rows = 0
         for first in checked:
-            for part, n in spread(lambda X: (step(X, None), X.shape[0]), chain([first], checked), first):
+            for part, n in spread(lambda given: (step(*given), given[0].shape[0]), chain([first], checked), first[0]):
                 result = part if result is None else result + part  # type: ignore[operator]
                 rows += n
                 if progress:

@@ -38,14 +38,14 @@ def _parts(X: Any) -> list[Any]:
 
 
 class DaskRows:
-    """The engine of a Dask array or data frame; `read` checks one block where it lies."""
+    """The engine of a Dask array or data frame; `read` checks one block where it lies, and says what steps take."""
 
     loss_limit = EXACT
 
-    def __init__(self, X: Any, read: Callable[[Any], Array]) -> None:
+    def __init__(self, X: Any, read: Callable[[Any], tuple[Any, ...]]) -> None:
         self._partitions, self._read = _parts(X), read
 
-    def total(self, step: Callable[[Array, None], S], label: str) -> S:
+    def total(self, step: Callable[..., S], label: str) -> S:
         """Sum of what `step` makes of every partition, reduced in a tree on the workers."""
         delayed = _dask().delayed
         # One task for what all partitions share: it travels to each worker once.
@@ -60,12 +60,12 @@ class DaskRows:
 
 
 class _Step:
-    def __init__(self, step: Callable[[Array, None], Any], read: Callable[[Any], Array]) -> None:
+    def __init__(self, step: Callable[..., Any], read: Callable[[Any], tuple[Any, ...]]) -> None:
         self.step, self.read = step, read
 
 
 def _apply(work: _Step, part: Any) -> Any:
-    return work.step(work.read(part), None) if len(part) else None
+    return work.step(*work.read(part)) if len(part) else None
 
 
 def _sum(parts: list[Any]) -> Any:

@@ -19,5 +19,5 @@ class Engine(Protocol):
         ...
 
     def total(self, step: Callable[..., S], label: str) -> S:
-        """Sum of ``step(rows, weights)`` over all chunks."""
+        """Sum of ``step(rows, weights)``, or ``step(rows, weights, keys of their groups)``, over all chunks."""
         ...

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from ..core.approximation import Approximation, Nystrom
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
-from ..core.groups import Groups
+from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
+from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments
 from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
@@ -32,9 +34,12 @@ __all__ = [
     "choose_approximation",
     "chunk_approximation",
     "fit_through",
+    "judge_groups",
     "judge_training",
     "plan_through",
 ]
+
+S = TypeVar("S")
 
 #: Losses and their weights.
 Ranked = tuple[Array, Array]
@@ -95,16 +100,58 @@ def fit_through(
 ) -> Fit:
     """The machine with explicit features of the rows of an engine; `check` may refuse their columns.
 
-    Rows of `groups`, which must be in memory, are held out together.
+    Rows of `groups`, which must be in memory, are held out together; of an engine whose chunks bring the keys of their
+    groups along, folds of whole groups are.
     """
     plan, survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
+    if survey.groups is not None:
+        if not survey.groups.alone:
+            return _fit_by_folds(plan, survey, survey.groups, engine, decision)
+        engine = _Ungrouped(engine)
     machine = fit_moments(plan, engine.total(plan.moments, "moments"))
     if groups is not None and isinstance(engine, InMemory):
-        rows = plan.training_groups(_primal(machine), engine.X, engine.w, groups)
-        together = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
-        training = None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w)
-        return Fit(machine, together.calibration(), training, together)
+        return judge_groups(machine, engine, groups, decision)
     return judge_training(machine, engine, survey, approximation, decision, {})
+
+
+def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
+    """The machine with the losses of its training rows, held out with their group."""
+    rows = machine.plan.training_groups(_primal(machine), engine.X, engine.w, groups)
+    together = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
+    training = None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w)
+    return Fit(machine, together.calibration(), training, together)
+
+
+def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine, decision: Decision) -> Fit:
+    """The machine of all rows, with losses by machines that did not see the fold of their group.
+
+    A pass for each fold, whose moments are what a chunk of any size leaves of it: all folds in one pass would take as
+    many times the memory on every core.
+    """
+    n = groups.folds
+    steps = [(partial(fold_moments, plan, groups, k), f"moments, fold {k + 1} of {n}") for k in range(n)]
+    machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
+    step = partial(_held_out_fold, twins, groups, engine.loss_limit)
+    calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
+    training = None
+    if not decision.held_out:
+        step = partial(_training, machine, engine.loss_limit)
+        training = Ranks.of(*_Ungrouped(engine).total(step, "losses").weighted())
+    return Fit(machine, calibration, training, None)
+
+
+class _Ungrouped:
+    """An engine as it would be if rows had no groups."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self.loss_limit = engine, engine.loss_limit
+
+    def total(self, step: Callable[..., S], label: str) -> S:
+        return self._engine.total(partial(_blind, step), label)
+
+
+def _blind(step: Callable[..., S], X: Array, w: Array | None, keys: object) -> S:
+    return step(X, w)
 
 
 def judge_training(
@@ -189,6 +236,12 @@ def _primal(machine: Machine) -> PrimalModel:
 
 def _held_out(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:
     return LossSummary.of(machine.held_out_losses(machine.plan.training_rows(_primal(machine), X, w)), w, limit=limit)
+
+
+def _held_out_fold(
+    twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, X: Array, w: None, keys: Any
+) -> LossSummary:
+    return LossSummary.of(*held_out_by_folds(twins, groups, X, keys), limit=limit)
 
 
 def _training(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
-from ..contract.grouping import read_groups
+from ..contract.grouping import column_of, read_groups, without_groups
 from ..contract.kernels import is_precomputed
 from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
@@ -23,7 +23,7 @@ from ..contract.screening import Stayed
 from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
-from ..core.groups import Groups
+from ..core.groups import Groups, OneGroupError
 from ..core.kernels import Radial
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
@@ -77,10 +77,11 @@ class KernelMachine(OneClassClassifier):
             class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself, in every step.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: held-out losses leave out
-            the whole group, and each group weighs the same.
+            the whole group, and each group weighs the same. A column that has the groups is no feature; of a Dask
+            collection they must be one, and folds of whole groups are left out (see `fit_chunks`).
 
         Returns
         -------
@@ -96,12 +97,11 @@ class KernelMachine(OneClassClassifier):
         if is_dask(X):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
-            if groups is not None:
-                raise ValueError(f"{self._name}: groups must be None for a Dask collection: they need rows in memory")
             if y is not None:
                 raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
-            reader = Reader.of_collection(self, X, self.device)
+            reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
             return self._fit_through(DaskRows(X, reader), reader.header, decision)
+        X, groups = without_groups(self._name, X, groups)
         X, header = read_training_rows(self, X)
         X = self._on_device(X)
         if is_precomputed(self):
@@ -131,7 +131,7 @@ class KernelMachine(OneClassClassifier):
             )
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
-    def fit_chunks(self, chunks: Any, *, verbose: bool = False) -> Self:
+    def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
         The rows are read two to four times: to survey them, for their moments and, unless a sample does, for their
@@ -144,6 +144,11 @@ class KernelMachine(OneClassClassifier):
         chunks : array, path, TableFile, callable or iterable
             An array or memory map; a ``.npy`` file, a table file (see `TableFile`), or a list of files; a callable that
             returns a fresh iterator of blocks of rows; or any iterable of blocks that can be iterated over again.
+        groups : str or int, optional
+            The name or the number of the column that has the group of each row, by any labels; it is no feature. The
+            rows of a group may be anywhere. Groups go round five folds in the order of a hash of their labels, and
+            held-out losses are those of machines without the fold of the row, nor landmarks of its group; the rows are
+            read four times more for that. Of more than 32,768 groups as many, drawn by that hash, make the threshold.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -164,7 +169,8 @@ class KernelMachine(OneClassClassifier):
         array([ 1, -1])
         """
         decision = decision_of(self)
-        engine = Chunks(chunks, partial(Reader.of_first, self, device=self.device), verbose=verbose)
+        reader_of = partial(Reader.of_first, self, device=self.device, groups=column_of(self, groups))
+        engine = Chunks(chunks, reader_of, verbose=verbose)
         return self._fit_through(engine, engine.reader.header, decision)
 
     def _fit_through(
@@ -206,7 +212,7 @@ class KernelMachine(OneClassClassifier):
             yield
         except SingularSystemError as error:
             raise SingularSystemError(f"{self._name}: {error}; C={recipe.C!r}, lam={recipe.lam!r}") from None
-        except NotLaplacianError as error:
+        except (NotLaplacianError, OneGroupError) as error:
             raise ValueError(f"{self._name}: {error}") from None
 
     def _keep_fit(

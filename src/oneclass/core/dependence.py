@@ -1,0 +1,125 @@
+"""Whether rows look as if drawn independently of one another, whatever they are drawn from.
+
+Columns are turned into ranks, ties broken at random, so that tails, units and columns of few values have no part in it.
+Where rows come in an order, their correlation at every lag is compared with what shuffling them would leave. Where they
+come in no order, distances tell: of independent rows, twice as many neighbours lie within a ball that is wider by the
+same factor whatever their number, or by a larger one where the rows end; of rows with near-duplicates, the nearest lie
+close together and the next ones far away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from scipy.special import digamma
+from scipy.stats import rankdata
+
+__all__ = ["Crowding", "Succession", "autocorrelation", "crowding", "decorrelation", "succession", "uniform_ranks"]
+
+Float = NDArray[np.float64]
+
+#: Rows below which nothing is said, rows whose neighbours are asked for, and columns that are looked at, at most.
+FEWEST, _ASKED, _COLUMNS = 40, 200, 50
+
+#: Correlation of rows that does harm, and how many times its standard deviation under shuffling makes it no chance.
+_ALIKE, _SURE = 0.3, 6.0
+
+#: Neighbours that are looked at, at most, and the share of all rows that they may be.
+_NEIGHBOURS, _NEAR = 32, 1 / 6
+
+#: How much slower the number of neighbours may grow with the distance here than further away; and the same by chance,
+#: over the root of the number of rows asked.
+_DIP, _CHANCE = 0.4, 4.0
+
+
+@dataclass(frozen=True)
+class Succession:
+    """Rows so many places apart are alike: their correlation, over all columns."""
+
+    lag: int
+    correlation: float
+
+
+@dataclass(frozen=True)
+class Crowding:
+    """The nearest so many rows of a row are far nearer than those after them."""
+
+    neighbours: int
+
+
+def uniform_ranks(X: NDArray[Any]) -> Float:
+    """Columns as ranks in (0, 1), ties at random; those that are sorted, a number or a date of the row, are left out.
+
+    Of many columns some are drawn.
+    """
+    rng = np.random.default_rng(0)
+    if X.shape[1] > _COLUMNS:
+        X = X[:, rng.choice(X.shape[1], _COLUMNS, replace=False)]
+    steps = X[1:] >= X[:-1]
+    sorted_ = steps.all(axis=0) | (X[1:] <= X[:-1]).all(axis=0)
+    X = X[:, ~sorted_]
+    if not X.shape[1]:
+        return np.empty(X.shape)
+    low, high = rankdata(X, "min", axis=0), rankdata(X, "max", axis=0)
+    return np.asarray((low - 1 + (high - low + 1) * rng.random(X.shape)) / len(X))
+
+
+def autocorrelation(Z: Float) -> Float:
+    """Correlation of rows at every lag up to half their number, the mean over the columns of `Z`."""
+    n = len(Z)
+    centred = Z - Z.mean(axis=0)
+    spectrum = np.fft.rfft(centred, 2 * n, axis=0)
+    sums = np.fft.irfft(np.sum(np.abs(spectrum) ** 2, axis=1), 2 * n)[: n // 2 + 1]
+    return np.asarray(sums / (n - np.arange(len(sums))) * (n / sums[0]))
+
+
+def succession(Z: Float) -> Succession | None:
+    """The lag at which rows are most alike, if they are more so than chance and harmlessness allow."""
+    n, found = len(Z), autocorrelation(Z)[1:]
+    centred = Z - Z.mean(axis=0)
+    scatter = centred.T @ centred
+    # Of rows in any order, to the first order in 1/n.
+    deviation = np.linalg.norm(scatter) / np.trace(scatter) / np.sqrt(n - np.arange(1, len(found) + 1))
+    found = np.where((found > _SURE * deviation) & (found > _ALIKE), found, 0)
+    lag = int(np.argmax(found))
+    return Succession(lag + 1, float(found[lag])) if found[lag] > 0 else None
+
+
+def crowding(Z: Float) -> Crowding | None:
+    """Where the number of neighbours stops growing with the distance, only to go on further away; if it does."""
+    n, d = Z.shape
+    if d < 2:  # ranks are all as far apart
+        return None
+    asked = np.linspace(0, n - 1, min(n, _ASKED)).astype(int)
+    distances = cdist(Z[asked], Z, "sqeuclidean")
+    distances[np.arange(len(asked)), asked] = np.inf
+    k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
+    nearest = np.partition(distances, k - 1, axis=1)[:, k - 1]
+    growth = np.diff(np.log(np.maximum(nearest, np.finfo(float).tiny)), axis=1).mean(axis=0) / 2
+    # The dimension of the rows at each distance: that of smooth densities, or less where they end.
+    dimension = (digamma(k[1:]) - digamma(k[:-1])) / growth
+    further = np.maximum.accumulate(dimension[::-1])[::-1]
+    dips = dimension[:-1] / further[1:]
+    place = int(np.argmin(dips))
+    return Crowding(int(k[place])) if dips[place] < 1 - max(_DIP, _CHANCE / np.sqrt(len(asked))) else None
+
+
+def decorrelation(Z: Float) -> int:
+    """Rows after which the correlation of rows has fallen to 1/e, by their uniform ranks; at most half of them.
+
+    The mean of rows that are alike is uncertain, which takes as much from correlations about it as a row has of it.
+    """
+    n = len(Z)
+    found = 2 * np.sin(np.pi / 6 * autocorrelation(Z))  # of ranks, as of the Gaussian that has them
+    time = 0
+    while True:
+        lost = min(2 * time / n, 0.9)
+        fallen = np.flatnonzero(found * (1 - lost) + lost < 1 / np.e)
+        longer = int(fallen[0]) if len(fallen) else n // 2
+        if longer <= time:
+            return max(1, time)
+        time = longer

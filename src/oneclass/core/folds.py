@@ -1,0 +1,84 @@
+"""Machines that did not see a fold of whole groups, for rows that come in chunks and groups that come in pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, blocks, device, namespace
+from .groups import GroupCounts
+from .machine import Machine, fit_moments
+from .moments import Moments
+from .plan import Plan, Survey
+from .withdrawal import Landmarks
+
+__all__ = ["FoldMachine", "fold_machines", "fold_moments", "held_out_by_folds"]
+
+
+@dataclass(frozen=True)
+class FoldMachine:
+    """The machine of all groups but those of a fold, and the landmarks of these."""
+
+    machine: Machine
+    landmarks: Landmarks | None
+
+    def losses(self, X: Array, keys: np.ndarray[Any, Any]) -> Array:
+        """Loss of each row of groups of these keys, as if none of its group were a landmark."""
+        xp = namespace(X)
+        parts = [self._losses(X[a:b, :], keys[a:b]) for a, b in blocks(X.shape[0], self.machine.model.width, X)]
+        return xp.concat([xp.zeros(0, dtype=X.dtype, device=device(X)), *parts])
+
+    def _losses(self, X: Array, keys: np.ndarray[Any, Any]) -> Array:
+        machine = self.machine
+        Z = machine.plan.scaler(X)
+        residuals, variance = machine.judge(Z)
+        lost = self.landmarks and self.landmarks.withdrawn(keys, machine.model.features(Z)[:, None, :])
+        if lost:
+            residuals = residuals + lost.known[:, 0, :]
+            if variance is not None:
+                variance = variance + (lost.beyond[:, 0] - lost.explained[:, 0, 0]) / machine.plan.C
+        return machine.loss(residuals, variance)
+
+
+def fold_moments(
+    plan: Plan, groups: GroupCounts, fold: int, X: Array, w: Array | None, keys: np.ndarray[Any, Any]
+) -> Moments:
+    """Moments of the rows of a chunk whose groups are of a fold."""
+    return plan.moments(_rows(X, groups.fold_of(keys) == fold), w)
+
+
+def fold_machines(
+    plan: Plan, survey: Survey, groups: GroupCounts, parts: list[Moments]
+) -> tuple[Machine, tuple[FoldMachine, ...]]:
+    """The machine of all rows, and those without each fold, from the moments of the folds."""
+    machine = fit_moments(plan, reduce(add, parts))
+    sampled = survey.sample.groups
+    owners = np.zeros(0, dtype=np.int64) if sampled is None else sampled[plan.nearest(survey.sample.rows)]
+    owned = groups.fold_of(owners)
+    twins = []
+    for k in range(len(parts)):
+        twin = replace(fit_moments(plan, reduce(add, parts[:k] + parts[k + 1 :])), signal=machine.signal)
+        model: Any = twin.model
+        twins.append(FoldMachine(twin, Landmarks.of(model, owners, np.flatnonzero(owned == k))))
+    return machine, tuple(twins)
+
+
+def held_out_by_folds(
+    twins: tuple[FoldMachine, ...], groups: GroupCounts, X: Array, keys: np.ndarray[Any, Any]
+) -> tuple[Array, Array]:
+    """Losses of the rows of a chunk that are of groups kept, by machines without their fold; and their weights."""
+    xp = namespace(X)
+    w, fold = groups.weights(keys), groups.fold_of(keys)
+    judged = [(w > 0) & (fold == k) for k in range(len(twins))]
+    losses = [twin.losses(_rows(X, mine), keys[mine]) for twin, mine in zip(twins, judged, strict=True)]
+    weights = np.concatenate([w[mine] for mine in judged])
+    return xp.concat(losses), xp.asarray(weights, dtype=X.dtype, device=device(X))
+
+
+def _rows(X: Array, chosen: np.ndarray[Any, Any]) -> Array:
+    xp = namespace(X)
+    return xp.take(X, xp.asarray(np.flatnonzero(chosen), device=device(X)), axis=0)
