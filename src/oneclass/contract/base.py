@@ -39,6 +39,9 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
     held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
 
+    #: Metadata routing sends groups to `fit` unasked: there they mean one thing only.
+    __metadata_request__fit: ClassVar = {"groups": True}
+
     delta: float
     threshold: str
     confidence: float | None

@@ -11,7 +11,7 @@ from ..core.arrays import is_foreign, namespace, to_numpy
 from ..core.groups import Groups, OneGroupError
 from ..core.sample import mixed
 
-__all__ = ["column_of", "group_keys", "read_groups", "without_groups"]
+__all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
 
 def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
@@ -19,7 +19,7 @@ def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
     if groups is None:
         return None
     name = type(estimator).__name__
-    labels = _labels(name, groups)
+    labels = read_labels(name, groups)
     if labels.shape != (n_rows,):
         raise ValueError(f"{name}: groups must be one label a row, of shape ({n_rows},), got {labels.shape}")
     numbers = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
@@ -29,7 +29,8 @@ def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
     return None if found.count == n_rows else found
 
 
-def _labels(name: str, groups: Any) -> np.ndarray[Any, Any]:
+def read_labels(name: str, groups: Any) -> np.ndarray[Any, Any]:
+    """Labels of rows as an array, none of them missing."""
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
     missing = labels != labels if labels.dtype.kind in "fmM" else np.array([label is None for label in labels.flat])
     if np.any(missing):
@@ -81,7 +82,7 @@ def _column(name: str, X: Any, groups: Any) -> int:
 
 def group_keys(name: str, groups: Any) -> np.ndarray[Any, Any]:
     """A 64-bit hash of each label, the same in every chunk and process: of the text, so that 7, 7.0 and "7" agree."""
-    labels = _labels(name, groups)
+    labels = read_labels(name, groups)
     distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
     if distinct.dtype.kind == "f":
         whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < 2**53)

@@ -46,6 +46,7 @@ class Problem:
     candidates: list[Params]
     X: Any
     targets: NDArray[np.bool_]
+    groups: NDArray[Any] | None  # of all rows, where they belong to some
     splits: Callable[[], Sequence[tuple[Index, Index]]]
     scorers: Mapping[str, Any]
     run: Callable[[Iterable[Job]], list[Row]]
@@ -76,7 +77,16 @@ class Problem:
                     f"OneClassSearchCV: every fold of cv must have targets on both sides, but fold {k} trains on "
                     f"{len(train)} and validates on {self.targets[test].sum()}"
                 )
-        return [Fold(self.take(train, train), self.take(test, train), y[test]) for train, test in kept]
+        groups = [None if self.groups is None else self.groups[train] for train, _ in kept]
+        return [
+            Fold(self.take(train, train), self.take(test, train), y[test], together)
+            for (train, test), together in zip(kept, groups, strict=True)
+        ]
+
+    @property
+    def n_units(self) -> int:
+        """Number of targets that are independent of one another: rows, or groups of them."""
+        return int(self.targets.sum()) if self.groups is None else len(np.unique(self.groups[self.targets]))
 
     def judge(
         self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None, *, sizes: bool = False
@@ -157,7 +167,7 @@ def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: An
     known, inside = (to_numpy(rows).astype(float) for rows in (known, read_rows(header, fold.rows)))
     n = n or max(200, 10 * len(inside))
     made = generate_outliers(known, n, kind=kind, random_state=random)
-    return Fold(known, np.concatenate([inside, made]), np.repeat([1, -1], [len(inside), n]))
+    return fold._replace(train=known, rows=np.concatenate([inside, made]), y=np.repeat([1, -1], [len(inside), n]))
 
 
 def _failures(problem: Problem, part: Branch, n_folds: int, error: Exception) -> list[Row]:
@@ -187,7 +197,9 @@ def by_consistency(problem: Problem) -> Decided:
     shares = table(rows, len(problem.candidates), len(folds), "rejected")
     rejected = shares @ sizes / sizes.sum()
     complexity = _complexities(rows, len(problem.candidates))
-    score = consistency_scores(rejected, delta, complexity, int(sizes.sum()))
+    # A target that is judged in several folds counts as often, a group as many times as its rows do on average.
+    n = round(sizes.sum() * problem.n_units / problem.targets.sum())
+    score = consistency_scores(rejected, delta, complexity, n)
     columns |= {"complexity": complexity, **score_columns("score", np.repeat(score[:, None], len(folds), axis=1))}
     return Decided(columns, len(folds))
 
@@ -229,7 +241,7 @@ def _likelihoods(estimator: Any, family: Family, train: Any) -> list[Row]:
 
 def _targets_only(fold: Fold) -> Fold:
     inside = np.flatnonzero(fold.y == 1)
-    return Fold(fold.train, _safe_indexing(fold.rows, inside), fold.y[inside])
+    return fold._replace(rows=_safe_indexing(fold.rows, inside), y=fold.y[inside])
 
 
 def _rejected(targets: NDArray[np.bool_], decisions: Float) -> float:

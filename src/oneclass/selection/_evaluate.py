@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
+from ..contract.grouping import read_groups
 from ..contract.reading import read_rows, read_training_rows
 from ._judged import SETTLED
 from ._moments import MomentPath
 from ._points import Family, Params, Path, Refusal, families
+from ._routing import group_arguments
 from ._spectral import SpectralPath
 from .scorers import Scorer
 
@@ -32,11 +34,12 @@ _INDIFFERENT = 1e-6
 
 
 class Fold(NamedTuple):
-    """Targets to train on; rows to judge and their labels, +1 target and -1 outlier."""
+    """Targets to train on; rows to judge and their labels, +1 target and -1 outlier; groups of the former, if any."""
 
     train: Any
     rows: Any
     y: NDArray[np.int64]
+    groups: Any = None
 
 
 class Row(NamedTuple):
@@ -101,14 +104,15 @@ def _by_path(
     return list(rows.values())
 
 
-def opened(estimator: Any, family: Family, train: Any, rows: Any) -> Path:
-    """The path of a family on training rows, to judge other rows."""
+def opened(estimator: Any, family: Family, train: Any, rows: Any, groups: Any = None) -> Path:
+    """The path of a family on training rows, which may be of groups, to judge other rows."""
     try:
         X, header = read_training_rows(estimator, train)
         judged = read_rows(header, rows)
+        together = read_groups(estimator, groups, X.shape[0])
     except (ValueError, TypeError) as error:
         raise Refusal(str(error)) from error
-    return SpectralPath.of(family, X, judged) if family.approximation is None else MomentPath.of(family, X, judged)
+    return (SpectralPath if family.approximation is None else MomentPath).of(family, X, judged, together)
 
 
 def _walk(
@@ -118,7 +122,7 @@ def _walk(
 
     With every row whether its scores are those of a fit, whatever rounding did.
     """
-    path = opened(estimator, family, fold.train, fold.rows)
+    path = opened(estimator, family, fold.train, fold.rows, **group_arguments(estimator, fold.groups))
     targets = fold.y == 1
     for g, group in enumerate(family.by_variance()):
         if g > 0:
@@ -153,7 +157,8 @@ def _by_refits(
         measure = np.nan
         try:
             with _quiet():
-                model = clone(estimator).set_params(**clone(params, safe=False)).fit(fold.train)
+                model = clone(estimator).set_params(**clone(params, safe=False))
+                model = model.fit(fold.train, **group_arguments(model, fold.groups))
             scores = {name: float(scorer(model, fold.rows, fold.y)) for name, scorer in scorers.items()}
             measure = np.nan if complexity is None else float(complexity(model))
         except Exception as error:

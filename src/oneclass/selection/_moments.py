@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Array, to_device, to_numpy
+from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Approximation, Ranked, judge_training, plan_through
-from ..machines.exact import losses_of
+from ..machines.approximate import Approximation, Ranked, judge_groups, judge_training, plan_through
+from ..machines.exact import Fit, losses_of
 from ._judged import Decisions
 from ._points import Family, Point, Refusal
 
@@ -31,26 +32,36 @@ class MomentPath:
 
     numerics = "one set of moments"
 
-    def __init__(self, recipe: Recipe, approximation: Approximation, seed: int, X: Array, rows: Array) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        approximation: Approximation,
+        seed: int,
+        X: Array,
+        rows: Array,
+        groups: Groups | None = None,
+    ) -> None:
         self._approximation, self._seed, self._engine, self._rows = approximation, seed, InMemory(X, None), rows
+        self._groups = groups
         check = partial(_check, recipe.scaling)
         self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=check)
         self._moments = self._engine.total(self._plan.moments, "moments")
         self._solved: dict[Any, Machine] = {}
         self._losses: dict[tuple[Any, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
+        self._by_groups: dict[tuple[Any, str, bool], Fit] = {}
 
     @classmethod
-    def of(cls, family: Family, X: Array, rows: Array) -> MomentPath:
+    def of(cls, family: Family, X: Array, rows: Array, groups: Groups | None = None) -> MomentPath:
         """The path of a family."""
         if family.approximation is None:
             raise Refusal("an exact fit has no moments")
         if family.device is not None:
             X, rows = to_device(X, family.device), to_device(rows, family.device)
-        return cls(family.first, family.approximation, family.seed, X, rows)
+        return cls(family.first, family.approximation, family.seed, X, rows, groups)
 
     def again(self, recipe: Recipe) -> MomentPath:
         """The same rows with the variance of another recipe: other clusters, and so other moments."""
-        return MomentPath(recipe, self._approximation, self._seed, self._engine.X, self._rows)
+        return MomentPath(recipe, self._approximation, self._seed, self._engine.X, self._rows, self._groups)
 
     @property
     def copies(self) -> NDArray[np.intp]:
@@ -65,7 +76,13 @@ class MomentPath:
         if key not in self._losses:
             self._losses[key] = {}, losses_of(machine, self._rows)
         known, losses = self._losses[key]
-        fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
+        if self._groups is None:
+            fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
+        else:
+            grouped = (*key, decision.held_out)
+            if grouped not in self._by_groups:
+                self._by_groups[grouped] = judge_groups(machine, self._engine, self._groups, decision)
+            fit = self._by_groups[grouped]
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=recipe, mean_residual=machine.mean_residual)
         values = to_numpy(threshold - losses)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.arrays import blocks
 from ..core.cholesky import cholesky, inverse_of_factored
 from ..core.clusters import Splits
 from ..core.embedding import WithinVariance
-from ..core.leaving import Embedded, leave_one_by_one, leave_own_cluster
+from ..core.groups import Groups
+from ..core.leaving import Embedded, leave, leave_one_by_one, leave_own_cluster
 from ..core.likelihood import COSTS
 from ..core.loss import loss
 from ..core.machine import put_threshold
@@ -51,7 +53,16 @@ class SpectralPath:
 
     numerics = "one decomposition"
 
-    def __init__(self, recipe: Recipe, X: Float, rows: Float, *, costs: Sequence[Any], leverages: bool) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        X: Float,
+        rows: Float,
+        *,
+        costs: Sequence[Any],
+        leverages: bool,
+        groups: Groups | None = None,
+    ) -> None:
         w = np.ones(len(X), dtype=X.dtype)
         columns = ColumnMoments.of(X, w)
         if columns.out_of_range(recipe.scaling) is not None:
@@ -64,7 +75,7 @@ class SpectralPath:
         self.Z, self.w, self.rows, self.K, self.row_K = (
             np.asarray(A, dtype=np.float64) for A in (Z, w, rows, K, row_K)
         )
-        self._kernel, self._lam, self._leverages = plan.kernel, recipe.lam, leverages
+        self._kernel, self._lam, self._leverages, self._groups = plan.kernel, recipe.lam, leverages, groups
         self.costs = np.array([plan.C if isinstance(C, str) else C for C in costs], dtype=np.float64)
         self._place = {C: c for c, C in enumerate(costs)}
         self.T, self.row_T = recipe.target(self.Z), recipe.target(self.rows)
@@ -74,13 +85,13 @@ class SpectralPath:
         self._embed(recipe)
 
     @classmethod
-    def of(cls, family: Family, X: Float, rows: Float) -> SpectralPath:
+    def of(cls, family: Family, X: Float, rows: Float, groups: Groups | None = None) -> SpectralPath:
         """The path of a family."""
         points = family.points.values()
         leverages = any(point.decision.held_out or point.recipe.needs_variance for point in points)
         costs = {point.recipe.C for point in points}
         ordered = list(costs) if len(costs) == 1 else sorted(float(C) for C in costs)
-        return cls(family.first, X, rows, costs=ordered, leverages=leverages)
+        return cls(family.first, X, rows, costs=ordered, leverages=leverages, groups=groups)
 
     def again(self, recipe: Recipe) -> SpectralPath:
         """The same rows and kernel with the variance of another recipe.
@@ -214,29 +225,55 @@ class SpectralPath:
         return np.asarray(np.clip(prior[:, None] / self._lam - explained, 0, None))
 
     @cached_property
-    def held_out(self) -> tuple[Float, Float]:
-        """Residuals (row, C, target) and leverages (row, C) of the training rows under machines without them."""
+    def held_out(self) -> tuple[Float, Float, Float]:
+        """Residuals (row, C, target) and leverages (row, C) of the training rows under machines without them.
+
+        And the share of them, or of the worst of their group, that leverage leaves.
+        """
+        if self._groups is not None:
+            return self._held_out_groups(self._groups)
         E, spare = self.residuals, self.spare
         if not isinstance(self.embedding, WithinVariance):
-            return E / spare[..., None], (1 - spare) / spare
+            return E / spare[..., None], (1 - spare) / spare, spare
         scatter, members, V = self.embedding.scatter, self.embedding.membership, self.embedding.columns(self.w)
-        U, Q, sizes = self._spectrum[1], 1 - self._damping, self.w @ members  # Q by its eigenvalues
-        turned = U.T @ V
-        VF = (V.T @ self.T)[:, None, :] - (V.T @ E.reshape(len(E), -1)).reshape(V.shape[1], *E.shape[1:])
         if scatter.own_mean:
+            U, Q, sizes = self._spectrum[1], 1 - self._damping, self.w @ members  # Q by its eigenvalues
+            turned = U.T @ V
+            VF = (V.T @ self.T)[:, None, :] - (V.T @ E.reshape(len(E), -1)).reshape(V.shape[1], *E.shape[1:])
             shares, size = (members @ scatter.shares(sizes))[:, None] / self.costs, (members @ sizes)[:, None]
             across, inside = (U * (members @ turned.T)) @ Q, members @ (turned.T**2 @ Q)
             apart = self._room("apart", *E.shape)
             np.matmul(members, (VF / sizes[:, None, None]).reshape(len(VF), -1), out=apart.reshape(len(E), -1))
             np.subtract(self.T[:, None, :], apart, out=apart)
-            return leave_own_cluster(E, spare, self.w[:, None], shares, size, across, inside, apart)
+            return (*leave_own_cluster(E, spare, self.w[:, None], shares, size, across, inside, apart), spare)
         residuals, leverages = np.empty_like(E), np.empty_like(spare)
-        for c, C in enumerate(self.costs):
-            QV = U @ (Q[:, c, None] * turned)
-            embedded = Embedded(scatter, float(C), sizes, members, QV, V.T @ QV, VF[:, c, :])
-            found = leave_one_by_one(embedded, self.T, E[:, c, :], spare[:, c], self.w)
+        for c in range(len(self.costs)):
+            found = leave_one_by_one(self._embedded(self.embedding, c), self.T, E[:, c, :], spare[:, c], self.w)
             residuals[:, c, :], leverages[:, c] = found
-        return residuals, leverages
+        return residuals, leverages, spare
+
+    def _held_out_groups(self, groups: Groups) -> tuple[Float, Float, Float]:
+        n, U = len(self.T), self._spectrum[1]
+        residuals = np.empty_like(self.residuals)
+        leverages, share = np.empty((2, n, len(self.costs)))
+        for c in range(len(self.costs)):
+            embedded = self._embedded(self.embedding, c) if isinstance(self.embedding, WithinVariance) else None
+            for whole in groups.by_size:
+                for a, b in blocks(len(whole), n * whole.shape[1], U, for_products=True):
+                    places = whole[a:b]
+                    E = (U[places] * self._damping[:, c]) @ U[places].transpose(0, 2, 1)
+                    Q = np.eye(places.shape[1]) - E
+                    given = (self.w[places], E, Q, self.T[places], self.residuals[places, c, :])
+                    residuals[places, c, :], leverages[places, c] = leave(embedded, places, *given)
+                    share[places, c] = np.linalg.eigvalsh(E)[:, :1]
+        return residuals, leverages, np.clip(share, np.finfo(share.dtype).smallest_normal, None)
+
+    def _embedded(self, embedding: WithinVariance, c: int) -> Embedded:
+        """The scatter that rows leave, at the C of this number."""
+        membership, V = embedding.membership, embedding.columns(self.w)
+        QV = self._spectrum[1] @ ((1 - self._damping[:, c, None]) * (self._spectrum[1].T @ V))
+        known = (self.w @ membership, membership, QV, V.T @ QV, V.T @ (self.T - self.residuals[:, c, :]))
+        return Embedded(embedding.scatter, float(self.costs[c]), *known)
 
     @cached_property
     def copies(self) -> NDArray[np.intp]:
@@ -263,13 +300,19 @@ class SpectralPath:
             variance, row_variance = (1 - self.spare) / self.costs, self.row_variance
             signal = self.costs * (np.vecdot(self._projected, self._projected) @ self._damping) / self.T.size
         if held_out:
-            share = self.spare
-            residuals, leverages = self.held_out
+            residuals, leverages, share = self.held_out
             variance = leverages / self.costs if recipe.needs_variance else None
         known, slack = self._with_slack(recipe, signal, residuals, variance, self.Z, self.T, share)
         rows, row_slack = self._with_slack(recipe, signal, self.row_residuals, row_variance, self.rows, self.row_T)
-        ranked, reached = np.sort(known, axis=1), np.cumsum(self.w)
         # The k-th smallest loss moves no further than all of them moving up would move it.
+        if held_out and self._groups is not None:
+            w = self._groups.weights(self.w)
+            heavy, worst = ([Ranks.of(losses, w) for losses in of] for of in (known, known + slack))
+            pairs = zip(heavy, worst, strict=True)
+            return Judged(
+                heavy, np.stack([_at_same_rank(high, low) - low.losses for low, high in pairs]), rows, row_slack
+            )
+        ranked, reached = np.sort(known, axis=1), np.cumsum(self.w)
         moved = np.sort(known + slack, axis=1) - ranked
         return Judged([Ranks(losses, reached, len(reached)) for losses in ranked], moved, rows, row_slack)
 
@@ -321,6 +364,12 @@ class SpectralPath:
             return float(np.sum(1 - 1 / (1 + self.costs[c] * self._spectrum[0])))
         one, scales, shifts = self._tridiagonal
         return float(np.sum(1 - one.values / (scales[c] * one.values + shifts[c])))
+
+
+def _at_same_rank(losses: Ranks, others: Ranks) -> Float:
+    """The loss at every rank that others have."""
+    places = np.searchsorted(losses.reached, others.reached * (1 - _UNIT))
+    return np.asarray(losses.losses[np.minimum(places, len(losses.losses) - 1)])
 
 
 @contextmanager

@@ -28,7 +28,7 @@ class Branch:
         if self.before is None:
             return fold
         before = clone(self.before)
-        return Fold(before.fit_transform(fold.train), before.transform(fold.rows), fold.y)
+        return fold._replace(train=before.fit_transform(fold.train), rows=before.transform(fold.rows))
 
 
 def branches(estimator: Any, candidates: Sequence[Params]) -> list[Branch]:

@@ -13,18 +13,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..contract.base import OneClassClassifier
+from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
+from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.tables import unwrapped
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
 from ._points import Params, fits_exactly
 from ._results import parameters
+from ._routing import group_arguments
 from .scorers import get_scorer
-from .splits import OneClassKFold
+from .splits import OneClassGroupKFold, OneClassKFold
 
 __all__ = ["OneClassSearchCV"]
 
@@ -57,9 +61,9 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. Of
         several, `refit` names the one that decides.
     cv : int, splitter, iterable or None, default=None
-        Folds: a number for `OneClassKFold` (None is 5), a splitter, or pairs of row numbers. Outliers are never
-        trained on, whatever the splitter says. Where there are fewer outliers than folds, a score that needs some is
-        the mean over the folds that have one, with a warning.
+        Folds: a number for `OneClassKFold` (None is 5), or for `OneClassGroupKFold` where rows have groups; a
+        splitter; or pairs of row numbers. Outliers are never trained on, whatever the splitter says. Where there are
+        fewer outliers than folds, a score that needs some is the mean over the folds that have one, with a warning.
     refit : bool, str or callable, default=True
         Whether to fit the best point on all targets; the name of the deciding scorer when there are several (False:
         none decides, and there is no best point); or a function of `cv_results_` that returns the index of the best
@@ -144,8 +148,11 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             Targets and, if there are any, outliers; the kernel matrix of all rows when the kernel is precomputed.
         y : array-like of shape (n_samples,), optional
             Labels; none are all targets.
-        groups : array-like of shape (n_samples,), optional
-            Groups for the splitter.
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The group of each row, by any labels: the person that visits belong to, the machine, the day. No group is on
+            both sides of a fold, and estimators that know groups are fitted with them, on folds and at last: through
+            scikit-learn's metadata routing where that is on, else by the parameter `groups` of their `fit`, or of that
+            of the last step of a pipeline. A column that has the groups is no feature.
 
         Returns
         -------
@@ -154,6 +161,8 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         """
         if isinstance(self.estimator, OneClassClassifier):
             X = unwrapped(_NAME, X)
+        X, groups = without_groups(_NAME, X, groups)
+        groups = None if groups is None else read_labels(_NAME, groups)
         X, y, groups = indexable(X, y, groups)
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None:
@@ -169,6 +178,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             candidates=candidates,
             X=X,
             targets=targets,
+            groups=groups,
             splits=lambda: self._splits(X, targets, groups),
             scorers=scorers,
             run=self._run,
@@ -186,7 +196,8 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             rows = np.flatnonzero(targets)
             start = time.perf_counter()
             best = clone(self.estimator).set_params(**clone(fitted["best_params_"], safe=False))
-            fitted["best_estimator_"] = best.fit(problem.take(rows, rows))
+            known = group_arguments(best, None if groups is None else groups[rows])
+            fitted["best_estimator_"] = best.fit(problem.take(rows, rows), **known)
             fitted["refit_time_"] = time.perf_counter() - start
         # All at once, and nothing stays of an earlier fit: not even what this one has no answer to.
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -239,12 +250,20 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         if isinstance(cv, bool | np.bool_ | str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
             raise ValueError(f"{_NAME}: cv must be a whole number, a splitter or pairs of row numbers; got {cv!r}")
         if isinstance(cv, Integral):
-            cv = OneClassKFold(int(cv))
+            cv = OneClassKFold(int(cv)) if groups is None else OneClassGroupKFold(int(cv))
         if not hasattr(cv, "split"):
-            return [(np.asarray(train), np.asarray(test)) for train, test in cv]
-        if getattr(cv, "target", None) is not None:  # the labels are read already
-            cv = clone(cv).set_params(target=None)
-        return list(cv.split(X, np.where(targets, 1, -1), groups))
+            folds = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        else:
+            if getattr(cv, "target", None) is not None:  # the labels are read already
+                cv = clone(cv).set_params(target=None)
+            folds = list(cv.split(X, np.where(targets, 1, -1), groups))
+        known = [] if groups is None else [(groups[train[targets[train]]], groups[test]) for train, test in folds]
+        if any(np.isin(new, seen).any() for seen, new in known):
+            warn(
+                f"{_NAME}: cv={self.cv!r} has rows of one group on both sides of a fold, where a group that is known "
+                "looks better than a new one would; a number of folds, or OneClassGroupKFold, keeps groups together"
+            )
+        return folds
 
     def _run(self, calls: Any) -> list[Any]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
@@ -299,6 +318,18 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
                 )
             scorer = scorer[self.refit]
         return float(scorer(self.best_estimator_, X, np.where(is_target(y, self.target, caller=_NAME), 1, -1)))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where scikit-learn's metadata routing sends `groups`: to the estimator and to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router, fit = MetadataRouter(owner=self), MethodMapping()
+        router.add(estimator=self.estimator, method_mapping=fit.add(caller="fit", callee="fit"))
+        splitter = self.cv if hasattr(self.cv, "split") else OneClassGroupKFold()
+        return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

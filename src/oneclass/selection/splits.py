@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,9 @@ class OneClassGroupKFold(_OneClassSplitter):
     [7 7] [8 8 9]
     [8 8] [7 7 7]
     """
+
+    #: Metadata routing sends groups here unasked, as to scikit-learn's own splitters of groups.
+    __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, n_splits: int = 5, *, target: Any = None) -> None:
         self.n_splits = n_splits
