@@ -13,6 +13,8 @@ from .baselines import (
     Parzen,
     PCADetector,
 )
+from .contract.independence import time_blocks
+from .contract.notices import DependentRowsWarning
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
@@ -38,6 +40,7 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "DependentRowsWarning",
     "Fourier",
     "KCentersDetector",
     "KMeansDetector",
@@ -61,5 +64,6 @@ __all__ = [
     "make_one_class_pipeline",
     "rows_needed",
     "scatter_laplacian",
+    "time_blocks",
     "to_onnx",
 ]

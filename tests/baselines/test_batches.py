@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-#: Where rows lie: how far from the origin, and how far every other row from its neighbours.
+#: Where rows lie: how far from the origin, and how far half of them from the others.
 PLACES = {"at the origin": (0, 0), "far from the origin": (1e6, 0), "in two places": (0, 1e8)}
 
 #: Losses that are squares of residuals, which are right to the rounding of the rows.
@@ -9,8 +9,9 @@ SQUARES = ("AutoencoderDetector", "KCentersDetector", "KMeansDetector", "KNNDete
 
 
 def draw(n, d, place, seed):
-    rows = np.random.default_rng(seed).normal(size=(n, d)) + place[0]
-    rows[::2] += place[1]
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(n, d)) + place[0]
+    rows[random.permutation(n)[::2]] += place[1]
     return rows
 
 

@@ -30,6 +30,7 @@ def test_the_centre_of_a_group_has_the_nearest_farthest_member(seed):
     assert np.array_equal(_center(group), best)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 def test_centres_are_training_rows_and_copies_change_nothing():
     rows = np.random.default_rng(0).normal(size=(40, 3))
     model = KCentersDetector(scale=False, random_state=0).fit(rows)

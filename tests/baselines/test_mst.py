@@ -138,6 +138,7 @@ def test_rows_of_a_few_kinds_are_accepted_and_rows_of_other_kinds_are_not(kinds,
     assert (model.predict([[1.0, 1, 1, 1, 1], [0.0, 0, 0, 0, 0]]) == -1).all()
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("far", [3.0, 100.0])
 def test_a_row_given_many_times_is_no_stray(far):
     others = np.random.default_rng(0).normal(size=(70, 2))

@@ -59,6 +59,7 @@ def assert_same(model, other, fresh, tolerance):
         assert_agree(said, expected[name], tolerance)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_all_distinct_rows_as_landmarks_are_the_exact_machine(choice, copied, fresh, weights):
     w = WEIGHTS[weights]
@@ -69,6 +70,7 @@ def test_all_distinct_rows_as_landmarks_are_the_exact_machine(choice, copied, fr
     assert_same(model, exact, fresh, 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize(
     ("machine", "params"),
     [
@@ -92,6 +94,7 @@ def test_all_distinct_rows_as_landmarks_are_exact_for_other_choices(machine, par
     assert_same(model, machine(**params).fit(copied), fresh, 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("approximation", APPROXIMATIONS, ids=str)
 def test_weights_are_copies_for_approximations_too(machine, rows, fresh, approximation):
     w = np.tile([1.0, 2.0, 3.0], 20)
@@ -100,6 +103,7 @@ def test_weights_are_copies_for_approximations_too(machine, rows, fresh, approxi
     assert_same(weighted, machine(**params).fit(np.repeat(rows, w.astype(int), axis=0)), fresh, 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("values", [2, 3])
 def test_weights_are_copies_for_centres_of_small_integers_too(machine, values):
     X = np.array(list(product(range(values), repeat=6 // values + 2)), dtype=float)

@@ -113,6 +113,7 @@ def test_resubstitution_would_not_deliver_the_rate(normal):
     assert rates["train"] > 2 * DELTA
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.usefixtures("too_much_work")
 def test_few_distinct_rows_calibrate_with_all_of_them(xp, leverages):
     """The sample holds every distinct row, so nothing is approximated, however many copies there are."""

@@ -58,6 +58,7 @@ def test_no_training_row_sits_on_the_threshold(machine, rows, threshold, delta):
     assert np.min(np.abs(model.decision_function(rows))) > 1e-10 * abs(model.offset_)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 def test_copies_of_a_row_share_their_label(machine, rows):
     copies = np.repeat(rows[:20], 3, axis=0)
     for delta in (0.05, 0.2, 0.4):

@@ -27,6 +27,7 @@ def outputs_by_spectrum(Z, C, kernel, sigma):
     return (U * (values / (values + 1 / C))) @ (U.T @ Z)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # duplicates are hard data
 @pytest.mark.parametrize("C", [1e-6, 1.0, 1e12])
 @pytest.mark.parametrize("name", HARD)
 def test_hard_data_give_finite_judgements(machine, name, C):
@@ -37,6 +38,7 @@ def test_hard_data_give_finite_judgements(machine, name, C):
     assert np.all(model.predict(X) == 1)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # duplicates are hard data
 @pytest.mark.parametrize("C", [1.0, 1e6, 1e12])
 @pytest.mark.parametrize("name", [n for n in HARD if n != "all rows alike"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
@@ -47,6 +49,7 @@ def test_hard_data_are_rebuilt_as_the_pseudo_inverse_rebuilds_them(name, C, kern
     assert_agree(model.scaler_(model.reconstruct(X)), outputs_by_spectrum(Z, C, kernel, model.sigma_), 1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # duplicates are hard data
 @pytest.mark.parametrize("loss", ["uncertainty", "predictive"])
 @pytest.mark.parametrize("name", HARD)
 def test_hard_data_give_finite_uncertainty(name, loss):

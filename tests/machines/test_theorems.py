@@ -93,6 +93,7 @@ def test_the_order_of_rows_and_features_changes_nothing(machine, rows, fresh, th
     assert_agree(judgement(model.fit(rows[order][:, features]), fresh[:, features]), expected, 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # sorted rows too
 @pytest.mark.parametrize("name", ["9 x 9 grid", "corners of a cube", "axes of a cross", "mirrored", "small integers"])
 @pytest.mark.parametrize("machine", [VOCKELM, VAAKELM], ids=["VOCKELM", "VAAKELM"])
 def test_the_order_of_symmetric_rows_changes_nothing(machine, name):
@@ -130,6 +131,7 @@ def test_sample_weights_are_repeated_rows_for_every_loss(loss, threshold, proble
     assert_agree(actual, expected, 1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("n", [300, 700])
 @pytest.mark.parametrize("params", [{}, {"C": "likelihood", "sigma": "likelihood"}], ids=["local", "likelihood"])
 def test_sample_weights_are_repeated_rows_beyond_those_that_likelihoods_look_at(machine, fresh, n, params):
@@ -139,6 +141,7 @@ def test_sample_weights_are_repeated_rows_beyond_those_that_likelihoods_look_at(
     assert_agree(judgement(weighted, fresh), judgement(machine(**params).fit(np.repeat(X, w, axis=0)), fresh), 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 def test_a_row_split_into_fractions_is_the_row(variant, rows, fresh):
     class Numbers:
         C, lam, variance_weight, k = 2.0, 0.5, 3.0, 4

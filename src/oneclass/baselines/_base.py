@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_value, read_scaling
 from ..contract.grouping import read_groups, without_groups
+from ..contract.independence import warn_if_dependent
 from ..contract.labels import read_targets
 from ..contract.reading import Header, read_training_rows
 from ..contract.screening import Stayed
@@ -145,13 +146,18 @@ class Baseline(OneClassClassifier):
         together = read_groups(self, groups, len(X))
         targets = self._targets(X, y) if stayed is None else stayed.rows
         if targets is None:
-            return self._fit_rows(X, header, groups=together)
-        if together is not None:
-            together = read_groups(self, together.of_rows[targets], int(targets.sum()))
-        numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
-        outliers = Outliers(X[~targets], numbers) if stayed is None else None
-        removed = 0.0 if stayed is None else stayed.removed
-        return self._fit_rows(X[targets], header, groups=together, outliers=outliers, learnt=targets, removed=removed)
+            self._fit_rows(X, header, groups=together)
+        else:
+            if together is not None:
+                together = read_groups(self, together.of_rows[targets], int(targets.sum()))
+            numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
+            outliers = Outliers(X[~targets], numbers) if stayed is None else None
+            removed = 0.0 if stayed is None else stayed.removed
+            X = X[targets]
+            self._fit_rows(X, header, groups=together, outliers=outliers, learnt=targets, removed=removed)
+        if groups is None:
+            warn_if_dependent(self, X)
+        return self
 
     def _targets(self, X: Array, y: Any) -> Array | None:
         """Which rows to learn from; None is all of them."""

@@ -5,9 +5,20 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["warn"]
+__all__ = ["DependentRowsWarning", "warn"]
 
 _OURS = ("oneclass", "sklearn", "joblib")
+
+
+class DependentRowsWarning(UserWarning):
+    """Rows look as if they were not independent of one another, so that promises made on them may not hold.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import DependentRowsWarning
+    >>> warnings.simplefilter("ignore", DependentRowsWarning)  # the rows are known to be independent
+    """
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import digamma
-from scipy.stats import rankdata
 
 __all__ = ["Crowding", "Succession", "autocorrelation", "crowding", "decorrelation", "succession", "uniform_ranks"]
 
 Float = NDArray[np.float64]
 
 #: Rows below which nothing is said, rows whose neighbours are asked for, and columns that are looked at, at most.
-FEWEST, _ASKED, _COLUMNS = 40, 200, 50
+FEWEST, _ASKED, _COLUMNS = 40, 128, 50
 
 #: Correlation of rows that does harm, and how many times its standard deviation under shuffling makes it no chance.
 _ALIKE, _SURE = 0.3, 6.0
@@ -59,13 +58,11 @@ def uniform_ranks(X: NDArray[Any]) -> Float:
     rng = np.random.default_rng(0)
     if X.shape[1] > _COLUMNS:
         X = X[:, rng.choice(X.shape[1], _COLUMNS, replace=False)]
-    steps = X[1:] >= X[:-1]
-    sorted_ = steps.all(axis=0) | (X[1:] <= X[:-1]).all(axis=0)
-    X = X[:, ~sorted_]
-    if not X.shape[1]:
-        return np.empty(X.shape)
-    low, high = rankdata(X, "min", axis=0), rankdata(X, "max", axis=0)
-    return np.asarray((low - 1 + (high - low + 1) * rng.random(X.shape)) / len(X))
+    X = X[:, ~((X[1:] >= X[:-1]).all(axis=0) | (X[1:] <= X[:-1]).all(axis=0))]
+    order = np.lexsort((rng.random(X.shape), X), axis=0)
+    ranks = np.empty(X.shape)
+    np.put_along_axis(ranks, order, (np.arange(len(X))[:, None] + 0.5) / len(X), axis=0)
+    return ranks
 
 
 def autocorrelation(Z: Float) -> Float:
@@ -78,15 +75,14 @@ def autocorrelation(Z: Float) -> Float:
 
 
 def succession(Z: Float) -> Succession | None:
-    """The lag at which rows are most alike, if they are more so than chance and harmlessness allow."""
+    """The first lag at which rows are more alike than chance and harmlessness allow, if there is one."""
     n, found = len(Z), autocorrelation(Z)[1:]
     centred = Z - Z.mean(axis=0)
     scatter = centred.T @ centred
     # Of rows in any order, to the first order in 1/n.
     deviation = np.linalg.norm(scatter) / np.trace(scatter) / np.sqrt(n - np.arange(1, len(found) + 1))
-    found = np.where((found > _SURE * deviation) & (found > _ALIKE), found, 0)
-    lag = int(np.argmax(found))
-    return Succession(lag + 1, float(found[lag])) if found[lag] > 0 else None
+    lags = np.flatnonzero((found > _SURE * deviation) & (found > _ALIKE))
+    return Succession(int(lags[0]) + 1, float(found[lags[0]])) if len(lags) else None
 
 
 def crowding(Z: Float) -> Crowding | None:
@@ -99,7 +95,8 @@ def crowding(Z: Float) -> Crowding | None:
     distances[np.arange(len(asked)), asked] = np.inf
     k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
     nearest = np.partition(distances, k - 1, axis=1)[:, k - 1]
-    growth = np.diff(np.log(np.maximum(nearest, np.finfo(float).tiny)), axis=1).mean(axis=0) / 2
+    tiny = np.finfo(float).tiny
+    growth = np.maximum(np.diff(np.log(np.maximum(nearest, tiny)), axis=1).mean(axis=0) / 2, tiny)
     # The dimension of the rows at each distance: that of smooth densities, or less where they end.
     dimension = (digamma(k[1:]) - digamma(k[:-1])) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import column_of, read_groups, without_groups
+from ..contract.independence import warn_if_dependent
 from ..contract.kernels import is_precomputed
 from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
@@ -118,16 +119,31 @@ class KernelMachine(OneClassClassifier):
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if is_precomputed(self) else X
             together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0])
-        approximation = choose_approximation(self, X)
-        if approximation is not None:
+        if (approximation := choose_approximation(self, X)) is not None:
             engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, decision, approximation, together, kept, stayed)
+            self._fit_through(engine, header, decision, approximation, together, kept, stayed)
+        else:
+            self._fit_exactly(X, w, header, decision, together, kept, stayed)
+        if groups is None:
+            warn_if_dependent(self, X)
+        return self
+
+    def _fit_exactly(
+        self,
+        X: Array,
+        w: Array,
+        header: Header,
+        decision: Decision,
+        groups: Groups | None,
+        kept: Array | None,
+        stayed: Stayed | None,
+    ) -> Self:
         recipe = recipe_of(self, X, kept)
         # The matrix is factored in place; the host keeps a second one for uncertainty.
         check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
         with self._naming(recipe):
             fit = fit_exactly(
-                recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=together
+                recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=groups
             )
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
@@ -169,9 +185,15 @@ class KernelMachine(OneClassClassifier):
         array([ 1, -1])
         """
         decision = decision_of(self)
-        reader_of = partial(Reader.of_first, self, device=self.device, groups=column_of(self, groups))
-        engine = Chunks(chunks, reader_of, verbose=verbose)
+        engine = Chunks(chunks, partial(self._reader_of, groups=column_of(self, groups)), verbose=verbose)
         return self._fit_through(engine, engine.reader.header, decision)
+
+    def _reader_of(self, first: Any, groups: Any) -> Reader:
+        """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
+        reader = Reader.of_first(self, first, self.device, groups)
+        if groups is None:
+            warn_if_dependent(self, reader(first)[0])
+        return reader
 
     def _fit_through(
         self,

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from ..contract.grouping import read_groups
+from ..contract.notices import DependentRowsWarning
 from ..contract.reading import read_rows, read_training_rows
 from ._judged import SETTLED
 from ._moments import MomentPath
@@ -181,7 +182,11 @@ def failure(
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The folds are smaller than the data; whether the budget can be kept is the last fit's question."""
+    """The folds are smaller than the data; whether the budget can be kept is the last fit's question.
+
+    So is whether the rows are independent of one another.
+    """
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DependentRowsWarning)
         warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
         yield
