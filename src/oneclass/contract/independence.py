@@ -20,7 +20,7 @@ __all__ = ["time_blocks", "warn_if_dependent"]
 _LOOKED_AT, _TIMED = 1000, 20_000
 
 #: Independent rows below which nothing can be promised of rows at another time.
-_FEW = 10
+_FEW = 8
 
 
 def warn_if_dependent(estimator: Any, X: Array) -> None:
@@ -59,9 +59,9 @@ def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
     X : array-like of shape (n_samples, n_features) or int
         Rows in the order of time, or their number.
     length : int, optional
-        Rows of a block. By default the rows' decorrelation time: the number of rows after which the correlation of
-        their ranks, the mean over the columns, has fallen to 1/e, that of a Gaussian series with such ranks; read from
-        at most 20,000 rows. Longer blocks are safer and leave fewer of them: a budget of 5 % needs 19.
+        Rows of a block. By default the rows' decorrelation time, the number of rows after which their correlation has
+        fallen to 0.3: the mean over the columns, of ranks and so free of tails, read from at most 20,000 rows. Longer
+        blocks are safer and leave fewer of them: a budget of 5 % needs 19.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
     Warns
     -----
     DependentRowsWarning
-        If the rows hold fewer than ten independent ones (their number over twice the decorrelation time): no threshold
-        can promise anything of rows from another time then.
+        If the rows hold fewer than eight independent ones (their number over twice the decorrelation time): no
+        threshold can promise anything of rows from another time then.
 
     Examples
     --------

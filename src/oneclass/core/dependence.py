@@ -35,6 +35,11 @@ _NEIGHBOURS, _NEAR = 32, 1 / 6
 _DIP, _CHANCE = 0.4, 4.0
 
 
+#: Correlation at which rows have forgotten one another: blocks of this length, some of whose rows are next to rows of
+#: others, deliver what is asked for.
+_FORGOTTEN = 0.3
+
+
 @dataclass(frozen=True)
 class Succession:
     """Rows so many places apart are alike: their correlation, over all columns."""
@@ -106,7 +111,7 @@ def crowding(Z: Float) -> Crowding | None:
 
 
 def decorrelation(Z: Float) -> int:
-    """Rows after which the correlation of rows has fallen to 1/e, by their uniform ranks; at most half of them.
+    """Rows after which the correlation of rows has fallen to 0.3, by their uniform ranks; at most half of them.
 
     The mean of rows that are alike is uncertain, which takes as much from correlations about it as a row has of it.
     """
@@ -115,7 +120,7 @@ def decorrelation(Z: Float) -> int:
     time = 0
     while True:
         lost = min(2 * time / n, 0.9)
-        fallen = np.flatnonzero(found * (1 - lost) + lost < 1 / np.e)
+        fallen = np.flatnonzero(found * (1 - lost) + lost < _FORGOTTEN)
         longer = int(fallen[0]) if len(fallen) else n // 2
         if longer <= time:
             return max(1, time)
