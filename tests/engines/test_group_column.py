@@ -91,6 +91,19 @@ def test_a_column_of_groups_is_found_by_name_and_number_and_is_no_feature(table,
     assert_agree(other[:30], expected[:30], 1e-12)  # other labels, other folds
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "two files"])
+def test_labels_in_files_may_be_text(table, tmp_path, ending, fresh, judgement):
+    pytest.importorskip("pyarrow")
+    machine = VAAKELM(**SETTINGS, approximation=Nystrom(30))
+    expected = judgement(machine.fit_chunks(chunks(table), groups="patient"), fresh)
+    first, second = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    table[: None if ending == "csv" else 100].to_csv(first, index=False, float_format="%.17g")
+    table[0 if ending == "parquet" else 100 :].to_parquet(second)
+    source = {"csv": str(first), "parquet": second, "two files": [first, second]}[ending]
+    for groups in ("patient", 1):
+        assert_agree(judgement(machine.fit_chunks(source, groups=groups), fresh), expected, 1e-9)
+
+
 @pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=str)
 def test_rows_in_memory_may_name_a_column_too(table, approximation):
     machine = AAKELM(**SETTINGS, approximation=approximation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,7 +17,7 @@ from ..core.quantiles import EXACT
 from ..disk.tables import TableFile
 from .threads import spread
 
-__all__ = ["Chunks", "Progress", "Transformed", "blocks_of"]
+__all__ = ["Chunks", "Progress", "Transformed", "blocks_of", "with_labels"]
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], tuple[Any, ...]])
@@ -77,6 +77,17 @@ class Chunks(Generic[R]):
         if progress:
             progress.close()
         return result  # type: ignore[return-value]  # not even a second pass is empty: its rows were counted
+
+
+def with_labels(source: Any, column: Any) -> Any:
+    """The source, of whose text files the column holds text: labels, which files of numbers alone would refuse."""
+    if isinstance(source, str | Path) and Path(source).suffix != ".npy":
+        source = TableFile(source)
+    if isinstance(source, TableFile) and not (isinstance(column, int) and column < 0):
+        return replace(source, text=(*source.text, column))
+    if isinstance(source, list | tuple):
+        return [with_labels(part, column) if isinstance(part, str | Path | TableFile) else part for part in source]
+    return source
 
 
 @dataclass(frozen=True)

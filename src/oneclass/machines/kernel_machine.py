@@ -31,6 +31,7 @@ from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
+from ..engines.chunks import with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from .choices import recipe_of, seed_of
@@ -185,7 +186,9 @@ class KernelMachine(OneClassClassifier):
         array([ 1, -1])
         """
         decision = decision_of(self)
-        engine = Chunks(chunks, partial(self._reader_of, groups=column_of(self, groups)), verbose=verbose)
+        if (column := column_of(self, groups)) is not None:
+            chunks = with_labels(chunks, column)
+        engine = Chunks(chunks, partial(self._reader_of, groups=column), verbose=verbose)
         return self._fit_through(engine, engine.reader.header, decision)
 
     def _reader_of(self, first: Any, groups: Any) -> Reader:
