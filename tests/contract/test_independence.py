@@ -150,7 +150,7 @@ def test_kernel_values_are_no_rows():
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.8, 0.9, 0.95])
 def test_blocks_are_as_long_as_rows_take_to_forget(phi):
-    length = 1 if phi == 0 else np.log(0.3) / np.log(phi)
+    length = 1 if phi == 0 else np.log(1 / 3) / np.log(phi)
     blocks = time_blocks(series(np.random.default_rng(0), 5000, phi))
     assert 0.8 * length <= 5000 / (blocks[-1] + 1) <= 1.25 * length + 1
 

@@ -116,6 +116,7 @@ def test_a_parameter_may_name_its_step():
 
 @pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:.*y holds several labels", "ignore:.*rows are taken for targets")
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # the irises are sorted by species
 def test_every_check_of_scikit_learn_passes_that_its_own_pipeline_does():
     fitted_steps = "scikit-learn's Pipeline fits the steps that it is given"
     names = ("check_estimators_overwrite_params", "check_dont_overwrite_parameters")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
+from oneclass.core import plan
 from oneclass.disk import batches, tables
 from oneclass.engines import Chunks, chunks
 from oneclass.machines import approximate
@@ -223,8 +224,9 @@ def test_a_fit_is_silent_unless_asked(vaakelm, rows, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads):
+@pytest.mark.parametrize(("threads", "groups"), [(1, None), (2, None), (1, 3)])
+def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads, groups):
+    monkeypatch.setattr(plan, "_GROUPS", 400)
     monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 400)
     monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 400)
     monkeypatch.setattr(Chunks, "loss_limit", 1000)
@@ -232,12 +234,12 @@ def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads):
     def peak(n_chunks):
         def blocks():
             rng = np.random.default_rng(0)
-            return (rng.normal(size=(1000, 4)) for _ in range(n_chunks))
+            return (rng.normal(size=(1000, 4)).round(3) for _ in range(n_chunks))  # thousands of groups
 
         machine = VAAKELM(C=2.0, sigma=1.5, approximation=Nystrom(20))
         tracemalloc.start()
         try:
-            machine.fit_chunks(blocks)
+            machine.fit_chunks(blocks, groups=groups)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

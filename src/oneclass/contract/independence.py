@@ -60,8 +60,8 @@ def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
         Rows in the order of time, or their number.
     length : int, optional
         Rows of a block. By default the rows' decorrelation time, the number of rows after which their correlation has
-        fallen to 0.3: the mean over the columns, of ranks and so free of tails, read from at most 20,000 rows. Longer
-        blocks are safer and leave fewer of them: a budget of 5 % needs 19.
+        fallen to a third: the mean over the columns, of ranks and so free of tails, read from at most 20,000 rows.
+        Longer blocks are safer and leave fewer of them: a budget of 5 % needs 19.
 
     Returns
     -------

@@ -37,7 +37,7 @@ _DIP, _CHANCE = 0.4, 4.0
 
 #: Correlation at which rows have forgotten one another: blocks of this length, some of whose rows are next to rows of
 #: others, deliver what is asked for.
-_FORGOTTEN = 0.3
+_FORGOTTEN = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def crowding(Z: Float) -> Crowding | None:
 
 
 def decorrelation(Z: Float) -> int:
-    """Rows after which the correlation of rows has fallen to 0.3, by their uniform ranks; at most half of them.
+    """Rows after which the correlation of rows has fallen to a third, by their uniform ranks; at most half of them.
 
     The mean of rows that are alike is uncertain, which takes as much from correlations about it as a row has of it.
     """
