@@ -169,3 +169,25 @@ def test_groups_of_every_size_are_found():
     groups = Groups(np.array([0, 2, 1, 2, 0, 2, 3]))
     assert [rows.tolist() for rows in groups.by_size] == [[[2], [6]], [[0, 4]], [[1, 3, 5]]]
     assert groups.weights(np.ones(7)) == pytest.approx([0.5, 1 / 3, 1, 1 / 3, 0.5, 1 / 3, 1])
+
+
+@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize("method", ["kappa", "delta", "gamma"])
+def test_neighbours_of_other_groups_are_those_of_fits_without_the_group(method, d):
+    rng = np.random.default_rng(0)
+    owner = np.concatenate([np.arange(8), rng.integers(0, 8, 52)])
+    X = rng.normal(size=(60, d))
+    X[5], X[17] = X[4], X[16]  # a copy in another group, or in the same one
+    params = {"n_neighbors": 3, "method": method, "scale": False, "delta": 0.2}
+    losses = np.empty(60)
+    for g in range(8):
+        rest = KNNDetector(**params).fit(X[owner != g])
+        losses[owner == g] = -rest.score_samples(X[owner == g])
+    model = KNNDetector(**params).fit(X, groups=owner)
+    assert_agree(-model.held_out_scores_, losses, 1e-9)
+
+
+def test_a_group_that_leaves_too_few_neighbours_is_held_out_by_folds():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    owner = np.concatenate([np.zeros(36), np.arange(1, 5)])
+    assert np.isfinite(KNNDetector(delta=0.2).fit(X, groups=owner).offset_)

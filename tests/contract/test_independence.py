@@ -96,6 +96,14 @@ def test_independent_rows_are_left_in_peace(shape):
     assert sum(map(bool, seen)) <= 0.01 * len(seen)
 
 
+@pytest.mark.parametrize("d", [4, 12, 50])
+def test_a_few_duplicates_do_no_harm_and_are_left_in_peace(d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(290, d))
+    assert not noticed(rng.permutation(np.concatenate([X, X[:10]])))
+    assert noticed(rng.permutation(np.concatenate([X, X[:60]])))
+
+
 @pytest.mark.slow
 @pytest.mark.data
 def test_public_data_in_no_order_are_left_in_peace(raw_folder):

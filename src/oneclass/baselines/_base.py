@@ -184,8 +184,12 @@ class Baseline(OneClassClassifier):
         model = self._learn(training)
         held_out = calibration = None
         if decision.held_out or self._held_out_for_free:
-            folds = groups is not None or training.scales_itself
-            losses = self._losses_by_folds(model, training) if folds else self._held_out_losses(model, training)
+            if training.scales_itself:
+                losses = self._losses_by_folds(model, training)
+            elif groups is not None:
+                losses = self._losses_by_groups(model, training, groups)
+            else:
+                losses = self._held_out_losses(model, training)
             held_out = HeldOut(losses, None, groups, learnt)
             calibration = held_out.calibration().beside(removed)
         ranks: Ranks | None = calibration if decision.held_out else None
@@ -233,6 +237,10 @@ class Baseline(OneClassClassifier):
 
     def _held_out_losses(self, model: Any, training: Training) -> Array:
         """Loss of each training row under a model that did not see it."""
+        return self._losses_by_folds(model, training)
+
+    def _losses_by_groups(self, model: Any, training: Training, groups: Groups) -> Array:
+        """The same under a model that saw no row of its group."""
         return self._losses_by_folds(model, training)
 
     def _losses_by_folds(self, model: Any, training: Training) -> Array:

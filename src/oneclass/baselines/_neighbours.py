@@ -75,6 +75,15 @@ class Neighbours:
         shape = len(self.rows), k
         return distances[~own].reshape(shape), numbers[~own].reshape(shape)
 
+    def of_others(self, rows: Array, groups: Array, size: int, k: int) -> Array:
+        """Numbers of the k nearest rows of other groups of some of the rows, whose groups are of this size."""
+        found = []
+        for a, b in blocks(len(rows), 4 * (size + k), self.rows):
+            numbers = self.of(self.rows[rows[a:b]], size + k)[1]
+            own = groups[numbers] == groups[rows[a:b], None]
+            found.append(np.take_along_axis(numbers, np.argsort(own, axis=1, kind="stable")[:, :k], 1))
+        return np.concatenate(found)
+
     def _by_differences(self, Z: Array, k: int) -> tuple[Array, Array]:
         distances, numbers = np.empty((len(Z), k)), np.empty((len(Z), k), dtype=int)
         for a, b in blocks(len(Z), 2 * len(self.rows), Z):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..contract.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
+from ..core.groups import Groups
 from ._base import Explained, ExplainedModel, Training
 from ._neighbours import Neighbours
 from ._rounding import Rounding
@@ -120,6 +121,17 @@ class KNNDetector(Explained):
     def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array:
         """Each row against the others; exact but for the scaling."""
         return model.measure(model.rows, model.nearest).sum(axis=1)
+
+    def _losses_by_groups(self, model: _Neighbourhood, training: Training, groups: Groups) -> Array:
+        """Each row against those of other groups, by folds if one leaves fewer of them than k."""
+        if groups.by_size[-1].shape[1] + model.n_neighbors > len(model.rows):
+            return self._losses_by_folds(model, training)
+        losses = np.empty(len(model.rows))
+        for whole in groups.by_size:
+            rows = whole.ravel()
+            nearest = model.index.of_others(rows, groups.of_rows, whole.shape[1], model.n_neighbors)
+            losses[rows] = model.measure(model.rows[rows], nearest).sum(axis=1)
+        return losses
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import digamma
+from scipy.special import betaincinv
 
 __all__ = ["Crowding", "Succession", "autocorrelation", "crowding", "decorrelation", "succession", "uniform_ranks"]
 
 Float = NDArray[np.float64]
 
 #: Rows below which nothing is said, rows whose neighbours are asked for, and columns that are looked at, at most.
-FEWEST, _ASKED, _COLUMNS = 40, 128, 50
+FEWEST, _ASKED, _COLUMNS = 40, 200, 50
 
 #: Correlation of rows that does harm, and how many times its standard deviation under shuffling makes it no chance.
 _ALIKE, _SURE = 0.3, 6.0
@@ -32,12 +32,16 @@ _NEIGHBOURS, _NEAR = 32, 1 / 6
 
 #: How much slower the number of neighbours may grow with the distance here than further away; and the same by chance,
 #: over the root of the number of rows asked.
-_DIP, _CHANCE = 0.4, 4.0
+_DIP, _CHANCE = 0.4, 5.0
 
 
 #: Correlation at which rows have forgotten one another: blocks of this length, some of whose rows are next to rows of
 #: others, deliver what is asked for.
 _FORGOTTEN = 1 / 3
+
+
+#: Share of the rows that may have duplicates: losses of as few move a threshold little.
+_FORGIVEN = 0.15
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,11 @@ def crowding(Z: Float) -> Crowding | None:
     k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
     nearest = np.partition(distances, k - 1, axis=1)[:, k - 1]
     tiny = np.finfo(float).tiny
-    growth = np.maximum(np.diff(np.log(np.maximum(nearest, tiny)), axis=1).mean(axis=0) / 2, tiny)
-    # The dimension of the rows at each distance: that of smooth densities, or less where they end.
-    dimension = (digamma(k[1:]) - digamma(k[:-1])) / growth
+    steps = np.sort(np.diff(np.log(np.maximum(nearest, tiny)), axis=1) / 2, axis=0)
+    growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), tiny)
+    # Of a smooth density in d dimensions d times a step is minus the log of a Beta(k, k) number.
+    shares = _FORGIVEN + (1 - _FORGIVEN) * (np.arange(100) + 0.5) / 100
+    dimension = -np.log(betaincinv(k[:-1], k[:-1], shares[:, None])).mean(axis=0) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]
     dips = dimension[:-1] / further[1:]
     place = int(np.argmin(dips))
