@@ -53,13 +53,13 @@ class Machine:
             return np.zeros(len(Z))
         features = model.features(Z)
         residuals, prior = recipe.target(Z) - model.outputs(features), model.kernel.diagonal(Z) / recipe.lam
-        answers = np.where(self._loss(residuals, 0 * prior) > threshold, -1, 0)
+        answers = np.where(self.loss(residuals, 0 * prior) > threshold, -1, 0)
         rounding = np.finfo(Z.dtype).eps ** 0.5
         for part in _PARTS:
             rows, known = np.flatnonzero(answers == 0), model.width // part
             if known >= _FEWEST and len(rows):
                 left = model.uncertainty(Z[rows], features[rows, :known]) / self.plan.C + rounding * prior[rows]
-                answers[rows[self._loss(residuals[rows], left) <= threshold]] = 1
+                answers[rows[self.loss(residuals[rows], left) <= threshold]] = 1
         return answers
 
     @property
