@@ -78,6 +78,7 @@ def test_held_out_answers_are_the_same_on_every_array_library(xp, groups):
     assert_agree(model.held_out_p_values_, expected.held_out_p_values_, 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("approximation", [None, Nystrom(60)], ids=str)
 def test_a_row_of_weight_two_is_judged_as_two_rows_are(approximation):
     w = np.tile([1, 2], 20)
