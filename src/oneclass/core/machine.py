@@ -32,16 +32,16 @@ class Machine:
     mean_residual: Array
     labels: Array | None = None  # the clusters of the training rows, where an exact fit has some
 
-    def judge(self, Z: Array) -> tuple[Array, Array | None]:
+    def judge(self, Z: Array, features: Array | None = None) -> tuple[Array, Array | None]:
         """Residuals of rows and, where the loss needs it, the machine's uncertainty v(z) about them."""
-        features = self.model.features(Z)
+        features = self.model.features(Z) if features is None else features
         residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
         wanted = self.plan.recipe.needs_variance
         return residuals, self.model.uncertainty(Z, features) / self.plan.C if wanted else None
 
-    def losses(self, Z: Array) -> Array:
-        """Loss of each row."""
-        return self.loss(*self.judge(Z))
+    def losses(self, Z: Array, features: Array | None = None) -> Array:
+        """Loss of each row, whose features may be known."""
+        return self.loss(*self.judge(Z, features))
 
     def early(self, Z: Array, threshold: float) -> Array:
         """+1 for rows whose loss is surely at most the threshold, -1 where it surely is not, else 0; for host rows.

@@ -75,29 +75,30 @@ class Plan:
 
     def moments(self, X: Array, w: Array | None) -> Moments:
         """Moments of one chunk, cluster by cluster."""
-        Z = self.scaler(X)
+        Z, features = self.scaler(X), self.features
+        total: Moments | None = None
+        for a, b in blocks(Z.shape[0], features.width, Z, for_products=True):
+            part = self.moments_of(Z[a:b, :], features(Z[a:b, :]), None if w is None else w[a:b])
+            total = part if total is None else total + part
+        return self.moments_of(Z, features(Z), w) if total is None else total
+
+    def moments_of(self, Z: Array, F: Array, w: Array | None) -> Moments:
+        """The same of scaled rows whose features are known; may overwrite the features."""
+        target = self.recipe.target
         if self.centres is None:
-            return self._cluster_moments(Z, w)
+            return Moments.of(F, target(Z), w) if Z.shape[0] else Moments.nothing(F, target(Z))
         xp = namespace(Z)
-        labels = clusters.assign(Z, self.centres)
+        labels = clusters.assign(Z, self.centres) if Z.shape[0] else xp.zeros(0, dtype=xp.int64, device=device(Z))
         parts = []
         for p in range(self.centres.shape[0]):
             members = xp.nonzero(labels == p)[0]
+            rows, features = xp.take(Z, members, axis=0), xp.take(F, members, axis=0)
             weights = None if w is None else xp.take(w, members)
-            parts.append(self._cluster_moments(xp.take(Z, members, axis=0), weights))
+            some = rows.shape[0] > 0
+            parts.append(
+                Moments.of(features, target(rows), weights) if some else Moments.nothing(features, target(rows))
+            )
         return Moments.stack(parts)
-
-    def _cluster_moments(self, Z: Array, w: Array | None) -> Moments:
-        features, target = self.features, self.recipe.target
-        n = Z.shape[0]
-        if n == 0:
-            # The map of no rows has the right width on the right device.
-            return Moments.nothing(features(Z), target(Z))
-        total: Moments | None = None
-        for a, b in blocks(n, features.width, Z, for_products=True):
-            part = Moments.of(features(Z[a:b, :]), target(Z[a:b, :]), None if w is None else w[a:b])
-            total = part if total is None else total + part
-        return total  # type: ignore[return-value]
 
     @property
     def features(self) -> FeatureMap:
