@@ -114,10 +114,10 @@ def fit_rows(plan: Plan, X: Array, w: Array, *, groups: Groups | None = None) ->
     return Machine(plan, model, rows.signal(C=plan.C), mean_residual, labels), rows
 
 
-def fit_moments(plan: Plan, moments: Moments) -> Machine:
-    """The machine whose normal equations these moments are."""
+def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
+    """The machine whose normal equations these moments are; it may `count` its parameters."""
     scatter, dtype = plan.recipe.scatter, plan.scaler.centre.dtype
-    model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype)
+    model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype, count=count)
     whole = moments.total()
     features = namespace(whole.f).astype(whole.f[0, :], dtype)
     return Machine(plan, model, signal, whole.t[0, :] - features @ model.weights)

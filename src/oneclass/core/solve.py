@@ -175,11 +175,19 @@ class PrimalModel:
 
 
 def solve_primal(
-    map: FeatureMap, moments: Moments, scatter: Scatter | None, *, C: float, ridge: float, dtype: object
+    map: FeatureMap,
+    moments: Moments,
+    scatter: Scatter | None,
+    *,
+    C: float,
+    ridge: float,
+    dtype: object,
+    count: bool = True,
 ) -> tuple[PrimalModel, float]:
     r"""Weights :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
 
-    Solved in float64 from the moments, then handed over in the rows' own `dtype`.
+    Solved in float64 from the moments, then handed over in the rows' own `dtype`. To `count` the effective number of
+    parameters costs more than all the rest.
     """
     xp = namespace(moments.f)
     FF, FT, tt = moments.second_moments()
@@ -192,7 +200,7 @@ def solve_primal(
 
     L = factor(build)
     B = cho_solve(L, FT)
-    effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF))))
+    effective = float(xp.sum(xp.linalg.diagonal(cho_solve(L, FF)))) if count else float("nan")
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
     columns = None
