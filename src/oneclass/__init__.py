@@ -24,6 +24,7 @@ from .files import ModelFileError, load, to_onnx
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .selection import OneClassKFold, OneClassSearchCV
+from .stream import Patience, Stream
 from .tabular import TableDetector
 
 __version__ = "0.1.0"
@@ -56,7 +57,9 @@ __all__ = [
     "OneClassSearchCV",
     "PCADetector",
     "Parzen",
+    "Patience",
     "Polynomial",
+    "Stream",
     "TableDetector",
     "TableFile",
     "knn_laplacian",

@@ -24,6 +24,8 @@ from ..core.solve import Columns, DualModel, PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
 from ..disk.container import ModelFileError, read
+from ..stream import Stream
+from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
 from ..tabular.codes import CategoryCode, DateCode, NumberCode
 
@@ -64,11 +66,13 @@ _VALUES: tuple[type, ...] = (
     UserLaplacian,
     Variance,
     *MODELS,
+    *STREAM_VALUES,
 )
 _ESTIMATORS: tuple[type, ...] = (
     *(getattr(machines, name) for name in machines.__all__),
     *(getattr(baselines, name) for name in baselines.__all__),
     OneClassPipeline,
+    Stream,
     selection.OneClassSearchCV,
     selection.OneClassKFold,
     selection.OneClassGroupKFold,

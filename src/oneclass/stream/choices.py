@@ -1,0 +1,122 @@
+"""What users choose for a stream, and what comes with its rows, read and checked."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from ..contract.checks import check_integer, check_number
+from ..core.approximation import Nystrom
+from ..machines import AAKELM
+from ..machines.approximate import chunk_approximation
+from ..machines.choices import recipe_of, seed_of
+from ..machines.kernel_machine import KernelMachine
+from .forgetting import Forgetting
+from .martingale import Martingale
+from .memory import Vector
+from .patience import Patience
+from .state import Settings
+
+__all__ = ["default_machine", "detector_of", "read_labels", "read_times", "settings_of"]
+
+
+def default_machine() -> AAKELM:
+    """The machine of a stream that names none: one row is trusted little, for it may be an anomaly."""
+    return AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="tamed", approximation=Nystrom(256))
+
+
+def settings_of(stream: Any) -> Settings:
+    """The choices of a stream."""
+    name = type(stream).__name__
+    machine = default_machine() if stream.machine is None else stream.machine
+    if not isinstance(machine, KernelMachine):
+        raise TypeError(f"{name}: machine must be a kernel machine such as AAKELM(), got {type(machine).__name__}")
+    if stream.half_life is not None and stream.window is not None:
+        raise ValueError(
+            f"{name}: half_life must be None with a window, and window with a half_life; got "
+            f"half_life={stream.half_life!r}, window={stream.window!r}"
+        )
+    half_life, window = (
+        None if getattr(stream, span) is None else check_number(stream, span, 0, np.inf)
+        for span in ("half_life", "window")
+    )
+    detector_of(stream)
+    return Settings(
+        recipe=recipe_of(machine, None),
+        approximation=chunk_approximation(machine),
+        seed=seed_of(machine),
+        delta=check_number(stream, "delta", 0, 0.5),
+        forgetting=Forgetting(half_life, window, _clock(stream)),
+        patience=_patience(stream),
+        test=_test(stream),
+        every=check_integer(stream, "every", 1),
+    )
+
+
+def _clock(stream: Any) -> bool:
+    if not isinstance(stream.clock, bool | np.bool_):
+        raise ValueError(f"{type(stream).__name__}: clock must be True or False, got {stream.clock!r}")
+    return bool(stream.clock)
+
+
+def _patience(stream: Any) -> Patience | None:
+    patience = stream.patience
+    if patience is None or isinstance(patience, Patience):
+        return patience
+    if isinstance(patience, numbers.Real) and not isinstance(patience, bool | np.bool_) and float(patience) > 0:
+        return Patience(rows=float(patience))
+    name = type(stream).__name__
+    raise ValueError(f"{name}: patience must be a number in (0, inf], a Patience or None, got {patience!r}")
+
+
+def _test(stream: Any) -> Martingale | None:
+    if isinstance(stream.change, str) and stream.change == "martingale":
+        return Martingale()
+    return stream.change if isinstance(stream.change, Martingale) else None
+
+
+def detector_of(stream: Any) -> Any:
+    """The detector of another library that is to look for changes, if any."""
+    change = stream.change
+    if change is None or _test(stream) is not None:
+        return None
+    if not hasattr(change, "update") or not hasattr(change, "drift_detected"):
+        raise ValueError(
+            f"{type(stream).__name__}: change must be 'martingale', a Martingale, a detector with update and "
+            f"drift_detected, or None; got {change!r}"
+        )
+    return change
+
+
+def read_times(stream: Any, time: Any, n: int, last: float) -> Vector | None:
+    """The times of `n` rows, of which none is before the last; None for a stream without a clock."""
+    name = type(stream).__name__
+    if not stream.clock:
+        if time is not None:
+            raise ValueError(f"{name}: time must be None unless clock=True")
+        return None
+    if time is None:
+        raise ValueError(f"{name}: time must be given with every batch when clock=True")
+    when = np.atleast_1d(np.asarray(time, dtype=float))
+    if when.shape != (n,) or not np.all(np.isfinite(when)):
+        raise ValueError(f"{name}: time must be one finite number a row, of shape ({n},), got {when.shape}")
+    back = np.diff(when, prepend=last) < 0
+    if np.any(back):
+        i = int(np.argmax(back))
+        before = last if i == 0 else when[i - 1]
+        raise ValueError(f"{name}: time must not go backwards, but row {i} is at {when[i]:g} after {before:g}")
+    return when
+
+
+def read_labels(stream: Any, y: Any, n: int) -> Vector:
+    """Trust in `n` rows: 1 or 0 where the label is +1 or -1, not a number elsewhere."""
+    told = np.full(n, np.nan)
+    if y is None:
+        return told
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"{type(stream).__name__}: y must be one label a row, of shape ({n},), got {labels.shape}")
+    told[labels == 1], told[labels == -1] = 1.0, 0.0
+    return told

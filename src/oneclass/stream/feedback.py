@@ -1,0 +1,91 @@
+"""What a stream learns about rows after they came: that they may be believed, or may not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .events import Event, Moved, moved
+from .martingale import Bets
+from .memory import Vector
+from .patience import far_out
+from .renewal import held_out, renew
+from .state import Settings, State
+
+__all__ = ["adopt", "doubt", "forget", "moved_from", "tell"]
+
+#: Losses that a threshold needs.
+_ENOUGH = 20
+
+
+def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
+    """Columns that moved from rows believed normal to these."""
+    return moved(state.memory.X[state.memory.counted], X)
+
+
+def _trusting(settings: Settings, state: State, which: Vector, trust: float) -> State:
+    """The stream with this trust in rows of a mask: their moments are added or taken out."""
+    memory, forgetting = state.memory, settings.forgetting
+    more = (np.where(which, trust, memory.trust) - memory.trust) * forgetting.weights(state.now - memory.time)
+    moments = state.moments
+    for sign in (1.0, -1.0):
+        part = sign * more > 0
+        if np.any(part):
+            change = state.plan.moments(memory.X[part], sign * more[part])
+            moments = moments + change if sign > 0 else moments - change
+    learned = state.learned + float(np.sum(trust - memory.trust[which]))
+    return replace(state, moments=moments, memory=memory.where(which, trust=trust), learned=learned)
+
+
+def doubt(settings: Settings, state: State, known: Vector) -> State:
+    """Let the strange ones among the rows of an opening wait, unless they are known to be normal."""
+    memory = state.memory
+    if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
+        return state
+    strange = memory.counted & (memory.loss > far_out(memory.loss[memory.counted])) & ~np.isin(memory.number, known)
+    state = _trusting(settings, state, strange, 0.0)
+    return replace(state, memory=state.memory.where(strange, counted=False, waiting=True))
+
+
+def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence: float) -> State:
+    """Believe rows that waited; a change leaves the threshold to them alone."""
+    which = np.isin(state.memory.number, numbers)
+    columns = moved_from(state, state.memory.X[which])
+    state = _trusting(settings, state, which, 1.0)
+    memory = state.memory.where(which, waiting=False, counted=True)
+    if kind == "change":
+        memory = replace(memory, counted=which)
+    state = replace(state, memory=memory, level=settings.delta, bets=Bets(seen=state.bets.seen))
+    return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
+
+
+def tell(settings: Settings, state: State, numbers: Vector, normal: Vector) -> State:
+    """Labels of rows that came before; rows that are gone are past learning."""
+    for value in (False, True):
+        named = numbers[normal == value]
+        pending = np.isin(state.pending.number, named)
+        if np.any(pending):
+            state = state.but(pending=state.pending.where(pending, trust=float(value)))
+        which = np.isin(state.memory.number, named)
+        if np.any(which):
+            state = _trusting(settings, state, which, float(value))
+            state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
+            # What was strange is as a rule out of the reach of features that were chosen without it.
+            state = renew(settings, state) if value else state
+    return state
+
+
+def forget(settings: Settings, state: State, event: Event) -> State:
+    """Take the rows of an adoption out again: from now on as if they had never been learned."""
+    which = np.isin(state.memory.number, np.asarray(event.rows))
+    state = _trusting(settings, state, which, 0.0)
+    state = replace(state, memory=state.memory.where(which, counted=False, waiting=False))
+    if not np.any(state.memory.trust > 0):
+        return state
+    if np.count_nonzero(state.memory.counted) < _ENOUGH:
+        # The threshold stood on the rows that are gone: it goes back to held-out losses of those that stay.
+        known = state.memory.trust > 0
+        loss = held_out(settings, state, known)
+        state = replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
+    return state.with_event("forgotten", state.memory.number[which], event.evidence, event.columns)

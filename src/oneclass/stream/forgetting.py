@@ -1,0 +1,97 @@
+"""How a stream forgets: by halves, by a window, or not at all; and how its moments follow a new plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from ..core import clusters
+from ..core.moments import Moments
+from ..core.plan import Plan
+from .memory import Vector
+
+__all__ = ["Forgetting", "carried"]
+
+#: Rows that are kept at least and at most where moments hold the rest, and half-lives after which a row is not needed.
+_FEWEST, _MOST, _HALVES = 1024, 4096, 4
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """Weights by age. Without a clock, age is counted in rows learned: what is not learned ages nothing."""
+
+    half_life: float | None = None
+    window: float | None = None
+    clock: bool = False
+
+    def weights(self, age: Vector) -> Vector:
+        """What forgetting leaves of rows of this age."""
+        return np.ones(len(age)) if self.half_life is None else 0.5 ** (age / self.half_life)
+
+    def inside(self, age: Vector) -> Vector:
+        """Which rows of this age are not beyond the window."""
+        return np.ones(len(age), dtype=bool) if self.window is None else age < self.window
+
+    @property
+    def size(self) -> float:
+        """Rows to keep: twice a window of rows, for rows that are learned at small weights are more than they count."""
+        if self.window is not None:
+            return np.inf if self.clock else 2 * self.window
+        if self.half_life is None or self.clock:
+            return _MOST
+        return min(max(_FEWEST, _HALVES * self.half_life), _MOST)
+
+
+def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tuple[Moments, float]:
+    """Moments of rows that are gone, in the features and targets of another plan, and the share that it leaves open.
+
+    Each new feature is regressed on all old ones over rows that are at hand, each new target on its old self. The
+    moments follow these lines exactly; what they leave unexplained of the features is added as scatter without
+    correlations. The share is that of the new features' variance which is not explained: zero when they lie in the span
+    of the old.
+    """
+    total = float(np.sum(w))
+    root = np.sqrt(w / total)[:, None]
+    Z, new_Z = before.scaler(X), after.scaler(X)
+    F, G = before.features(Z), after.features(new_Z)
+    T, U = before.recipe.target(Z), after.recipe.target(new_Z)
+    f, g, t, u = (w @ A / total for A in (F, G, T, U))
+    F, G, T, U = (root * (A - mean) for A, mean in ((F, f), (G, g), (T, t), (U, u)))
+    gram = F.T @ F
+    gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
+    R = np.linalg.solve(gram, F.T @ G)
+    left = np.sum((G - F @ R) ** 2, axis=0)
+    spread = np.sum(T * T, axis=0)
+    # A target that does not vary stays as it is.
+    slope = np.where(spread > 0, np.sum(T * U, axis=0) / np.where(spread > 0, spread, 1.0), 1.0)
+    stretch = float(np.sum(U * U) / np.sum(spread)) if np.any(spread > 0) else 1.0
+
+    def moved(p: int) -> Moments:
+        weight = old.weight[p : p + 1]
+        ff = R.T @ old.ff[p] @ R
+        ff[np.diag_indices_from(ff)] += weight * left
+        to_f, to_t = g + (old.f[p] - f) @ R, u + (old.t[p] - t) * slope
+        ft = (R.T @ old.ft[p]) * slope
+        return Moments(weight, to_f[None], to_t[None], ff[None], ft[None], stretch * old.tt[p : p + 1])
+
+    unexplained = float(np.sum(left)) / max(float(np.sum(G * G)), np.finfo(float).tiny)
+    if after.centres is None:
+        return reduce(add, (moved(p) for p in range(len(old.weight)))), unexplained
+    home = _homes(before, after, Z, new_Z)
+    nothing = after.moments(X[:0], None)
+    slots = [Moments(*(part[c : c + 1] for part in vars(nothing).values())) for c in range(len(after.centres))]
+    for p in range(len(old.weight)):
+        slots[home[p]] = slots[home[p]] + moved(p)
+    return Moments.stack(slots), unexplained
+
+
+def _homes(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Vector:
+    """The new cluster that holds most rows of each old one."""
+    k = 1 if after.centres is None else len(after.centres)
+    old = np.zeros(len(Z), dtype=int) if before.centres is None else clusters.assign(Z, before.centres)
+    counts = np.zeros((1 if before.centres is None else len(before.centres), k))
+    np.add.at(counts, (old, clusters.assign(new_Z, after.centres)), 1)
+    return np.asarray(np.argmax(counts, axis=1))

@@ -1,0 +1,53 @@
+"""The rows that a stream still holds, and what became of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Memory", "Vector"]
+
+Vector = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Rows in the order of their coming; columns of this table are arrays with one entry a row."""
+
+    X: Vector
+    number: Vector  # of the row in the stream
+    time: Vector  # by the clock, or by what had been learned when it came
+    trust: Vector  # weight at which it is learned, before any forgetting
+    loss: Vector  # before it was learned, in the units of the plan in force
+    alarm: Vector
+    counted: Vector  # believed normal: its loss is among those that the threshold is put on
+    waiting: Vector  # strange, and not decided on
+
+    @classmethod
+    def of(cls, X: Vector, *, number: int, time: Vector, loss: Vector, alarm: Vector, trust: Vector) -> Memory:
+        """Rows that have just been judged, the first of them with this number."""
+        n = len(X)
+        none = np.zeros(n, dtype=bool)
+        return cls(X, np.arange(number, number + n), time, trust, loss, alarm, none, none)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def __add__(self, later: Memory) -> Memory:
+        parts = ((getattr(self, field.name), getattr(later, field.name)) for field in fields(self))
+        return Memory(*(np.concatenate(pair) for pair in parts))
+
+    def __getitem__(self, which: Any) -> Memory:
+        """The rows that a mask, a slice or places name."""
+        return Memory(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def where(self, mask: Vector, **values: Any) -> Memory:
+        """The same rows, with other values for those of the mask."""
+        changed = {}
+        for name, value in values.items():
+            column = getattr(self, name).copy()
+            column[mask] = value
+            changed[name] = column
+        return replace(self, **changed)

@@ -1,0 +1,219 @@
+"""The policy of a stream as a value: whom to believe, who must wait, and when waiting ends.
+
+A row is *strange* when normal rows are as a rule not so far out, and *held* when it lies in a stretch most of whose
+rows are alarms. Strange and held rows wait; others are learned at the weight that their loss deserves. Rows wait until
+they are many, for longer than the patience: then they are adopted. Whether they are a new kind, a wider world or
+another world is read from who else waits and who else came.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from ..core.kernels import Kernel
+from ..core.plan import Plan
+from .memory import Memory, Vector
+
+__all__ = [
+    "STRETCH",
+    "Patience",
+    "Ripe",
+    "backing",
+    "far_out",
+    "in_stretches",
+    "ripe",
+    "soft_trust",
+    "trusted_rows",
+]
+
+#: A stretch has this many rows, and is held when more than this share of them are alarms.
+STRETCH, _HELD = 20, 0.5
+#: Share of normal rows beyond the point where rows are strange.
+_STRANGE = 0.003
+#: Share of the rows beyond which more of them at a time are no more evidence, and rows that are counted together.
+_MANY, _TOGETHER = 0.2, 5
+#: Nearest rows that vouch for a row, and trust from which they do.
+_NEIGHBOURS, _TRUSTED = 10, 0.5
+#: Trusted rows among which the nearest are looked for first.
+_SAMPLED = 128
+#: Neighbours by which rows that wait are linked to others of their kind; of fewer than this many they are no kind.
+_LINKS, _FEW = 5, 10
+#: Share of the rows since a change began that must be waiting for the old world to be gone.
+_GONE = 0.8
+#: How far back to look for rows that wait.
+_HORIZON = 20_000
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long strange rows must keep coming before a stream believes in them.
+
+    Parameters
+    ----------
+    rows : float, default=140
+        Rows that a change must last before it is learned. A burst of fewer anomalies is not learned, however many they
+        are and however alike; a change is recovered from once it has lasted so long. ``inf`` never adopts anything: the
+        stream follows slow drift alone.
+    share : float in (0, 0.2), default=0.05
+        Largest share of the rows that one kind of anomaly may have for ever. A kind of strange rows that takes a
+        fifth of the rows or more is adopted after `rows` rows, a smaller one later, one of this share or less never.
+    steepness : float, default=3.0
+        Rows beyond the threshold that need not wait are learned with weight ``(threshold / loss) ** steepness``.
+
+    Examples
+    --------
+    >>> from oneclass.stream import Patience
+    >>> Patience(rows=1500)  # sits out an attack of a thousand rows
+    Patience(rows=1500, share=0.05, steepness=3.0)
+    """
+
+    rows: float = 140
+    share: float = 0.05
+    steepness: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not self.rows > 0:
+            raise ValueError(f"Patience: rows must be a number in (0, inf], got {self.rows!r}")
+        if not 0 < self.share < _MANY:
+            raise ValueError(f"Patience: share must be a number in (0, {_MANY:g}), got {self.share!r}")
+        if not 0 <= self.steepness < math.inf:
+            raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
+
+    @property
+    def needed(self) -> float:
+        """Evidence at which rows are adopted."""
+        return (_MANY - self.share) * self.rows * (1 - 1e-9)
+
+    @property
+    def kept(self) -> int:
+        """Rows without trust that are worth keeping."""
+        return max(512, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else 512
+
+    def evidence(self, number: Vector, seen: int) -> tuple[float, int]:
+        """Rows in excess of the share that anomalies may have, at most over all pasts, and where that past begins.
+
+        Rows that come thick count as a fifth of the rows, no more: what lasts is evidence, what comes at once is not.
+        """
+        back = (seen - 1 - number[number >= seen - _HORIZON]) // _TOGETHER
+        if not back.size:
+            return 0.0, seen
+        each = np.minimum(np.bincount(back), _MANY * _TOGETHER) - self.share * _TOGETHER
+        reached = np.cumsum(each)
+        best = int(np.argmax(reached))
+        return float(reached[best]), seen - (best + 1) * _TOGETHER
+
+
+def far_out(losses: Vector) -> float:
+    """The loss beyond which normal rows lie in a share of 3 in 1,000, if roots of losses have an exponential tail.
+
+    Judged by the quantiles 75 % and 90 %, which few anomalies among the rows do not move.
+    """
+    low, high = np.sqrt(np.quantile(losses, [0.75, 0.9]))
+    return float((high + (high - low) * math.log(0.1 / _STRANGE) / math.log(0.25 / 0.1)) ** 2)
+
+
+def in_stretches(before: Vector, alarm: Vector) -> Vector:
+    """Which rows lie in a stretch most of whose rows are alarms, between its first alarm and its last.
+
+    `before` are the alarms of earlier rows.
+    """
+    start = max(0, len(before) - STRETCH + 1)
+    seq = np.concatenate([before[start:], alarm])
+    n = len(seq)
+    if n < STRETCH:
+        return np.zeros(len(alarm), dtype=bool)
+    reached = np.concatenate([[0], np.cumsum(seq)])
+    hot = np.concatenate([reached[STRETCH:] - reached[:-STRETCH] > _HELD * STRETCH, np.zeros(STRETCH - 1, dtype=bool)])
+    heats = np.concatenate([np.zeros(STRETCH), np.cumsum(hot)])
+    inside = heats[STRETCH:] > heats[:-STRETCH]
+    places = np.arange(n)
+    begin = np.maximum.accumulate(np.where(inside & ~np.roll(inside, 1), places, 0))
+    end = np.minimum.accumulate(np.where(inside & ~np.roll(inside, -1), places, n - 1)[::-1])[::-1]
+    last = np.maximum.accumulate(np.where(seq, places, -1))
+    coming = np.minimum.accumulate(np.where(seq, places, n)[::-1])[::-1]
+    return np.asarray(inside & (last >= begin) & (coming <= end))[n - len(alarm) :]
+
+
+def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
+    """``min(1, (threshold / loss)^p)``: few strange rows weigh nothing, many alike add up."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(losses > threshold, threshold / losses, 1.0)
+    return np.asarray(ratio**steepness)
+
+
+def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Vector) -> Vector:
+    """How far the ten most similar of the known rows vouch for each row: one when half of them are trusted."""
+    half = _NEIGHBOURS // 2
+    backed = np.ones(len(Z))
+    doubtful, good = known[~trusted], known[trusted]
+    if len(doubtful) <= half or not len(Z):
+        return backed
+    # Where half of the neighbours could be doubtful, the sixth most similar of those must be closer than the fifth of
+    # the trusted: rows for which a sample of the trusted shows that it is not need no further look.
+    close = -np.partition(-kernel(Z, doubtful), half, axis=1)[:, half]
+    sampled = good[:: max(1, len(good) // _SAMPLED)]
+    near = np.sum(kernel(Z, sampled) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
+    open_ = np.flatnonzero(near < half)
+    if open_.size:
+        similar = kernel(Z[open_], known)
+        k = min(_NEIGHBOURS, len(known))
+        nearest = np.argpartition(-similar, k - 1, axis=1)[:, :k]
+        backed[open_] = np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1))
+    return backed
+
+
+def trusted_rows(memory: Memory) -> Vector:
+    """Which rows vouch for others."""
+    return memory.trust >= _TRUSTED
+
+
+@dataclass(frozen=True)
+class Ripe:
+    """Rows whose waiting is over: a mask over those that wait."""
+
+    rows: Vector
+    kind: str
+    evidence: float
+
+
+def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, plan: Plan) -> Ripe | None:
+    """Which of the rows that wait have become many for longer than the patience, if any."""
+    needed = patience.needed
+    evidence, since = patience.evidence(waiting.number, seen)
+    if evidence < needed:
+        return None
+    late = waiting.number >= since
+    first = int(waiting.number[late][0])
+    if np.sum(late) >= _GONE * (seen - first):
+        return Ripe(late, "change", evidence)
+    label = _kinds(plan.kernel, plan.scaler(waiting.X), plan.scaler(trusted.X))
+    size = np.bincount(label)
+    rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
+    for c in np.flatnonzero(size >= max(_FEW, needed)):
+        alike, _ = patience.evidence(waiting.number[label == c], seen)
+        if alike >= needed:
+            rows |= label == c
+            found.append(alike)
+    scattered = size[label] < _FEW
+    alone, _ = patience.evidence(waiting.number[scattered], seen)
+    if alone >= needed:
+        rows |= scattered
+        found.append(alone)
+        kind = "wider"
+    return Ripe(rows, kind, max(found)) if found else None
+
+
+def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> Vector:
+    """A label for each row: rows are linked that are among each other's nearest, and nearer than any trusted one."""
+    similar = kernel(Z, Z)
+    np.fill_diagonal(similar, -np.inf)
+    k = min(_LINKS, len(Z) - 1)
+    close = -np.partition(-similar, k - 1, axis=1)[:, k - 1]
+    if len(trusted):
+        close = np.maximum(close, np.nextafter(np.max(kernel(Z, trusted), axis=1), np.inf))
+    linked = similar >= close[:, None]
+    return np.asarray(connected_components(linked & linked.T, directed=False)[1])

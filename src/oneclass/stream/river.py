@@ -1,0 +1,74 @@
+"""A stream as an anomaly detector of river: one row at a time, as a dict. Needs ``pip install 'oneclass[river]'``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river.base import AnomalyDetector
+
+from .stream import Stream
+
+__all__ = ["RiverStream"]
+
+
+class RiverStream(AnomalyDetector):
+    """A `Stream` behind river's verbs, for its pipelines and progressive evaluation.
+
+    Parameters
+    ----------
+    stream : Stream, optional
+        The stream, not begun; None is ``Stream()``. It learns as river hands it rows, a block at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import Stream
+    >>> from oneclass.stream.river import RiverStream
+    >>> detector = RiverStream(Stream(window=500))
+    >>> for a, b in np.random.default_rng(0).normal(size=(300, 2)):
+    ...     detector.learn_one({"a": a, "b": b})
+    >>> detector.score_one({"a": 9.0, "b": 9.0}) > 0.9 > 0.5 > detector.score_one({"a": 0.0, "b": 0.0})
+    True
+    """
+
+    def __init__(self, stream: Stream | None = None) -> None:
+        self.stream = stream
+        self._stream = Stream() if stream is None else stream
+        self._columns: tuple[Any, ...] = ()
+
+    def learn_one(self, x: dict[Any, float]) -> None:
+        """Judge a row, and learn it if it is believed.
+
+        Parameters
+        ----------
+        x : dict
+            Value of each column; the first row says which columns there are.
+        """
+        self._columns = self._columns or tuple(x)
+        self._stream.partial_fit(self._row(x))
+
+    def score_one(self, x: dict[Any, float]) -> float:
+        """How strange a row is, from 0 to 1: ``loss / (loss + threshold)``, so that an alarm has more than a half.
+
+        Parameters
+        ----------
+        x : dict
+            Value of each column.
+
+        Returns
+        -------
+        float
+            Zero until the stream has begun.
+        """
+        if not self._stream.__sklearn_is_fitted__():
+            return 0.0
+        loss, threshold = -float(self._stream.score_samples(self._row(x))[0]), -float(self._stream.offset_)
+        # Halves, for the sum of two large numbers may be none.
+        return (loss / 2) / (loss / 2 + threshold / 2) if loss > 0 else 0.0
+
+    def _row(self, x: dict[Any, float]) -> np.ndarray[Any, Any]:
+        missing = [column for column in self._columns if column not in x]
+        if missing or len(x) != len(self._columns):
+            raise ValueError(f"RiverStream: x must have the columns {list(self._columns)}, got {list(x)}")
+        return np.array([[x[column] for column in self._columns]], dtype=float)

@@ -1,0 +1,106 @@
+"""What a stream knows, as one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..core.calibration import Calibration
+from ..core.machine import Machine, fit_moments
+from ..core.moments import Moments
+from ..core.plan import Plan
+from ..core.recipe import Recipe
+from ..machines.approximate import Approximation
+from .events import Event, Moved
+from .fitting import Fitting
+from .forgetting import Forgetting
+from .martingale import Bets, Martingale
+from .memory import Memory, Vector
+from .patience import Patience
+
+__all__ = ["RANKED", "Settings", "State"]
+
+#: Losses that the threshold is put on.
+RANKED = 500
+#: Events that are kept.
+_EVENTS = 256
+#: What a state works out for itself.
+_WORKED_OUT = ("machine", "calibration", "threshold")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices of a stream."""
+
+    recipe: Recipe
+    approximation: Approximation
+    seed: int
+    delta: float
+    forgetting: Forgetting
+    patience: Patience | None
+    test: Martingale | None
+    every: int
+
+
+@dataclass(frozen=True)
+class State:
+    """What a stream knows: a plan, the moments of all that is learned, rows, and where threshold and test stand."""
+
+    plan: Plan
+    moments: Moments
+    memory: Memory
+    pending: Memory  # judged, and learned with the next block; a trust that is no number is not known
+    now: float
+    seen: int
+    learned: float  # total trust so far
+    level: float
+    planned: Fitting  # of the plan when it was made
+    bets: Bets
+    n_events: int = 0
+    events: tuple[Event, ...] = ()
+    carried: float = 0.0  # share of the features' variance that changes of plan left open, of rows that are gone
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine of all that is learned."""
+        return fit_moments(self.plan, self.moments, count=False)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The latest losses, before learning, of rows believed normal."""
+        counted = self.memory.counted if np.any(self.memory.counted) else self.memory.trust > 0
+        losses = self.memory.loss[counted][-RANKED:]
+        return Calibration.of(losses, np.ones(len(losses)))
+
+    @cached_property
+    def threshold(self) -> float:
+        """The loss beyond which a row alarms."""
+        return self.calibration.threshold(self.level)
+
+    def weights(self, forgetting: Forgetting) -> Vector:
+        """What the rows that are held weigh by now."""
+        return self.memory.trust * forgetting.weights(self.now - self.memory.time)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all that is learned."""
+        return float(np.sum(self.moments.weight))
+
+    def losses(self, Z: Vector, F: Vector | None = None) -> Vector:
+        """Losses of scaled rows; those beyond all measure are the largest number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.machine.losses(Z, F)
+        return np.where(np.isfinite(found), found, np.finfo(float).max)
+
+    def but(self, **changes: object) -> State:
+        """The same with other values that neither machine nor threshold depends on: what was worked out stays."""
+        changed = replace(self, **changes)  # type: ignore[arg-type]
+        vars(changed).update({name: vars(self)[name] for name in _WORKED_OUT if name in vars(self)})
+        return changed
+
+    def with_event(self, kind: str, rows: Vector, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
+        """The same, having told of something."""
+        told = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
+        return self.but(n_events=self.n_events + 1, events=(*self.events, told)[-_EVENTS:])

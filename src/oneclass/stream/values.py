@@ -1,0 +1,17 @@
+"""The frozen values that a stream is made of, for files."""
+
+from ..core.moments import Moments
+from .events import Event, Moved
+from .fitting import Fitting
+from .forgetting import Forgetting
+from .martingale import Bets, Martingale
+from .memory import Memory
+from .patience import Patience
+from .state import Settings, State
+
+__all__ = ["VALUES"]
+
+#: Classes that a saved stream may hold.
+VALUES: tuple[type, ...] = (
+    Bets, Event, Fitting, Forgetting, Martingale, Memory, Moments, Moved, Patience, Settings, State,
+)  # fmt: skip

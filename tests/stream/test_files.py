@@ -1,0 +1,111 @@
+"""A stream in a file: killed at any point it goes on with nothing learned twice or lost."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import oneclass
+from oneclass import Patience, Stream
+from oneclass.stream import Martingale
+
+
+def fed(stream, X, size):
+    for a in range(stream.n_seen_, len(X), size):
+        stream.partial_fit(X[a : a + size])
+    return stream
+
+
+@pytest.fixture(scope="module")
+def drifting():
+    """Rows with anomalies and a change, so that there are rows that wait, events and a new plan."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    X[rng.random(900) < 0.03] *= 5
+    X[500:] += 7.0
+    return X
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"window": 300}, {"window": None, "half_life": 100.0, "patience": Patience(90), "change": Martingale(0.01)}],
+    ids=["window", "half-life"],
+)
+def test_a_stream_from_a_file_goes_on_as_if_it_had_never_stopped(aakelm, drifting, tmp_path, settings):
+    stream, loaded = Stream(aakelm, on_event=id, **settings).fit(drifting[:200]), []
+    for stop in (217, 530, 610, 888):
+        fed(stream, drifting[:stop], 19)
+        stream.save(tmp_path / "stream.oneclass")
+        loaded.append(oneclass.load(tmp_path / "stream.oneclass"))
+        for one in loaded:
+            fed(one, drifting[:stop], 19)
+    for one in (stream, *loaded):
+        fed(one, drifting, 19)
+    for one in loaded:
+        np.testing.assert_array_equal(one.score_samples(drifting), stream.score_samples(drifting))
+        assert one.events_ == stream.events_
+        assert one.on_event is None
+    assert {"strange", "change"} <= {event.kind for event in stream.events_}
+
+
+def test_a_stream_with_a_detector_of_another_library_is_not_saved(aakelm, drifting, tmp_path):
+    class Detector:
+        drift_detected = False
+
+        def update(self, value):
+            pass
+
+    stream = Stream(aakelm, change=Detector()).fit(drifting)
+    with pytest.raises(TypeError, match="Stream: change is of type"):
+        stream.save(tmp_path / "stream.oneclass")
+
+
+WATCHER = """
+import sys, numpy as np, oneclass
+from pathlib import Path
+from oneclass import AAKELM, Nystrom, Stream
+X, path, size = np.load(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+stream = oneclass.load(path) if path.exists() else Stream(AAKELM(C=1.0, approximation=Nystrom(40)), window=300)
+while (seen := getattr(stream, "n_seen_", 0)) < len(X):
+    stream.partial_fit(X[seen : seen + (200 if seen == 0 else size)])
+    stream.save(path)
+    print(stream.n_seen_, flush=True)
+"""
+
+
+def killed_and_resumed(X, folder, times, size):
+    """A watcher that is killed so many times, after some of its files and before the next one."""
+    np.save(folder / "X.npy", X)
+    rng, path = np.random.default_rng(1), folder / "stream.oneclass"
+    command = [sys.executable, "-c", WATCHER, str(folder / "X.npy"), str(path), str(size)]
+    for kill in range(times + 1):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            if kill == times:
+                process.stdout.read()
+                continue
+            for _ in range(rng.integers(1, 5)):
+                assert process.stdout.readline()
+            time.sleep(rng.uniform(0, 0.01))
+            process.send_signal(signal.SIGKILL)
+    return oneclass.load(path)
+
+
+def assert_never_stopped(X, folder, times, size):
+    stream = killed_and_resumed(X, folder, times, size)
+    machine = oneclass.AAKELM(C=1.0, approximation=oneclass.Nystrom(40))
+    whole = fed(Stream(machine, window=300).partial_fit(X[:200]), X, size)
+    assert stream.n_seen_ == len(X)
+    np.testing.assert_array_equal(stream.score_samples(X), whole.score_samples(X))
+    assert stream.events_ == whole.events_
+
+
+def test_a_watcher_that_is_killed_loses_nothing_and_learns_nothing_twice(drifting, tmp_path):
+    assert_never_stopped(drifting, tmp_path, times=1, size=50)
+
+
+@pytest.mark.slow
+def test_a_watcher_that_is_killed_two_hundred_times_loses_nothing(drifting, tmp_path):
+    assert_never_stopped(np.concatenate([drifting] * 8), tmp_path, times=200, size=10)

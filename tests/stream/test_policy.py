@@ -1,0 +1,274 @@
+"""The policy: bursts are sat out, changes are adopted, false alarms are kept at the rate asked for."""
+
+import math
+
+import numpy as np
+import pytest
+
+from oneclass import Patience, Stream
+from oneclass.stream.patience import STRETCH, backing, far_out, in_stretches, soft_trust
+
+AWAY = 8.0
+
+
+def normal(rng, n, shift=0.0):
+    return rng.normal(size=(n, 4)) + shift
+
+
+@pytest.fixture
+def stream(aakelm):
+    """A stream that has seen 500 rows of a world that stays."""
+    return Stream(aakelm, window=400).fit(normal(np.random.default_rng(0), 500))
+
+
+def alarms(stream, X, size=25):
+    return np.concatenate([stream.watch(X[a : a + size]).labels for a in range(0, len(X), size)]) < 0
+
+
+def kinds(stream):
+    return [event.kind for event in stream.events_ if event.kind != "shift"]
+
+
+def test_a_burst_is_not_learned(stream):
+    rng = np.random.default_rng(1)
+    burst = alarms(stream, normal(rng, 120, AWAY))
+    assert burst.mean() > 0.95
+    alarms(stream, normal(rng, 300))
+    assert kinds(stream) == ["strange"]
+    assert np.all(stream.predict(normal(rng, 100, AWAY)) < 0)
+
+
+def test_a_change_is_recovered_from_when_patience_ends(stream):
+    rng = np.random.default_rng(1)
+    alarms(stream, normal(rng, 150, AWAY))
+    assert kinds(stream) == ["strange", "change"]
+    assert alarms(stream, normal(rng, 300, AWAY)).mean() < 0.1
+
+
+def test_longer_patience_sits_out_a_longer_attack(aakelm):
+    rng = np.random.default_rng(1)
+    stream = Stream(aakelm, window=400, patience=1500).fit(normal(rng, 500))
+    attack = rng.random(1000) < 0.9
+    X = np.where(attack[:, None], normal(rng, 1000, AWAY), normal(rng, 1000))
+    found = alarms(stream, X)
+    assert found[attack].mean() > 0.95
+    assert found[~attack].mean() < 0.1
+    assert kinds(stream) == ["strange"]
+
+
+def test_a_kind_that_keeps_coming_becomes_a_mode_and_a_rare_one_does_not(aakelm):
+    rng = np.random.default_rng(2)
+    stream = Stream(aakelm, window=600).fit(normal(rng, 500))
+    second, rare = AWAY, -AWAY
+    shift = rng.choice([0.0, second, rare], p=[0.74, 0.24, 0.02], size=1200)
+    alarms(stream, normal(rng, 1200, shift[:, None]))
+    assert "mode" in kinds(stream)
+    assert np.mean(stream.predict(normal(rng, 200, second)) > 0) > 0.8
+    assert np.all(stream.predict(normal(rng, 200, rare)) < 0)
+
+
+def test_scattered_anomalies_are_never_learned(stream):
+    rng = np.random.default_rng(3)
+    strange = rng.random(1500) < 0.03
+    X = np.where(strange[:, None], rng.uniform(-12, 12, size=(1500, 4)), normal(rng, 1500))
+    alarms(stream, X)
+    assert kinds(stream) == []
+    memory = stream.state_.memory
+    held = np.isin(memory.number - 500, np.flatnonzero(strange))
+    assert held.sum() > 10
+    assert np.sum(memory.trust[held]) < 0.1 * held.sum()
+
+
+def test_an_opening_is_believed_if_it_is_fitted_and_looked_at_if_it_just_comes(aakelm):
+    rng = np.random.default_rng(3)
+    X = normal(rng, 200)
+    X[[20, 90, 150]] += AWAY
+    assert np.all(Stream(aakelm).fit(X).state_.memory.trust == 1)
+    memory = Stream(aakelm).partial_fit(X).state_.memory
+    assert set(np.flatnonzero(memory.trust == 0)) >= {20, 90, 150}
+    assert np.mean(memory.trust) > 0.95
+    told = np.zeros(200)
+    told[20] = 1
+    assert Stream(aakelm).partial_fit(X, told).state_.memory.trust[20] == 1
+
+
+@pytest.mark.parametrize("delta", [0.02, 0.1])
+def test_the_rate_asked_for_is_delivered_while_the_world_drifts(aakelm, delta):
+    rng = np.random.default_rng(4)
+    n = 4000
+    X = normal(rng, n, np.linspace(0, 4, n)[:, None]) * np.linspace(1, 2, n)[:, None]
+    stream = Stream(aakelm, window=400, delta=delta).fit(X[:500])
+    rate = alarms(stream, X[500:]).mean()
+    frozen = np.mean(Stream(aakelm, window=400, delta=delta).fit(X[:500]).predict(X[500:]) < 0)
+    assert abs(rate - delta) < 0.3 * delta
+    assert frozen > 3 * delta
+
+
+def test_events_tell_what_moved_and_when(stream):
+    rng = np.random.default_rng(5)
+    X = normal(rng, 150)
+    X[:, 2] += AWAY
+    seen = []
+    stream.set_params(on_event=seen.append)
+    alarms(stream, X)
+    assert tuple(seen) == stream.events_
+    change = next(event for event in seen if event.kind == "change")
+    assert change.row == 650
+    assert set(change.rows) <= set(range(500, 650))
+    assert len(change.rows) >= 140
+    assert change.columns[0].column == 2
+    assert change.columns[0].after - change.columns[0].before == pytest.approx(AWAY, abs=1)
+    assert change.evidence >= Patience().needed
+
+
+def test_an_adoption_is_taken_back_exactly(aakelm):
+    rng = np.random.default_rng(6)
+    X, probe = normal(rng, 150, AWAY), np.concatenate([normal(rng, 50), normal(rng, 50, AWAY)])
+    stream = Stream(aakelm, window=400).fit(normal(rng, 500))
+    alarms(stream, X)
+    change = next(event for event in stream.events_ if event.kind == "change")
+    assert np.mean(stream.predict(probe[50:]) > 0) > 0.8
+    stream.forget(change)
+    assert stream.events_[-1].kind == "forgotten"
+    assert np.all(stream.predict(probe[50:]) < 0)
+    assert np.mean(stream.predict(probe[:50]) > 0) > 0.85
+    state = stream.state_
+    memory = state.memory[state.memory.trust > 0]
+    assert not np.any(np.isin(memory.number, change.rows))
+    from oneclass.core.machine import fit_moments
+
+    never = fit_moments(state.plan, state.plan.moments(memory.X, memory.trust))
+    np.testing.assert_allclose(-stream.score_samples(probe), never.losses(state.plan.scaler(probe)), rtol=1e-8)
+
+
+def test_only_adoptions_are_forgotten(stream):
+    rng = np.random.default_rng(6)
+    alarms(stream, normal(rng, 60, AWAY))
+    with pytest.raises(ValueError, match="Stream: event must be an adoption"):
+        stream.forget(stream.events_[-1])
+
+
+def test_told_rows_are_learned_whatever_they_look_like(stream):
+    rng = np.random.default_rng(7)
+    probe = normal(rng, 100, AWAY)
+    assert np.all(stream.predict(probe) < 0)
+    stream.learn(normal(rng, 100, AWAY), normal=True)
+    assert np.mean(stream.predict(probe) > 0) > 0.8
+    assert kinds(stream) == []
+
+
+def test_told_anomalies_are_not_learned_however_long_they_last(stream):
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        stream.learn(normal(rng, 50, AWAY), normal=False)
+    assert kinds(stream) == []
+    assert np.all(stream.predict(normal(rng, 100, AWAY)) < 0)
+    assert np.mean(stream.predict(normal(rng, 400)) > 0) > 0.9
+
+
+def test_labels_that_come_later_are_labels_that_came_at_once(aakelm):
+    rng = np.random.default_rng(8)
+    opening, X, probe = normal(rng, 400), normal(rng, 50, AWAY), normal(rng, 30, AWAY)
+    late = Stream(aakelm, window=None).fit(opening)
+    rows = late.watch(X).rows
+    strange = late.score_samples(probe)
+    late.tell(rows, normal=True)
+    soon = Stream(aakelm, window=None).fit(opening).learn(X, normal=True)
+    np.testing.assert_allclose(late.score_samples(probe), soon.renew().score_samples(probe), rtol=1e-8)
+    assert np.all(late.score_samples(probe) > strange)
+
+
+def test_labels_of_rows_that_wait_to_be_learned_are_heeded(aakelm):
+    rng = np.random.default_rng(8)
+    opening, X, probe = normal(rng, 400), normal(rng, 49, AWAY), normal(rng, 30, AWAY)
+    late = Stream(aakelm, every=50).fit(opening)
+    late.tell(late.watch(X).rows, normal=True)
+    late.partial_fit(opening[:1])
+    soon = Stream(aakelm, every=50).fit(opening).partial_fit(np.concatenate([X, opening[:1]]), np.r_[np.ones(49), 0])
+    np.testing.assert_allclose(late.score_samples(probe), soon.score_samples(probe), rtol=1e-8)
+
+
+def test_without_patience_all_rows_are_believed(aakelm):
+    rng = np.random.default_rng(9)
+    stream = Stream(aakelm, patience=None).fit(normal(rng, 400))
+    alarms(stream, normal(rng, 50, AWAY))
+    assert np.all(stream.state_.memory.trust == 1)
+    assert kinds(stream) == []
+
+
+# The parts of the policy.
+
+
+def held_row_by_row(before, alarm):
+    """Which rows lie in stretches of alarms, by looking at every stretch."""
+    seq = [*before[max(0, len(before) - STRETCH + 1) :], *alarm]
+    n = len(seq)
+    inside = np.zeros(n, dtype=bool)
+    for i in range(n - STRETCH + 1):
+        if sum(seq[i : i + STRETCH]) > STRETCH / 2:
+            inside[i : i + STRETCH] = True
+    held, i = inside.copy(), 0
+    while i < n:
+        j = i
+        while j < n and inside[j]:
+            j += 1
+        places = [k for k in range(i, j) if seq[k]]
+        for k in range(i, j):
+            held[k] = places[0] <= k <= places[-1]
+        i = j + 1
+    return held[n - len(alarm) :]
+
+
+def test_stretches_are_found_as_if_row_by_row():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        before = rng.random(rng.integers(0, 40)) < rng.random()
+        alarm = (rng.random(80) < np.repeat(rng.random(8), 10))[: rng.integers(1, 80)]
+        np.testing.assert_array_equal(in_stretches(before, alarm), held_row_by_row(before, alarm))
+
+
+def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():
+    losses = np.array([0.0, 1.0, 2.0, 4.0, np.inf])
+    np.testing.assert_allclose(soft_trust(losses, 1.0, 3.0), [1, 1, 1 / 8, 1 / 64, 0])
+
+
+def test_few_normal_rows_are_far_out():
+    rng = np.random.default_rng(0)
+    for losses in (rng.chisquare(5, size=100_000), rng.exponential(size=100_000)):
+        assert 0 < np.mean(losses > far_out(losses)) < 0.01
+
+
+def test_backing_is_the_vote_of_the_ten_nearest():
+    from oneclass import RBF
+
+    rng = np.random.default_rng(0)
+    known, trusted = rng.normal(size=(300, 3)), rng.random(300) < 0.6
+    Z = rng.normal(size=(50, 3))
+    nearest = np.argsort(np.sum((Z[:, None] - known) ** 2, axis=2), axis=1)[:, :10]
+    expected = np.minimum(1.0, 2 * trusted[nearest].mean(axis=1))
+    np.testing.assert_allclose(backing(RBF(1.0), Z, known, trusted), expected)
+
+
+def test_evidence_is_what_lasts_not_what_comes_at_once():
+    patience = Patience(rows=140, share=0.05)
+    whole = patience.evidence(np.arange(140), 140)[0]
+    assert whole == pytest.approx(0.15 * 140)
+    fifth = patience.evidence(np.arange(0, 140, 5), 140)[0]
+    assert fifth == pytest.approx(whole)
+    assert patience.evidence(np.arange(120), 170)[0] < patience.needed
+    assert patience.evidence(np.arange(0, 5000, 20), 5000)[0] < patience.needed
+    assert patience.evidence(np.empty(0, dtype=int), 100)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rows": 0}, r"Patience: rows must be a number in \(0, inf\], got 0"),
+        ({"rows": math.nan}, "Patience: rows must be"),
+        ({"share": 0.2}, r"Patience: share must be a number in \(0, 0.2\), got 0.2"),
+        ({"steepness": -1}, "Patience: steepness must be"),
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Patience(**settings)
