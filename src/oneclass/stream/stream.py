@@ -14,13 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier
 from ..contract.checks import check_magnitudes
+from ..contract.labels import read_targets
 from ..contract.reading import Header, read_rows, read_training_rows, read_weights
+from ..contract.screening import Stayed
 from ..core.arrays import Array, to_numpy
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments
-from ..core.threshold import Decision, Rule
+from ..core.threshold import Decision, Rule, conformal
 from ..machines.exact import in_blocks, losses_of
-from .choices import detector_of, read_labels, read_times, settings_of
+from .choices import default_machine, detector_of, read_labels, read_times, settings_of
 from .events import Event
 from .feedback import doubt, forget, tell
 from .learning import begin, judged, learn
@@ -136,8 +138,11 @@ class Stream(OneClassClassifier):
     array([ 1, -1])
     """
 
-    thresholds: ClassVar[dict[str, Rule]] = {}
-    threshold: ClassVar[str] = "stream"  # type: ignore[misc]
+    #: The threshold of a stream is put by what was delivered so far: there is none to choose.
+    thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
+    held_out_thresholds: ClassVar[tuple[str, ...]] = ()
+    threshold = "stream"
+    confidence = None
 
     state_: State | Opening
     settings_: Settings
@@ -175,8 +180,8 @@ class Stream(OneClassClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows in the order of their coming.
-        y : ignored
-            Present for scikit-learn's sake.
+        y : array-like of shape (n_samples,), optional
+            Labels as in the machines: rows that are not of the target class are not learned.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself.
         time : array-like of shape (n_samples,), optional
@@ -191,8 +196,22 @@ class Stream(OneClassClassifier):
         rows, header = read_training_rows(self, X)
         rows = self._rows(rows, header, settings)
         w = read_weights(self, sample_weight, rows)
+        targets = read_targets(self, y, len(rows))
+        w = w if targets is None else w * targets
+        if np.count_nonzero(w) < 2:
+            raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
         when = read_times(self, time, len(rows), -np.inf)
         return self._keep_state(header, settings, begin(settings, rows, when, w), copy.deepcopy(detector_of(self)))
+
+    def _fit(self, X: Any, *, groups: Any, stayed: Stayed) -> Self:
+        if groups is not None:
+            raise ValueError(f"{self._name}: groups must be None: a stream holds out the rows that have not come yet")
+        return self.fit(X, sample_weight=stayed.rows)
+
+    @property
+    def scale(self) -> Any:
+        """How the machine scales columns."""
+        return (default_machine() if self.machine is None else self.machine).scale
 
     def partial_fit(self, X: Any, y: Any = None, *, time: Any = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
