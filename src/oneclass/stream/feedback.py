@@ -53,7 +53,7 @@ def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence
     which = np.isin(state.memory.number, numbers)
     columns = moved_from(state, state.memory.X[which])
     state = _trusting(settings, state, which, 1.0)
-    memory = state.memory.where(which, waiting=False, counted=True)
+    memory = state.memory.where(which, waiting=False, counted=True, alarm=False)
     if kind == "change":
         memory = replace(memory, counted=which)
     state = replace(state, memory=memory, level=settings.delta, bets=Bets(seen=state.bets.seen))

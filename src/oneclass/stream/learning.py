@@ -87,7 +87,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         return renew(settings, state) if due(settings, state) else state
     fresh = held & np.isnan(told)
     if np.any(fresh) and not going_on:
-        evidence, _ = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
+        evidence = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
         state = state.with_event("strange", rows.number[fresh], evidence, moved_from(state, rows.X[fresh]))
     waiting, good = state.memory[state.memory.waiting], state.memory[trusted_rows(state.memory)]
     found = ripe(patience, waiting, good, state.seen, state.plan)

@@ -93,18 +93,14 @@ class Patience:
         """Rows without trust that are worth keeping."""
         return max(512, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else 512
 
-    def evidence(self, number: Vector, seen: int) -> tuple[float, int]:
-        """Rows in excess of the share that anomalies may have, at most over all pasts, and where that past begins.
+    def evidence(self, number: Vector, seen: int) -> float:
+        """Rows in excess of the share that anomalies may have, the most over all pasts.
 
         Rows that come thick count as a fifth of the rows, no more: what lasts is evidence, what comes at once is not.
         """
         back = (seen - 1 - number[number >= seen - _HORIZON]) // _TOGETHER
-        if not back.size:
-            return 0.0, seen
         each = np.minimum(np.bincount(back), _MANY * _TOGETHER) - self.share * _TOGETHER
-        reached = np.cumsum(each)
-        best = int(np.argmax(reached))
-        return float(reached[best]), seen - (best + 1) * _TOGETHER
+        return float(np.max(np.cumsum(each), initial=0.0))
 
 
 def far_out(losses: Vector) -> float:
@@ -183,26 +179,27 @@ class Ripe:
 def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, plan: Plan) -> Ripe | None:
     """Which of the rows that wait have become many for longer than the patience, if any."""
     needed = patience.needed
-    evidence, since = patience.evidence(waiting.number, seen)
+    evidence = patience.evidence(waiting.number, seen)
     if evidence < needed:
         return None
-    late = waiting.number >= since
-    first = int(waiting.number[late][0])
-    if np.sum(late) >= _GONE * (seen - first):
-        return Ripe(late, "change", evidence)
+    # The longest past in which next to nobody came but rows that wait.
+    lasting = seen - waiting.number
+    alone = np.flatnonzero(np.arange(len(waiting), 0, -1) >= _GONE * lasting)
+    if alone.size and lasting[alone[0]] >= needed / (_MANY - patience.share):
+        return Ripe(lasting <= lasting[alone[0]], "change", evidence)
     label = _kinds(plan.kernel, plan.scaler(waiting.X), plan.scaler(trusted.X))
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
     for c in np.flatnonzero(size >= max(_FEW, needed)):
-        alike, _ = patience.evidence(waiting.number[label == c], seen)
+        alike = patience.evidence(waiting.number[label == c], seen)
         if alike >= needed:
             rows |= label == c
             found.append(alike)
     scattered = size[label] < _FEW
-    alone, _ = patience.evidence(waiting.number[scattered], seen)
-    if alone >= needed:
+    wide = patience.evidence(waiting.number[scattered], seen)
+    if wide >= needed:
         rows |= scattered
-        found.append(alone)
+        found.append(wide)
         kind = "wider"
     return Ripe(rows, kind, max(found)) if found else None
 

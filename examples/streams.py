@@ -1,0 +1,164 @@
+"""A world that drifts, five times: an ageing sensor, an abrupt change, a new mode, a burst, and a long attack.
+
+Each time 3,000 rows come in blocks of 50, are judged, and are then learned by a stream; a machine that was fitted once,
+and river's half-space trees where river is installed, look at the same rows. Draws docs/streams.png (needs matplotlib):
+
+    python -m examples.streams
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+from oneclass import VAAKELM, Stream
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+OPENING, LENGTH, BLOCK, DELTA = 500, 3000, 50, 0.05
+FREQUENCIES = np.random.default_rng(1).normal(size=(2, 6))
+COLOURS = {"strange": "tab:orange", "change": "tab:green", "mode": "tab:green", "wider": "tab:green"}
+
+Rows = np.ndarray
+
+
+def sensors(rng: np.random.Generator, n: int) -> Rows:
+    """Six sensors that see two hidden causes, each through a curve of its own."""
+    return np.tanh(rng.normal(size=(n, 2)) @ FREQUENCIES) * 3 + 0.3 * rng.normal(size=(n, 6))
+
+
+def scattered(X: Rows, rng: np.random.Generator, share: float = 0.02) -> Rows:
+    """Replace some rows by anomalies: sensors that do not agree."""
+    anomaly = rng.random(len(X)) < share
+    X[anomaly] = rng.permuted(X[anomaly], axis=1) + rng.normal(size=(int(anomaly.sum()), 6)) * 1.5
+    return anomaly
+
+
+def ageing(rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Three sensors drift away, one loses half of its gain."""
+    X, t = sensors(rng, LENGTH), np.linspace(0, 1, LENGTH)
+    anomaly = scattered(X, rng)
+    X[:, :3] += 5 * t[:, None]
+    X[:, 4] *= 1 - t / 2
+    return X, anomaly
+
+
+def changed(rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Row 1,000: another operating point."""
+    X = sensors(rng, LENGTH)
+    anomaly = scattered(X, rng)
+    X[1000:] += np.array([6, 0, -5, 0, 4, 0])
+    return X, anomaly
+
+
+def new_mode(rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """From row 1,000 on a quarter of the rows are of a second mode."""
+    X = sensors(rng, LENGTH)
+    anomaly = scattered(X, rng)
+    second = (np.arange(LENGTH) >= 1000) & (rng.random(LENGTH) < 0.25)
+    X[second & ~anomaly] += np.array([0, 7, 0, -7, 0, 7])
+    return X, anomaly
+
+
+def burst(rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Rows 1,000 to 1,120: nine of ten rows are anomalies, all alike."""
+    return attacked(rng, 120)
+
+
+def attack(rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Rows 1,000 to 2,000: the same for a thousand rows."""
+    return attacked(rng, 1000)
+
+
+def attacked(rng: np.random.Generator, length: int) -> tuple[Rows, Rows]:
+    """Rows of one kind of anomaly from row 1,000 on."""
+    X = sensors(rng, LENGTH)
+    anomaly = scattered(X, rng, 0.01)
+    hit = np.arange(LENGTH) - 1000
+    kind = (hit >= 0) & (hit < length) & (rng.random(LENGTH) < 0.9)
+    X[kind] = np.array([5, -4, 5, -4, 5, -4]) + 0.4 * rng.normal(size=(int(kind.sum()), 6))
+    return X, anomaly | kind
+
+
+SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Rows]], float]] = {
+    "a sensor ages": (ageing, 140),
+    "an abrupt change": (changed, 140),
+    "a new mode": (new_mode, 140),
+    "a burst of 120 rows": (burst, 140),
+    "an attack of 1,000 rows, patience 1,500": (attack, 1500),
+}
+
+
+def rolling(alarms: Rows, anomaly: Rows, n: int = 200) -> Rows:
+    """Share of alarms among the last `n` normal rows, at every row; none before there were half as many."""
+    normal = ~anomaly
+    false, seen = (np.cumsum(np.r_[0, part]) for part in (alarms & normal, normal))
+    ago = np.maximum(np.arange(1, len(alarms) + 1) - n, 0)
+    rows = seen[1:] - seen[ago]
+    return np.where(rows >= n // 2, (false[1:] - false[ago]) / np.maximum(rows, 1), np.nan)
+
+
+def half_space_trees(opening: Rows, X: Rows) -> Rows | None:
+    """Alarms of river's detector beyond the sliding quantile of its scores, if river is there."""
+    try:
+        from river import anomaly, compose, preprocessing
+    except ImportError:
+        return None
+    model = compose.Pipeline(preprocessing.MinMaxScaler(), anomaly.HalfSpaceTrees(seed=0, window_size=250))
+    scores = []
+    for row in np.concatenate([opening, X]):
+        x = dict(enumerate(row.tolist()))
+        scores.append(model.score_one(x))
+        model.learn_one(x)
+    found = np.array(scores)
+    limits = [np.quantile(found[i - 400 : i], 1 - DELTA) for i in range(OPENING, len(found))]
+    return found[OPENING:] > np.array(limits)
+
+
+def main() -> None:
+    """Draw the picture."""
+    figure, axes = plt.subplots(len(SCENES), 2, figsize=(12, 2.6 * len(SCENES)), layout="constrained", sharex=True)
+    for (name, (scene, patience)), (left, right) in zip(SCENES.items(), axes, strict=True):
+        rng = np.random.default_rng(7)
+        opening, (X, anomaly) = sensors(rng, OPENING), scene(rng)
+        stream = Stream(window=1000, delta=DELTA, patience=patience).fit(opening)
+        ratio, alarms = [], []
+        for a in range(0, LENGTH, BLOCK):
+            threshold = -stream.offset_
+            verdict = stream.watch(X[a : a + BLOCK])
+            ratio.append(-verdict.scores / threshold)
+            alarms.append(verdict.labels < 0)
+        loss, alarm = np.concatenate(ratio), np.concatenate(alarms)
+        frozen = VAAKELM(delta=DELTA).fit(opening).predict(X) < 0
+        row = np.arange(LENGTH)
+        for which, colour, size, label in ((~anomaly, "0.6", 3, "normal"), (anomaly, "tab:red", 6, "anomalous")):
+            left.scatter(row[which], loss[which], s=size, color=colour, label=label, linewidths=0, rasterized=True)
+        left.axhline(1, color="black", linewidth=0.8)
+        left.set(yscale="log", title=name, ylabel="loss / threshold")
+        trees = half_space_trees(opening, X)
+        lines = {"stream": (alarm, "tab:blue"), "fitted once": (frozen, "tab:purple")}
+        lines |= {} if trees is None else {"river's half-space trees": (trees, "tab:brown")}
+        for label, (given, colour) in lines.items():
+            right.plot(row, 100 * rolling(given, anomaly), color=colour, label=label)
+        right.axhline(100 * DELTA, color="black", linewidth=0.8, linestyle=":")
+        recall = np.mean(alarm[anomaly])
+        right.set(ylim=(0, 102), ylabel="false alarms, % of 200", title=f"stream: {recall:.0%} of anomalies found")
+        for event in stream.events_:
+            if event.kind in COLOURS:
+                for axis in (left, right):
+                    axis.axvline(event.row - OPENING, color=COLOURS[event.kind], linewidth=1.2, alpha=0.8)
+                right.text(event.row - OPENING + 15, 90, event.kind, color=COLOURS[event.kind], fontsize=8)
+        print(f"{name}: {[(e.kind, e.row - OPENING) for e in stream.events_ if e.kind in COLOURS]}")
+    axes[0, 0].legend(loc="upper left", fontsize=8)
+    axes[0, 1].legend(loc="center left", fontsize=8)
+    for axis in axes[-1]:
+        axis.set_xlabel("row")
+    figure.savefig(Path(__file__).parents[1] / "docs" / "streams.png", dpi=90)
+
+
+if __name__ == "__main__":
+    main()
