@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx,cli
+EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx,cli,river
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo transcript test lint types contracts tests test-slow bench reproduce reproduce-quick clean
@@ -48,7 +48,7 @@ bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod skops skl2onnx
 	for part in false_alarm exact_fit baselines defaults criteria coverage groups false_discovery dirty explanations \
-		awkward search_speed scale files scoring uncertainty command_line; do \
+		awkward search_speed scale files scoring uncertainty command_line drift; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 # The page is written from what could be run, also where a task failed.

@@ -69,7 +69,8 @@ def tell(settings: Settings, state: State, numbers: Vector, normal: Vector) -> S
             state = state.but(pending=state.pending.where(pending, trust=float(value)))
         which = np.isin(state.memory.number, named)
         if np.any(which):
-            state = _trusting(settings, state, which, float(value))
+            less = which & (state.memory.trust < 1) if value else which
+            state = _trusting(settings, state, less, float(value))
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # What was strange is as a rule out of the reach of features that were chosen without it.
             state = renew(settings, state) if value else state

@@ -299,8 +299,7 @@ class Stream(OneClassClassifier):
         self._keep_state(header, settings, state, detector)
         events = tuple(event for event in state.events if event.number >= known.n_events)
         self._tell_of(events)
-        numbers_ = np.arange(known.seen, state.seen)
-        return Verdict(numbers_, -np.concatenate(losses), np.concatenate(labels), events)
+        return Verdict(np.arange(known.seen, state.seen), -np.concatenate(losses), np.concatenate(labels), events)
 
     def _open(
         self,
