@@ -127,6 +127,7 @@ def test_moments_are_carried_to_new_features_exactly_within_their_span(aakelm, r
         np.testing.assert_allclose(getattr(moved, name), getattr(expected, name), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")
 def test_what_is_carried_to_a_new_plan_is_close_and_says_how_close(aakelm, rows, fresh):
     """Rows beyond the memory of a half-life live on in the moments."""
     long = np.concatenate([rows] * 8)
