@@ -12,7 +12,7 @@ from oneclass.contract.independence import warn_if_dependent
 from oneclass.datasets import load, names
 
 QUICK = {"OCRF": {"n_estimators": 5}, "AutoencoderDetector": {"max_iter": 20}, "KCentersDetector": {"n_init": 2}}
-CLASSIFIERS = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", *sorted(oneclass.baselines.__all__))
+CLASSIFIERS = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM", *sorted(oneclass.baselines.__all__))
 
 
 def persons(rng, n, visits, noise, d=4):
