@@ -75,6 +75,7 @@ def test_chunks_are_the_rows(machine, rows, fresh):
         assert_agree(actual, expected, 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @PLAIN
 def test_weights_are_copies(machine, rows, fresh):
     w = np.tile([1, 2, 3], 20)

@@ -140,6 +140,7 @@ def test_the_user_overrules_the_plan():
     }
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # rows follow one another
 def test_rows_in_the_order_of_time_teach_the_clock_and_not_the_calendar():
     n, rng = 300, np.random.default_rng(0)
 

@@ -82,6 +82,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"colour": ["red", "blue"] * 50, "mass": [i % 10 for i in range(100)]})
+    >>> table = table.sample(frac=1, random_state=0)
     >>> model = TableDetector().fit(table)
     >>> strange = pd.DataFrame({"colour": ["red", "red"], "mass": ["4", "400"]})
     >>> model.predict(strange)

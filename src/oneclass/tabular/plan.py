@@ -72,6 +72,7 @@ class ColumnPlan:
     >>> import numpy as np
     >>> from oneclass import TableDetector
     >>> table = np.array([[float(i % 7), "ab"[i % 2]] for i in range(40)], dtype=object)
+    >>> table = np.random.default_rng(0).permutation(table)
     >>> TableDetector().fit(table).plan_
     column  taken for  because             made of it
     0       number     numbers             0
