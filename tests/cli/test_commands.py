@@ -35,6 +35,7 @@ def folder(tmp_path, monkeypatch):
     parcels(ROWS, 0).to_csv("normal.csv", index=False)
     parcels(20, 1).to_csv("new.csv", index=False)
     parcels(20, 2).assign(price=99.0).to_csv("odd.csv", index=False)
+    np.savetxt("numbers.csv", np.random.default_rng(0).normal(size=(600, 3)), delimiter=",")
     pd.concat([parcels(ROWS, 0), parcels(2, 2).assign(price=[99.0, -99.0])]).to_csv("table.csv", index=False)
     return tmp_path
 

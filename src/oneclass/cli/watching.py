@@ -1,0 +1,114 @@
+"""Rows that keep coming, line by line, and a stream that is kept in a file between two blocks of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..files import load
+from ..stream import Stream
+
+__all__ = ["watch_lines"]
+
+#: Seconds between two looks at a file that may grow.
+_PAUSE = 0.2
+
+
+def watch_lines(
+    file: IO[str],
+    place: str,
+    new: Stream,
+    say: Callable[[str], object],
+    *,
+    opening: int,
+    delimiter: str,
+    follow: bool,
+    from_start: bool,
+) -> Stream:
+    """Judge and learn the rows of a file of numbers until it ends, or for ever if it is to `follow`.
+
+    The stream goes on where the file `place` says that it was, or begins with `opening` rows. Alarms and events are
+    said as lines of JSON; then the stream is saved. Whoever is killed in between says some again, and loses none. Rows
+    that the stream has seen are skipped where lines come `from_start` again, as those of a file do.
+    """
+    stream = load(place) if Path(place).exists() else new
+    if not isinstance(stream, Stream):
+        raise ValueError(
+            f"{place}: only the file of a Stream can be watched with, and this is a {type(stream).__name__}"
+        )
+    seen = getattr(stream, "n_seen_", 0)
+    lines = _lines(file, follow=follow)
+    first = next((line for line in lines if line), None)
+    if first is None:
+        return stream
+    names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in first.split(delimiter)]
+    rows = lines if names else chain([first], lines)
+    skipped = seen if from_start else 0
+    for block in _blocks(rows, opening if seen == 0 else stream.every, stream.every, skipped):
+        X = _numbers(block, delimiter, seen)
+        seen += len(X)
+        verdict = stream.watch(X)
+        for i in np.flatnonzero(verdict.labels < 0):
+            say(json.dumps({"alarm": int(verdict.rows[i]), "score": float(verdict.scores[i])}))
+        for event in verdict.events:
+            moved = [{"column": names[c.column] if names else c.column, "from": c.before, "to": c.after}
+                     for c in event.columns]  # fmt: skip
+            say(json.dumps({"event": event.kind, "row": event.row, "rows": len(event.rows),
+                            "evidence": event.evidence, "columns": moved}))  # fmt: skip
+        stream.save(place)
+    return stream
+
+
+def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
+    """Whole lines, and an empty one where there are no more for now."""
+    part = ""
+    while True:
+        part += file.readline()
+        if part.endswith("\n") or (part and not follow):
+            line, part = part.strip(), ""
+            if line:
+                yield line
+        elif not follow:
+            return
+        else:
+            yield ""
+            time.sleep(_PAUSE)
+
+
+def _blocks(lines: Iterator[str], first: int, size: int, skipped: int) -> Iterator[list[str]]:
+    """Lines by blocks, the first of another size; what there is when no more come for now."""
+    rows = (line for line in lines if line) if skipped else lines
+    for _ in islice(rows, skipped):
+        pass
+    block: list[str] = []
+    for line in lines:
+        if line:
+            block.append(line)
+        if len(block) >= first or (not line and block and first == size):
+            yield block
+            block, first = [], size
+    if block:
+        yield block
+
+
+def _is_row(line: str, delimiter: str) -> bool:
+    try:
+        [float(cell) for cell in line.split(delimiter)]
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(block: list[str], delimiter: str, seen: int) -> np.ndarray[Any, Any]:
+    """The rows of a block."""
+    cells = [line.split(delimiter) for line in block]
+    for i, row in enumerate(cells):
+        if len(row) != len(cells[0]) or not _is_row(block[i], delimiter):
+            raise ValueError(f"row {seen + i}: a line must hold {len(cells[0])} numbers, got {block[i]!r}")
+    return np.array(cells, dtype=float)

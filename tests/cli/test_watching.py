@@ -1,0 +1,119 @@
+"""``oneclass watch``: alarms and events line by line, and a state that loses nothing."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import oneclass
+from oneclass.cli import ending
+from oneclass.cli.commands import oneclass as group
+
+WATCH = "watch rows.csv --state stream.oneclass --opening 200 --window 300"
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 2))
+    X[450:] += 9.0
+    return X
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch, X):
+    """Writes the first rows of the stream as a table."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(n, header="a,b\n"):
+        (tmp_path / "rows.csv").write_text(header + "".join(f"{a!r},{b!r}\n" for a, b in X[:n].tolist()))
+
+    return write
+
+
+def run(line, capsys):
+    code = ending.leave(lambda: group.main(shlex.split(line), prog_name="oneclass", standalone_mode=False))
+    said = capsys.readouterr()
+    return code, [json.loads(line) for line in said.out.splitlines()], said.err
+
+
+def watched(X, opening=200):
+    stream, found = oneclass.Stream(window=300), []
+    for a, b in [(0, opening), *((a, a + 50) for a in range(opening, len(X), 50))]:
+        verdict = stream.watch(X[a:b])
+        found += verdict.rows[verdict.labels < 0].tolist()
+    return stream, found
+
+
+def test_what_is_watched_is_what_the_library_says(written, X, capsys):
+    written(700)
+    code, said, _ = run(WATCH, capsys)
+    stream, alarms = watched(X)
+    assert code == 0
+    assert [line["alarm"] for line in said if "alarm" in line] == alarms
+    assert [(line["event"], line["row"]) for line in said if "event" in line] == [
+        (event.kind, event.row) for event in stream.events_
+    ]
+    change = next(line for line in said if line.get("event") == "change")
+    assert {moved["column"] for moved in change["columns"]} == {"a", "b"}
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
+
+
+def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
+    said = []
+    for n in (450, 600, 700):
+        written(n)
+        code, lines, _ = run(WATCH, capsys)
+        said += lines
+        assert code == 0
+    stream, alarms = watched(X)
+    assert [line["alarm"] for line in said if "alarm" in line] == alarms
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
+
+
+def test_standard_input_goes_on_without_skipping(written, X, tmp_path):
+    command = [sys.executable, "-m", "oneclass", *shlex.split(WATCH.replace("rows.csv", "-"))]
+    for a, b in ((0, 450), (450, 700)):
+        text = "".join(f"{x!r},{y!r}\n" for x, y in X[a:b].tolist())
+        subprocess.run(command, input=text, text=True, check=True, capture_output=True, cwd=tmp_path)
+    stream, _ = watched(X)
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("1,2\n" * 3 + "1,x\n", "row 3: a line must hold 2 numbers, got '1,x'"),
+        ("1,2\n1,2,3\n", "row 1: a line must hold 2 numbers, got '1,2,3'"),
+        ("1,2\n1,nan\n", "NaN"),
+    ],
+)
+def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path, capsys, content, sentence):
+    (tmp_path / "rows.csv").write_text(content)
+    code, said, err = run(WATCH, capsys)
+    assert (code, said) == (ending.BAD_DATA, [])
+    assert sentence in err
+    assert not (tmp_path / "stream.oneclass").exists()
+
+
+def test_lines_that_are_added_are_followed(written, X, tmp_path):
+    written(400)
+    command = [sys.executable, "-m", "oneclass", *shlex.split(WATCH), "--follow"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path, env=os.environ) as process:
+        deadline, path = time.monotonic() + 60, tmp_path / "stream.oneclass"
+        while time.monotonic() < deadline and not (path.exists() and oneclass.load(path).n_seen_ == 400):
+            time.sleep(0.05)
+        with (tmp_path / "rows.csv").open("a") as file:
+            file.write("".join(f"{a!r},{b!r}\n" for a, b in X[400:430].tolist()) + "1.5,")
+        while time.monotonic() < deadline and oneclass.load(path).n_seen_ != 430:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert oneclass.load(path).n_seen_ == 430
+    assert process.returncode == ending.INTERRUPTED
