@@ -145,14 +145,15 @@ def main() -> None:
         for label, (given, colour) in lines.items():
             right.plot(row, 100 * rolling(given, anomaly), color=colour, label=label)
         right.axhline(100 * DELTA, color="black", linewidth=0.8, linestyle=":")
-        recall = np.mean(alarm[anomaly])
-        right.set(ylim=(0, 102), ylabel="false alarms, % of 200", title=f"stream: {recall:.0%} of anomalies found")
-        for event in stream.events_:
-            if event.kind in COLOURS:
-                for axis in (left, right):
-                    axis.axvline(event.row - OPENING, color=COLOURS[event.kind], linewidth=1.2, alpha=0.8)
-                right.text(event.row - OPENING + 15, 90, event.kind, color=COLOURS[event.kind], fontsize=8)
-        print(f"{name}: {[(e.kind, e.row - OPENING) for e in stream.events_ if e.kind in COLOURS]}")
+        found = ", ".join(f"{label} {np.mean(given[anomaly]):.0%}" for label, (given, _) in lines.items())
+        right.set(ylim=(0, 102), ylabel="false alarms, % of 200")
+        right.set_title(f"anomalies found: {found}", fontsize=9)
+        events = [(event.kind, event.row - OPENING) for event in stream.events_ if event.kind in COLOURS]
+        for i, (kind, place) in enumerate(events):
+            for axis in (left, right):
+                axis.axvline(place, color=COLOURS[kind], linewidth=1.2, alpha=0.8)
+            right.text(place + 15, 90 - 12 * i, kind, color=COLOURS[kind], fontsize=8)
+        print(f"{name}: {events}")
     axes[0, 0].legend(loc="upper left", fontsize=8)
     axes[0, 1].legend(loc="center left", fontsize=8)
     for axis in axes[-1]:

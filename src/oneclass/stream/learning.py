@@ -27,6 +27,9 @@ from .state import Settings, State
 
 __all__ = ["begin", "judged", "learn"]
 
+#: Rows scaled, and their features.
+Known = tuple[Vector, Vector]
+
 #: Losses that it takes to tell who is strange.
 _ENOUGH = 20
 #: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
@@ -55,23 +58,28 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
     return replace(state, memory=_bounded(settings, memory)[0])
 
 
-def judged(settings: Settings, state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[State, Vector]:
-    """The stream with more rows pending, and their features."""
+def judged(state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[State, Known]:
+    """The stream with more rows pending; these rows scaled, and their features."""
     Z = state.plan.scaler(X)
     F = state.plan.features(Z)
     loss = state.losses(Z, F)
     time = np.full(len(X), np.nan) if time is None else time
     rows = Memory.of(X, number=state.seen, time=time, loss=loss, alarm=loss > state.threshold, trust=told)
     pending = state.pending + rows if len(state.pending) else rows
-    return state.but(pending=pending, seen=state.seen + len(X)), F
+    return state.but(pending=pending, seen=state.seen + len(X)), (Z, F)
 
 
-def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
-    """Learn what is pending: believe, forget, add, and adopt what waited long enough; features may be known."""
-    rows, patience = state.pending, settings.patience
+def learn(settings: Settings, state: State, known: Known | None = None) -> State:
+    """Learn what is pending: believe, forget, add, and adopt what waited long enough.
+
+    All of it may be `known` already, scaled and as features.
+    """
+    rows, patience, before = state.pending, settings.patience, state.learned
     state = state.but(pending=rows[:0])
-    Z = state.plan.scaler(rows.X)
-    F = state.plan.features(Z) if F is None or len(F) != len(rows) else F
+    if known is None or len(known[0]) != len(rows):
+        Z = state.plan.scaler(rows.X)
+        known = Z, state.plan.features(Z)
+    Z, F = known
     state = _test(settings, state, rows)
     told = rows.trust
     rows, single, held = _believed(patience, state, rows, Z)
@@ -84,7 +92,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     now, going_on = float(rows.time[-1]), bool(np.mean(state.memory.waiting[-STRETCH:]) > 0.5)
     state = _added(settings, replace(state, level=level), rows, Z, F, now)
     if patience is None:
-        return renew(settings, state) if due(settings, state) else state
+        return renew(settings, state) if due(settings, state, before) else state
     fresh = held & np.isnan(told)
     if np.any(fresh) and not going_on:
         evidence = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
@@ -93,7 +101,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     found = ripe(patience, waiting, good, state.seen, state.plan)
     if found is not None:
         return adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence)
-    return renew(settings, state) if due(settings, state) else state
+    return renew(settings, state) if due(settings, state, before) else state
 
 
 def _test(settings: Settings, state: State, rows: Memory) -> State:
@@ -119,8 +127,8 @@ def _believed(patience: Patience | None, state: State, rows: Memory, Z: Vector) 
     backed = np.ones(len(rows))
     if sure:
         # Rows less strange than most need nobody to vouch for them.
-        asked, memory = rows.loss > np.median(losses), state.memory
-        backed[asked] = backing(state.plan.kernel, Z[asked], state.plan.scaler(memory.X), trusted_rows(memory))
+        asked, memory, plan = rows.loss > np.median(losses), state.memory, state.plan
+        backed[asked] = backing(plan.kernel, plan.scaler, Z[asked], memory.X, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
     doubted = strange | held | (backed < _DOUBTED)
     counted = np.where(known, normal, ~doubted)

@@ -9,6 +9,7 @@ another world is read from who else waits and who else came.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,22 +142,22 @@ def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
     return np.asarray(ratio**steepness)
 
 
-def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Vector) -> Vector:
-    """How far the ten most similar of the known rows vouch for each row: one when half of them are trusted."""
+def backing(kernel: Kernel, scale: Callable[[Vector], Vector], Z: Vector, X: Vector, trusted: Vector) -> Vector:
+    """How far the ten most similar of the known rows `X` vouch for each scaled row: one when half are trusted."""
     half = _NEIGHBOURS // 2
     backed = np.ones(len(Z))
-    doubtful, good = known[~trusted], known[trusted]
-    if len(doubtful) <= half or not len(Z):
+    if np.sum(~trusted) <= half or not len(Z):
         return backed
     # Where half of the neighbours could be doubtful, the sixth most similar of those must be closer than the fifth of
     # the trusted: rows for which a sample of the trusted shows that it is not need no further look.
-    close = -np.partition(-kernel(Z, doubtful), half, axis=1)[:, half]
-    sampled = good[:: max(1, len(good) // _SAMPLED)]
-    near = np.sum(kernel(Z, sampled) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
+    close = -np.partition(-kernel(Z, scale(X[~trusted])), half, axis=1)[:, half]
+    good = np.flatnonzero(trusted)
+    sampled = X[good[:: max(1, len(good) // _SAMPLED)]]
+    near = np.sum(kernel(Z, scale(sampled)) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
     open_ = np.flatnonzero(near < half)
     if open_.size:
-        similar = kernel(Z[open_], known)
-        k = min(_NEIGHBOURS, len(known))
+        similar = kernel(Z[open_], scale(X))
+        k = min(_NEIGHBOURS, len(X))
         nearest = np.argpartition(-similar, k - 1, axis=1)[:, :k]
         backed[open_] = np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1))
     return backed

@@ -19,12 +19,19 @@ __all__ = ["due", "held_out", "planned", "renew"]
 
 #: Weight below which a row has no pull of its own that could be told from rounding.
 _WEIGHTLESS = 1e-6
+#: Rows between two looks at how a plan fits.
+_LOOK = 100
 #: Share of the weight below which rows that are gone are not missed.
 _NEGLIGIBLE = 1e-6
 
 
-def due(settings: Settings, state: State) -> bool:
-    """Whether the plan no longer fits: twice the rows it was made by are known, or the world has moved under it."""
+def due(settings: Settings, state: State, before: float) -> bool:
+    """Whether the plan no longer fits: twice the rows it was made by are known, or the world has moved under it.
+
+    Worth a look every so many rows, of which `before` were learned when the last ones came.
+    """
+    if state.weight > 4 * _LOOK and state.learned // _LOOK == before // _LOOK:
+        return False
     if settings.forgetting.half_life is None and settings.forgetting.window is None and not _is_whole(state):
         return False
     first, now = state.planned, Fitting.of(state.plan, state.moments, state.memory)
