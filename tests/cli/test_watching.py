@@ -1,5 +1,6 @@
 """``oneclass watch``: alarms and events line by line, and a state that loses nothing."""
 
+import io
 import json
 import os
 import shlex
@@ -77,11 +78,11 @@ def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
 
 
-def test_standard_input_goes_on_without_skipping(written, X, tmp_path):
-    command = [sys.executable, "-m", "oneclass", *shlex.split(WATCH.replace("rows.csv", "-"))]
+def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch):
     for a, b in ((0, 450), (450, 700)):
         text = "".join(f"{x!r},{y!r}\n" for x, y in X[a:b].tolist())
-        subprocess.run(command, input=text, text=True, check=True, capture_output=True, cwd=tmp_path)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        assert run(WATCH.replace("rows.csv", "-"), capsys)[0] == 0
     stream, _ = watched(X)
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
 
@@ -102,6 +103,7 @@ def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path,
     assert not (tmp_path / "stream.oneclass").exists()
 
 
+@pytest.mark.slow
 def test_lines_that_are_added_are_followed(written, X, tmp_path):
     written(400)
     command = [sys.executable, "-m", "oneclass", *shlex.split(WATCH), "--follow"]
