@@ -111,6 +111,8 @@ class Baseline(OneClassClassifier):
     _published: ClassVar[tuple[str, ...]] = ()
     #: Whether held-out losses cost so little that every fit has them; else only one whose threshold needs them does.
     _held_out_for_free: ClassVar[bool] = False
+    #: Whether losses change with the scale of a feature.
+    _minds_scale: ClassVar[bool] = True
 
     scale: str | bool
     scaler_: Scaler
@@ -184,7 +186,7 @@ class Baseline(OneClassClassifier):
         model = self._learn(training)
         held_out = calibration = None
         if decision.held_out or self._held_out_for_free:
-            if training.scales_itself:
+            if self._minds_scale and training.scales_itself:
                 losses = self._losses_by_folds(model, training)
             elif groups is not None:
                 losses = self._losses_by_groups(model, training, groups)

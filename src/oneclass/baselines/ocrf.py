@@ -173,6 +173,7 @@ class OCRF(Slow):
     thresholds: ClassVar = {**Slow.thresholds, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
     held_out_thresholds: ClassVar = ("loo", "oob")
     _held_out_for_free: ClassVar = True
+    _minds_scale: ClassVar = False
     _published: ClassVar = ("generator", "trees", "rows")
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
 

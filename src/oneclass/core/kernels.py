@@ -184,7 +184,7 @@ class Precomputed:
 
     def diagonal(self, X: Array) -> Array:
         """Not known: the kernel of a new row with itself is not among its values with the training rows."""
-        raise ValueError("kernel='precomputed' does not tell k(z, z); use score='reconstruction'")
+        raise ValueError("kernel='precomputed' does not tell k(z, z); use loss='reconstruction'")
 
 
 @dataclass(frozen=True)
