@@ -67,7 +67,7 @@ def detectors(train: np.ndarray) -> Iterator[tuple[str, object, Blame]]:
     for model in (VAAKELM(), AAKELM(kernel="rbf", sigma="local", C=64.0, scale="zscore"), PCADetector()):
         model.fit(train)
         name = "default VAAKELM" if isinstance(model, VAAKELM) else repr(model)
-        yield name, model, lambda rows, model=model: model.explain(rows).argmin(axis=1)
+        yield name, model, lambda rows, model=model: model.explain(rows).shares.argmax(axis=1)
     default = VAAKELM().fit(train)
     yield "largest z-score, rows of the default", default, by_z
     yield "nearest normal row, rows of the default", default, by_nearest

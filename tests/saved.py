@@ -80,9 +80,10 @@ def answers(model, fresh):
     """All that a fitted classifier says of rows."""
     verbs = ["score_samples", "decision_function", "predict"]
     verbs += ["p_value"] if getattr(model, "calibration_", None) is not None else []
-    if getattr(model, "loss", None) != "uncertainty":
-        verbs += [verb for verb in ("explain", "reconstruct") if hasattr(model, verb)]
-    return {verb: getattr(model, verb)(fresh) for verb in verbs} | {"offset_": np.array(model.offset_)}
+    verbs += ["reconstruct"] if hasattr(model, "reconstruct") else []
+    if getattr(model, "kernel", None) != "precomputed":
+        verbs += ["explain"]
+    return {verb: np.asarray(getattr(model, verb)(fresh)) for verb in verbs} | {"offset_": np.array(model.offset_)}
 
 
 def assert_same_bits(actual, expected):

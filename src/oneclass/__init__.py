@@ -13,6 +13,7 @@ from .baselines import (
     Parzen,
     PCADetector,
 )
+from .contract.explanation import Explanation, Reason
 from .contract.independence import time_blocks
 from .contract.notices import DependentRowsWarning
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
@@ -42,6 +43,7 @@ __all__ = [
     "VOCKELM",
     "AutoencoderDetector",
     "DependentRowsWarning",
+    "Explanation",
     "Fourier",
     "KCentersDetector",
     "KMeansDetector",
@@ -59,6 +61,7 @@ __all__ = [
     "Parzen",
     "Patience",
     "Polynomial",
+    "Reason",
     "Stream",
     "TableDetector",
     "TableFile",

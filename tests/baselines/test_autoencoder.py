@@ -52,7 +52,7 @@ def test_the_network_has_the_papers_shape_by_default(curve):
     hidden = np.tanh(model.scaler_(curve) @ model.coefs_[0] + model.intercepts_[0])
     outputs = hidden @ model.coefs_[1] + model.intercepts_[1]
     np.testing.assert_allclose(model.reconstruct(curve), model.scaler_.inverse(outputs))
-    np.testing.assert_allclose(model.explain(curve), -((model.scaler_(curve) - outputs) ** 2))
+    np.testing.assert_allclose(model.explain(curve).parts, ((model.scaler_(curve) - outputs) ** 2))
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu", "logistic", "identity"])

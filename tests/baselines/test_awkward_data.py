@@ -63,8 +63,10 @@ def test_every_verb_answers_with_numbers(name, X, threshold):
     if model.calibration_ is not None:
         p = model.p_value(Z)
         assert ((p > 0) & (p <= 1)).all()
-    if hasattr(model, "explain"):
-        np.testing.assert_allclose(model.explain(Z).sum(axis=1), model.score_samples(Z), rtol=1e-4)
+    found = model.explain(Z)
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+    if found.exact:
+        np.testing.assert_allclose(-found.parts.sum(axis=1), model.score_samples(Z), rtol=1e-4)
 
 
 def test_without_a_budget_training_rows_are_accepted(name, X):

@@ -13,7 +13,7 @@ def test_the_loss_is_the_reconstruction_error_of_scikit_learns_pca(rows, fresh, 
     expected = (fresh - peer.inverse_transform(peer.transform(fresh))) ** 2
     model = PCADetector(n_components=kept, scale=False, delta=0.0).fit(rows)
     assert model.n_components_ == peer.n_components_
-    np.testing.assert_allclose(model.explain(fresh), -expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.explain(fresh).parts, expected, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "d"), [(25, 6), (60, 30), (8, 12)])

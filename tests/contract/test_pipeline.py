@@ -130,7 +130,7 @@ def test_a_pipeline_is_cloned_set_and_told_what_to_return():
     assert type(twin) is OneClassPipeline
     assert twin[-1].feature_names_in_.tolist() == ["size", "size_b"]
     assert (twin[-1].C_, pipe.get_params()["aakelm__C"]) == (3.0, AAKELM().C)
-    assert twin.explain(table(5)[["size", "size_b"]]).shape == (5, 2)
+    assert twin.explain(table(5)[["size", "size_b"]]).shares.shape == (5, 2)
 
 
 # Columns.
@@ -146,9 +146,9 @@ def test_shares_of_encoded_columns_are_folded_back_onto_the_given_ones(make):
     X = table()
     X.loc[::9, "size"] = np.nan
     pipe = make_one_class_pipeline(encoder(), StandardScaler(), make()).fit(X)
-    shares, names = pipe[-1].explain(pipe[:-1].transform(X)), pipe[0].get_feature_names_out()
-    found = pipe.explain(X)
-    np.testing.assert_allclose(found.sum(axis=1), pipe.score_samples(X))
+    shares, names = pipe[-1].explain(pipe[:-1].transform(X)).parts, pipe[0].get_feature_names_out()
+    found = pipe.explain(X).parts
+    np.testing.assert_allclose(-found.sum(axis=1), pipe.score_samples(X))
     kinds = ["one-hot__kind_a", "one-hot__kind_size_b", "one-hot__kind_0"]
     sizes = [j for j, name in enumerate(names) if name in ("two__size", "two__missingindicator_size")]
     assert len(sizes) == 2

@@ -33,7 +33,7 @@ def units(model):
 def said(model, fresh):
     verbs = ["score_samples", "p_value"]
     if hasattr(model, "reconstruct"):
-        verbs += ["reconstruct"] if model.loss == "uncertainty" else ["reconstruct", "explain"]
+        verbs += ["reconstruct", "explain"]
     return [np.array([model.offset_]), *(getattr(model, verb)(fresh) for verb in verbs)]
 
 

@@ -67,7 +67,7 @@ def test_tables_that_need_preprocessing_are_searched_without_outliers(table, mak
     best = OneClassPipeline(search.best_estimator_.steps)
     for verb in ("p_value", "false_discovery", "explain", "reconstruct", "predict", "score_samples"):
         np.testing.assert_array_equal(getattr(search, verb)(table), getattr(best, verb)(table))
-    assert search.explain(table).shape == (60, 4)
+    assert search.explain(table).shares.shape == (60, 4)
     assert set(search.reconstruct(table)[:, 3]) <= {"large", "small"}
     np.testing.assert_array_equal(search.p_value(table, tail="pareto"), best.p_value(table, tail="pareto"))
     assert (search.interval(0.1), search.offset_) == (best.interval(0.1), best.offset_)

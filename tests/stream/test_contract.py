@@ -55,7 +55,7 @@ def test_what_a_stream_watched_is_what_it_would_have_said(aakelm, rows):
 
 def test_shares_of_columns_sum_to_the_score(aakelm, rows, fresh):
     stream = Stream(aakelm).fit(rows)
-    np.testing.assert_allclose(stream.explain(fresh).sum(axis=1), stream.score_samples(fresh), rtol=1e-10)
+    np.testing.assert_allclose(-stream.explain(fresh).parts.sum(axis=1), stream.score_samples(fresh), rtol=1e-10)
 
 
 def test_labels_of_an_opening_are_those_of_a_machine(aakelm, rows, fresh):

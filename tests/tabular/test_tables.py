@@ -87,24 +87,26 @@ def test_the_first_reason_is_the_planted_column_in_nine_of_ten_flagged_rows(mode
     for column, value in PLANTED.items():
         fresh.loc[planted == column, column] = value
     flagged = model.predict(fresh) == -1
-    first = np.array([row[0].column for row in model.reasons(fresh)])
+    first = np.array([row[0].column for row in model.explain(fresh).top()])
     assert flagged.mean() > 0.95
     assert (first == planted)[flagged].mean() >= 0.9
 
 
-def test_shares_of_the_tables_columns_sum_to_the_score(model):
+def test_parts_of_the_tables_columns_sum_to_the_loss_and_shares_to_one(model):
     fresh = visits(20, 1)
     fresh.loc[3, ["age", "lab"]] = np.nan
-    shares = model.explain(fresh)
-    np.testing.assert_allclose(shares.sum(axis=1), model.score_samples(fresh), rtol=1e-9)
-    assert (shares[:, [0, 8]] == 0).all()  # id and unit
+    found = model.explain(fresh)
+    np.testing.assert_allclose(found.parts.sum(axis=1), -model.score_samples(fresh), rtol=1e-9)
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+    assert (found.shares[:, [0, 8]] == 0).all()  # id and unit
+    assert all(row == {None} for row in map(set, found.expected[:, [0, 8]]))
 
 
 def test_a_gap_where_training_rows_had_none_is_strange_and_blamed_on_its_column(model):
     fresh = visits(30, 1)
     fresh["income"] = np.nan
     assert (model.predict(fresh) == -1).mean() > 0.9
-    assert all(row[0].column == "income" and row[0].value != row[0].value for row in model.reasons(fresh))
+    assert all(row[0].column == "income" and row[0].value != row[0].value for row in model.explain(fresh).top(1))
 
 
 def test_frames_of_all_libraries_are_the_same_table(model):
@@ -232,7 +234,7 @@ def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
     np.testing.assert_array_equal(again.score_samples(fresh), model.score_samples(fresh))
     np.testing.assert_array_equal(again.explain(fresh), model.explain(fresh))
     assert repr(again.plan_) == repr(model.plan_)
-    assert again.reasons(fresh) == model.reasons(fresh)
+    assert again.explain(fresh).top() == model.explain(fresh).top()
 
 
 def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):

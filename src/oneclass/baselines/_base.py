@@ -50,6 +50,15 @@ class ExplainedModel(ABC):
     def contributions(self, Z: Array) -> Array:
         """Every feature's part of the loss, for rows in z-scores."""
 
+    @abstractmethod
+    def expected(self, Z: Array) -> Array:
+        """What would have been normal, in z-scores."""
+
+    @property
+    def least(self) -> Array | float:
+        """The least that every feature's part can be."""
+        return 0.0
+
     def losses(self, Z: Array) -> Array:
         """Loss of each row in z-scores."""
         return self.contributions(Z).sum(axis=1)
@@ -288,6 +297,9 @@ class Baseline(OneClassClassifier):
     def _losses(self, X: Array) -> Array:
         return self.model_.losses(self.scaler_(X))
 
+    def _kept_rows(self) -> Array | None:
+        return getattr(self.model_, "kept", None)
+
     def _read_training(self, X: Any) -> tuple[Array, Header]:
         self._refuse_foreign(X)
         rows, header = read_training_rows(self, X)
@@ -308,21 +320,14 @@ class Explained(Baseline):
 
     model_: ExplainedModel
 
-    def explain(self, X: Any) -> Array:
-        """Contribution of every feature to the score.
+    def _parts(self, rows: Array) -> Array | None:
+        return self.model_.contributions(self.scaler_(rows))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to explain.
+    def _least_parts(self) -> Array | float:
+        return self.model_.least
 
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
-            to blame.
-        """
-        return self._of_rows(X, lambda rows: -self.model_.contributions(self.scaler_(rows)))
+    def _expected(self, rows: Array) -> Array | None:
+        return self.scaler_.inverse(self.model_.expected(self.scaler_(rows)))
 
 
 def count_distinct(Z: Array) -> int:

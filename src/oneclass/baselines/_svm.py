@@ -44,6 +44,11 @@ class Description(ABC):
     def losses(self, Z: Array) -> Array:
         """Loss of each row in z-scores."""
 
+    @property
+    def kept(self) -> Array | None:
+        """Support vectors of the target class."""
+        return None if isinstance(self.kernel, Precomputed) else self.support_vectors[self.dual_coef > 0]
+
     def similarity(self, Z: Array) -> Array:
         """``sum_i a_i k(x_i, z)``."""
         if isinstance(self.kernel, Precomputed):

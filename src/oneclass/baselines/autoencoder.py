@@ -116,7 +116,7 @@ class AutoencoderDetector(Explained):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        return self._of_rows(X, lambda rows: self.scaler_.inverse(self.model_.outputs(self.scaler_(rows))))
+        return self._of_rows(X, self._expected)
 
     def _learn(self, training: Training) -> _Network:
         Z, max_iter = training.Z, check_integer(self, "max_iter", 1)
@@ -168,11 +168,11 @@ class _Network(ExplainedModel):
     activation: str
     n_iter: int
 
-    def outputs(self, Z: Array) -> Array:
+    def expected(self, Z: Array) -> Array:
         activate = _ACTIVATIONS[self.activation]
         for coefs, intercepts in zip(self.coefs[:-1], self.intercepts[:-1], strict=True):
             Z = activate(Z @ coefs + intercepts)
         return Z @ self.coefs[-1] + self.intercepts[-1]
 
     def contributions(self, Z: Array) -> Array:
-        return (Z - self.outputs(Z)) ** 2
+        return (Z - self.expected(Z)) ** 2

@@ -123,8 +123,15 @@ class _Balls(ExplainedModel):
     radius: float
     rounding: Rounding
 
+    @property
+    def kept(self) -> Array:
+        return self.cluster_centers
+
+    def expected(self, Z: Array) -> Array:
+        return self.cluster_centers[nearest(Z, self.cluster_centers)]
+
     def contributions(self, Z: Array) -> Array:
-        return self.rounding.beyond(Z - self.cluster_centers[nearest(Z, self.cluster_centers)], Z) ** 2
+        return self.rounding.beyond(Z - self.expected(Z), Z) ** 2
 
 
 def _settle(rows: Array, centers: Array) -> tuple[float, Array]:

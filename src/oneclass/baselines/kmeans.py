@@ -105,7 +105,10 @@ class _Clusters(ExplainedModel):
     n_rows: int
     rounding: Rounding
 
+    def expected(self, Z: Array) -> Array:
+        return self.cluster_centers[nearest(Z, self.cluster_centers)]
+
     def contributions(self, Z: Array) -> Array:
-        gaps = Z - self.cluster_centers[nearest(Z, self.cluster_centers)]
+        gaps = Z - self.expected(Z)
         # The mean of copies of a row is the row but for the roundings of the sum, one for each.
         return self.rounding.beyond(gaps, Z, roundings=self.n_rows) ** 2

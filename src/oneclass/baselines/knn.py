@@ -145,8 +145,18 @@ class _Neighbourhood(ExplainedModel):
     nearest: Array  # of each training row, the nearest others
     rounding: Rounding
 
+    @property
+    def kept(self) -> Array:
+        return self.rows
+
     def contributions(self, Z: Array) -> Array:
         return self.measure(Z, self.index.of(Z, self.n_neighbors)[1])
+
+    def expected(self, Z: Array) -> Array:
+        nearest = self.index.of(Z, self.n_neighbors)[1]
+        if self.method == "kappa":
+            return self.rows[nearest[:, -1]]
+        return sum(self.rows[of] for of in nearest.T) / self.n_neighbors
 
     def measure(self, Z: Array, nearest: Array) -> Array:
         """Squared distances of rows to the training rows `nearest` to each, feature by feature."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..contract.checks import check_integer
 from ..core.arrays import Array
 from ..core.threshold import Decision, Ranks
-from ._base import Training
+from ._base import Explained, ExplainedModel, Training
 from ._neighbours import LOW
 from ._patience import Slow
 from ._rounding import Rounding
@@ -20,7 +20,7 @@ __all__ = ["MSTDetector"]
 
 
 @final
-class MSTDetector(Slow):
+class MSTDetector(Slow, Explained):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
     The target class lives around the rows and around the straight lines between neighbours [1]_: the loss is the
@@ -129,15 +129,30 @@ def _usual_length(lengths: Array, delta: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Tree:
+class _Tree(ExplainedModel):
     vertices: Array
     edges: Array
     lengths: Array
     segments: Segments
     rounding: Rounding
 
+    @property
+    def kept(self) -> Array:
+        return self.vertices
+
     def losses(self, Z: Array) -> Array:
-        return np.linalg.norm(self.rounding.beyond(self.segments.gaps(Z), Z), axis=1)
+        return np.linalg.norm(self._gaps(Z), axis=1)
+
+    def contributions(self, Z: Array) -> Array:
+        """The squared distance is a sum over features; these parts of the distance itself are as large beside it."""
+        gaps = self._gaps(Z)
+        return gaps**2 / np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), np.finfo(float).tiny)
+
+    def expected(self, Z: Array) -> Array:
+        return Z - self._gaps(Z)
+
+    def _gaps(self, Z: Array) -> Array:
+        return self.rounding.beyond(self.segments.gaps(Z), Z)
 
 
 def _without_strays(edges: Array, usual: Array, copies: Array) -> Array:

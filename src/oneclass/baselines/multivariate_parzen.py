@@ -117,6 +117,10 @@ class _Mixture:
     width: float
     whitening: Array | None
 
+    @property
+    def kept(self) -> Array:
+        return self.rows if self.whitening is None else np.linalg.solve(self.whitening.T, self.rows.T).T
+
     def losses(self, Z: Array) -> Array:
         U = Z if self.whitening is None else Z @ self.whitening
         return self.log_norm - self._log_sums(U, None)

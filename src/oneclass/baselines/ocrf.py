@@ -253,6 +253,10 @@ class _Forest:
     seen: _Seen
     n_jobs: int | None
 
+    @property
+    def kept(self) -> Array:
+        return self.rows
+
     def losses(self, Z: Array) -> Array:
         parts = blocks(len(Z), 4 * len(self.trees), Z, for_products=True)
         return np.concatenate([self._vote(Z[a:b]) for a, b in parts])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -103,6 +104,20 @@ class _Densities(ExplainedModel):
     @property
     def widths(self) -> Array:
         return np.array([density.width for density in self.densities])
+
+    @property
+    def least(self) -> Array:
+        return self._likeliest[1]
+
+    def expected(self, Z: Array) -> Array:
+        return np.broadcast_to(self._likeliest[0], Z.shape)
+
+    @cached_property
+    def _likeliest(self) -> tuple[Array, Array]:
+        """The likeliest known value of every feature, and its part of the loss."""
+        found = [(density.points, -density.log(density.points)) for density in self.densities]
+        best = [(points[losses.argmin()], losses.min()) for points, losses in found]
+        return tuple(np.array(best).T)
 
     def contributions(self, Z: Array) -> Array:
         return -np.stack([density.log(z) for density, z in zip(self.densities, Z.T, strict=True)], axis=1)

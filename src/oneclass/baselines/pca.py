@@ -162,6 +162,9 @@ class _Plane(ExplainedModel):
         rounding = self.rounding_off_the_plane(Z) + spreads * self.rounding_off_the_plane(self.farthest)
         return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
 
+    def expected(self, Z: Array) -> Array:
+        return self.mean + (Z - self.mean) @ self.components.T @ self.components
+
     def rounding_off_the_plane(self, Z: Array) -> Array:
         """What the rounding of rows and of their projection leaves of residuals."""
         rounding, directions = self.rounding(Z), np.abs(self.components)

@@ -196,7 +196,6 @@ def score(
       oneclass score model.oneclass - --alpha 0.01 < new.csv > scored.csv
     """  # fmt: skip
     sink, known = sink_of(output), _model(model)
-    reasons = reasons if hasattr(known, "explain") else 0
     with source_of(table, **reading) as source:
         first, _ = _first_rows(source)
         names = [str(name) for name in _names(first)]
@@ -222,8 +221,6 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Any) -> 
       oneclass explain model.oneclass new.csv --row 17
     """
     known = _model(model)
-    if not hasattr(known, "explain"):
-        raise ValueError(f"{type(known.detector_).__name__} has no shares of columns to explain rows by")
     with source_of(table, **reading) as source:
         frame, before = None, 0
         for block in source:
@@ -234,11 +231,13 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Any) -> 
     if frame is None:
         raise ValueError(f"--row must be at most {before}, the number of rows, got {row}")
     p, label = float(known.p_value(frame)[0]), int(known.predict(frame)[0])
-    reasons = known.reasons(frame, len(known.plan_.used))[0]
+    found = known.explain(frame)
+    reasons = found.row(0)
     fields = {"row": row, "p_value": p, "label": label, "reasons": [reason._asdict() for reason in reasons]}
+    fields |= {"exact": found.exact, "method": found.method}
     verdict = "an outlier" if label < 0 else "normal"
-    lines = [f"row {row} is {verdict}: p={p:.3g}", *(f"{reason.share:12.4g}  {reason}" for reason in reasons)]
-    _say(fields, as_json, "\n".join(lines))
+    lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
+    _say(fields, as_json, "\n".join([f"row {row} is {verdict}: p={p:.3g}", *lines, found.method]))
 
 
 @oneclass.command()
@@ -284,8 +283,7 @@ def screen(
     odd = rows[found.odd].rename(columns=str)
     written: dict[str, Any] = {"row": found.odd.nonzero()[0] + 1, "screen_p_value": found.p_values[found.odd]}
     if len(odd):
-        named = known.reasons(rows[found.odd], 1)
-        written["reason"] = [str(reasons[0]) for reasons in named]
+        written["reason"] = [str(reasons[0]) for reasons in known.explain(rows[found.odd]).top(1)]
     else:
         written["reason"] = pa.array([], pa.string())
     with writing(sink) as write:

@@ -19,6 +19,7 @@ from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
 from .checks import check_choice, check_number, check_option, check_value, read_scaling
+from .explaining import Explains
 from .grouping import read_groups, without_groups
 from .notices import warn
 from .reading import Header, read_rows, read_training_rows
@@ -28,7 +29,7 @@ from .screening import Screening, Stayed, judge_rows
 __all__ = ["OneClassClassifier", "decision_of"]
 
 
-class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A loss, larger for stranger rows, and everything that follows from it.
 
     A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
@@ -421,13 +422,20 @@ class OneClassClassifier(Saved, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
         score, *p, label = to_numpy(self._answer(X, columns)).T
         return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
 
+    def _finite_losses(self, rows: Array) -> Array:
+        """Losses, of which those that overflowed, of rows beyond all measure, are the largest number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._losses(rows)
+        xp = namespace(found)
+        return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
+
     def _accepts(self, rows: Array, threshold: float) -> Array:
         """Whether the loss of each row is at most the threshold."""
-        return _finite(self._losses, rows) <= threshold
+        return self._finite_losses(rows) <= threshold
 
     def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the scores of the rows."""
-        return self._of_rows(X, lambda rows: verb(-_finite(self._losses, rows)))
+        return self._of_rows(X, lambda rows: verb(-self._finite_losses(rows)))
 
     def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
@@ -458,14 +466,6 @@ def decision_of(classifier: OneClassClassifier) -> rules.Decision:
             f"held-out losses and promises no rate; got {confidence!r}"
         )
     return rules.Decision(rule, delta, held_out, confidence)
-
-
-def _finite(losses: Callable[[Array], Array], rows: Array) -> Array:
-    """Losses that overflowed, of rows beyond all measure, as the largest number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = losses(rows)
-    xp = namespace(found)
-    return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
 
 
 def _labels(normal: Array) -> Array:

@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array, to_numpy
 from ..engines.chunks import Transformed
 from .columns import NoWayBackError, folded, origins, restored
+from .explaining import index_of, names_of
+from .explanation import Explanation
 from .screening import Screening
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
@@ -68,8 +70,8 @@ class OneClassPipeline(Pipeline):
     >>> strange = np.array([[9.0, "a"]], dtype=object)
     >>> pipe.predict(strange), pipe.p_value(strange).round(3)
     (array([-1]), array([0.01]))
-    >>> pipe.explain(strange).shape  # a column each, of three that the detector sees
-    (1, 2)
+    >>> pipe.explain(strange).top(1)  # of two columns, where the detector sees three
+    [(Reason(column=0, value=9.0, expected=1.8016..., share=1.0),)]
     """
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
@@ -229,25 +231,48 @@ class OneClassPipeline(Pipeline):
         return found
 
     @_if_last_has("explain")
-    def explain(self, X: Any) -> NDArray[Any]:
-        """Contribution of every given column to the score.
+    def explain(self, X: Any, neighbours: int = 0) -> Explanation:
+        """Why rows are as strange as they are, in the given columns.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain.
+        neighbours : int, default=0
+            Nearest normal rows to tell for each row, where the classifier keeps any.
 
         Returns
         -------
-        array of shape (n_samples, n_features)
-            One row a sample, one column a given column; a row sums to its score. The most negative column is the most
-            to blame; dropped ones have no part. Refused where a step makes columns of several others.
+        Explanation
+            Dropped columns have no share; there are no expected values, nor neighbours, where a step has no inverse.
+            Refused where a step makes columns of several others.
         """
-        shares, n = to_numpy(self._ask("explain", X)), np.shape(X)[1]
+        found: Explanation = self._ask("explain", X, neighbours=neighbours)
+        n = np.shape(X)[1]
         try:
-            return folded(shares, origins(self._before, n), n)
+            of = origins(self._before, n)
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
+        values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        return Explanation(
+            values=values,
+            expected=self._led_back(found.expected, values.shape),
+            shares=folded(found.shares, of, n),
+            parts=folded(found.parts, of, n),
+            names=names_of(X, n),
+            index=index_of(X, len(values)),
+            exact=found.exact,
+            method=found.method,
+            neighbours=None if found.neighbours is None else self._led_back(found.neighbours, values.shape),
+        )
+
+    def _led_back(self, made: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """Prepared rows in the given columns; None where there is no way back."""
+        cells = (*made.shape[:-1], shape[1])
+        try:
+            return restored(self._before, made.reshape(-1, made.shape[-1])).reshape(cells)
+        except NoWayBackError:
+            return np.full(cells, None, dtype=object)
 
     @_if_last_has("reconstruct")
     def reconstruct(self, X: Any) -> NDArray[Any]:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier, decision_of
 from ..contract.checks import check_magnitudes, check_square
@@ -35,7 +34,8 @@ from ..engines.chunks import with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from .choices import recipe_of, seed_of
-from .exact import Check, Fit, early_answers, fit_exactly, in_blocks, losses_of
+from .exact import Check, Fit, early_answers, fit_exactly, losses_of
+from .explaining import expected_of, kept_rows, parts_of
 
 __all__ = ["AutoAssociative", "KernelMachine"]
 
@@ -298,6 +298,15 @@ class KernelMachine(OneClassClassifier):
             accepted[left] = super()._accepts(rows[left], threshold)
         return accepted
 
+    def _parts(self, rows: Array) -> Array | None:
+        return parts_of(self.machine_, rows)
+
+    def _expected(self, rows: Array) -> Array | None:
+        return expected_of(self.machine_, rows)
+
+    def _kept_rows(self) -> Array | None:
+        return kept_rows(self.machine_)
+
     def _read(self, X: Any) -> Array:
         rows = super()._read(X)
         rows = rows if self.device_ is None else to_device(rows, self.device_)
@@ -333,32 +342,7 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        return self._of_rows(X, lambda rows: in_blocks(self.machine_, rows, self.machine_.rebuilt))
-
-    def explain(self, X: Any) -> Array:
-        """Contribution of every feature to the score: minus its share of the loss.
-
-        The loss ``reconstruction`` is a sum of squared residuals in z-scores, one a feature; ``predictive`` adds to
-        each feature an equal part of the machine's uncertainty about the whole row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to explain.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            One row a sample, one column a feature; a row sums to its score. The most negative feature is the most
-            to blame.
-        """
-        check_is_fitted(self)
-        if self.machine_.plan.recipe.loss == "uncertainty":
-            raise AttributeError(
-                f"{self._name}: loss='uncertainty' is one number for the whole row and has no shares of features; "
-                "use loss='predictive' or 'reconstruction'"
-            )
-        return self._of_rows(X, lambda rows: -in_blocks(self.machine_, rows, self.machine_.blame))
+        return self._of_rows(X, self._expected)
 
 
 def _columns(K: Array, kept: Array) -> Array:

@@ -105,9 +105,9 @@ class BestEstimator:
         return self._best.score_chunks(source, sink, **options)
 
     @_if_it_has("explain")
-    def explain(self, X: Any) -> Any:
-        """Contributions of the features by the best estimator."""
-        return self._ask("explain", X)
+    def explain(self, X: Any, neighbours: int = 0) -> Any:
+        """Why rows are as strange as they are to the best estimator."""
+        return self._ask("explain", X, neighbours=neighbours)
 
     @_if_it_has("reconstruct")
     def reconstruct(self, X: Any) -> Any:

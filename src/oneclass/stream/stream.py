@@ -19,9 +19,10 @@ from ..contract.reading import Header, read_rows, read_training_rows, read_weigh
 from ..contract.screening import Stayed
 from ..core.arrays import Array, to_numpy
 from ..core.machine import Machine
-from ..core.scaling import ColumnMoments
+from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Rule, conformal
-from ..machines.exact import in_blocks, losses_of
+from ..machines.exact import losses_of
+from ..machines.explaining import expected_of, parts_of
 from .choices import default_machine, detector_of, read_labels, read_times, settings_of
 from .events import Event
 from .feedback import doubt, forget, tell
@@ -484,23 +485,20 @@ class Stream(OneClassClassifier):
     def _read(self, X: Any) -> Array:
         return np.asarray(to_numpy(super()._read(X)), dtype=float)
 
-    def explain(self, X: Any) -> Array:
-        """Contribution of every feature to the score: minus its share of the loss.
+    @property
+    def scaler_(self) -> Scaler:  # type: ignore[override]
+        """The scaling of the machine."""
+        return self.machine_.plan.scaler
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to explain.
+    def _parts(self, rows: Array) -> Array | None:
+        return parts_of(self.machine_, rows)
 
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            One row a sample, one column a feature; a row sums to its score.
-        """
-        recipe = self.machine_.plan.recipe
-        if recipe.constant is not None or recipe.loss == "uncertainty":
-            raise AttributeError(f"{self._name}: the loss of this machine has no shares of features")
-        return self._of_rows(X, lambda rows: -in_blocks(self.machine_, rows, self.machine_.blame))
+    def _expected(self, rows: Array) -> Array | None:
+        return expected_of(self.machine_, rows)
+
+    def _kept_rows(self) -> Array | None:
+        memory = self._state().memory
+        return self.scaler_(memory.X[memory.trust > 0])
 
 
 def _last_time(known: State | Opening | None) -> float:

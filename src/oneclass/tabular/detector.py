@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar, final
+from typing import Any, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.explaining import index_of
+from ..contract.explanation import Explanation
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.screening import Screening
@@ -24,25 +26,12 @@ from .frames import columns_of
 from .plan import ColumnPlan
 from .planning import make_plan
 
-__all__ = ["Reason", "TableDetector"]
+__all__ = ["TableDetector"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Rows of a source that a plan is made of.
 _SAMPLE = 50_000
-
-
-class Reason(NamedTuple):
-    """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame."""
-
-    column: str | int
-    value: Any
-    expected: Any
-    share: float
-
-    def __str__(self) -> str:
-        said = f"{self.column}={_said(self.value)}"
-        return said if self.expected is None else f"{said} (expected {_said(self.expected)})"
 
 
 def _if_detector_has(method: str) -> Callable[[Method], Method]:
@@ -87,7 +76,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     >>> strange = pd.DataFrame({"colour": ["red", "red"], "mass": ["4", "400"]})
     >>> model.predict(strange)
     array([ 1, -1])
-    >>> model.reasons(strange)[1][0].column
+    >>> model.explain(strange).top(1)[1][0].column
     'mass'
     """
 
@@ -236,46 +225,48 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return self.detector_.interval(alpha, confidence)
 
     @_if_detector_has("explain")
-    def explain(self, X: Any) -> NDArray[np.float64]:
-        """Contribution of every column of the table to the score; a row sums to its score.
+    def explain(self, X: Any, neighbours: int = 0) -> Explanation:
+        """Why rows are as strange as they are, in the table's columns.
 
         Shares of the numbers that one column became are added up; what all have in common is spread evenly.
-        """
-        rows = self.encode(X)
-        return self.plan_.fold(to_numpy(self.detector_.explain(rows)), X, owner=self._name)
-
-    @_if_detector_has("reconstruct")
-    def reconstruct(self, X: Any) -> NDArray[Any]:
-        """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
-        return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
-
-    @_if_detector_has("explain")
-    def reasons(self, X: Any, n: int = 3) -> list[list[Reason]]:
-        """The columns most to blame for each row, with their values and, where the detector rebuilds, expected ones.
 
         Parameters
         ----------
         X : table
             Rows to explain.
-        n : int, default=3
-            Columns for each row, the worst first.
+        neighbours : int, default=0
+            Nearest normal rows to tell for each row, where the detector keeps any.
 
         Returns
         -------
-        list of lists of Reason
+        Explanation
+            Columns that were left out have no share, and None as the expected value.
         """
-        shares = self.explain(X)
-        expected = self.reconstruct(X) if hasattr(self.detector_, "reconstruct") else None
-        table = columns_of(X, self._name)
-        names = [column.name for column in self.plan_.columns]
-        worst = np.argsort(shares, axis=1, kind="stable")[:, : min(n, len(self.plan_.used))]
-        return [
-            [
-                Reason(names[j], table[names[j]][i], None if expected is None else expected[i, j], float(shares[i, j]))
-                for j in row
-            ]
-            for i, row in enumerate(worst)
-        ]
+        rows, table = self.encode(X), columns_of(X, self._name)
+        found = self.detector_.explain(rows, neighbours=neighbours)
+        names = tuple(column.name for column in self.plan_.columns)
+        values = np.full((len(rows), len(names)), None, dtype=object)
+        for j, name in enumerate(names):
+            values[:, j] = list(table[name]) if name in table else None  # a list, so that times stay times
+        near = found.neighbours
+        if near is not None:
+            near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
+        return Explanation(
+            values=values,
+            expected=self.plan_.restore(found.expected),
+            shares=self.plan_.fold(found.shares, X, owner=self._name),
+            parts=self.plan_.fold(found.parts, X, owner=self._name),
+            names=names,
+            index=index_of(X, len(rows)),
+            exact=found.exact,
+            method=found.method,
+            neighbours=near,
+        )
+
+    @_if_detector_has("reconstruct")
+    def reconstruct(self, X: Any) -> NDArray[Any]:
+        """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
+        return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
 
     def score_chunks(
         self,
@@ -314,7 +305,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             odd = np.flatnonzero(score < offset)
             said = np.full((len(score), reasons), "", dtype=object)
             if reasons and len(odd):
-                for i, row in zip(odd, self.reasons(_rows(block, odd), reasons), strict=True):
+                for i, row in zip(odd, self.explain(_rows(block, odd)).top(reasons), strict=True):
                     said[i, : len(row)] = [str(reason) for reason in row]
             return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
 
@@ -340,14 +331,6 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _said(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    if isinstance(value, np.datetime64):
-        return str(value.astype("datetime64[m]")).replace("T", " ")
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _rows(block: Any, places: NDArray[np.intp]) -> Any:

@@ -173,7 +173,7 @@ class ColumnPlan:
         table's columns, and not by how many numbers each became.
         """
         used = self.used
-        common = np.minimum(shares.max(axis=1, keepdims=True), 0.0)
+        common = np.maximum(shares.min(axis=1, keepdims=True), 0.0)
         origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
         rest = shares - common
         total = folded(rest[:, : len(origin)], origin, len(used)) + common * shares.shape[1] / len(used)

@@ -1,0 +1,212 @@
+"""Explanation: why rows are strange, as a value: for every row and column its value, the expected one and its share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Explanation", "Reason", "shares_of"]
+
+Name = str | int
+Float = NDArray[np.float64]
+
+#: Rows, and columns of each, that are shown.
+_ROWS, _COLUMNS = 5, 3
+
+
+class Reason(NamedTuple):
+    """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame.
+
+    Examples
+    --------
+    >>> from oneclass import Reason
+    >>> print(Reason("mass", 400.0, 4.5, 0.97))
+    mass=400 (expected 4.5)
+    """
+
+    column: Name
+    value: Any
+    expected: Any
+    share: float
+
+    def __str__(self) -> str:
+        said = f"{self.column}={_said(self.value)}"
+        return said if self.expected is None else f"{said} (expected {_said(self.expected)})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanation:
+    """Why rows are as strange as they are; ``np.asarray`` gives the shares.
+
+    A share is not the bare part of the loss: a value that no training row came near, such as the only lit pixel of a
+    corner, can be a hundred times all others together. Shares go by ``log(1 + t²)``, `t` the part of the loss over that
+    of one column of a row at the threshold, which leaves the order of the columns as it is.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        What the rows hold, in the user's units.
+    expected : array of shape (n_rows, n_columns)
+        What would have been normal there; None or NaN where the classifier looks at no such column.
+    shares : array of shape (n_rows, n_columns)
+        Each column's share of the blame: none is negative, and a row sums to one.
+    parts : array of shape (n_rows, n_columns)
+        Each column's part of the loss, before any taming; where `exact` a row sums to minus its score.
+    names : tuple of str or int
+        The columns; their places, where they have no names.
+    index : array of shape (n_rows,)
+        Labels of the rows: those of a data frame, else their places.
+    exact : bool
+        Whether the loss is a sum over the columns and these are its parts; else parts are measured by substitution.
+    method : str
+        How parts were found, in words.
+    neighbours : array of shape (n_rows, k, n_columns) or None
+        The nearest normal rows of each row, if any were asked for, the nearest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import VAAKELM
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = VAAKELM().fit(X).explain([[0.0, 9.0, 0.5]])
+    >>> found.top(1)[0][0].column
+    1
+    >>> found.exact
+    True
+    >>> found.folded({"first two": [0, 1]}).names
+    ('first two', 2)
+    """
+
+    values: NDArray[Any]
+    expected: NDArray[Any]
+    shares: Float
+    parts: NDArray[Any]
+    names: tuple[Name, ...]
+    index: NDArray[Any]
+    exact: bool
+    method: str
+    neighbours: NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.shares, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else "measured by substitution"
+        lines = [f"Explanation of {len(self)} rows by {len(self.names)} columns, {how}"]
+        for label, reasons in zip(self.index[:_ROWS], self[:_ROWS].top(_COLUMNS), strict=True):
+            lines.append(f"  {label}: " + ", ".join(f"{reason} {reason.share:.0%}" for reason in reasons))
+        return "\n".join(lines + [f"  and {len(self) - _ROWS} more"] * (len(self) > _ROWS))
+
+    def __getitem__(self, rows: Any) -> Explanation:
+        """The same of some of the rows: a slice, a mask or their places."""
+        some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "index")}
+        return replace(self, **some, neighbours=None if self.neighbours is None else self.neighbours[rows])
+
+    def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
+        """The columns most to blame for each row, the worst first; those without any share are left out.
+
+        Parameters
+        ----------
+        k : int, default=3
+            Columns for each row, at most.
+
+        Returns
+        -------
+        list of tuples of Reason
+        """
+        worst = np.argsort(-self.shares, axis=1, kind="stable")[:, :k]
+        return [
+            tuple(self._reason(i, j) for j in columns if self.shares[i, j] > 0)
+            for i, columns in enumerate(worst.tolist())
+        ]
+
+    def row(self, i: int) -> tuple[Reason, ...]:
+        """All columns that have a share in row `i`, counted from 0, the worst first."""
+        return self[i : i + 1 or None].top(len(self.names))[0]
+
+    def _reason(self, i: int, j: int) -> Reason:
+        return Reason(self.names[j], _plain(self.values[i, j]), _plain(self.expected[i, j]), float(self.shares[i, j]))
+
+    def folded(self, groups: Mapping[str, Sequence[Name]]) -> Explanation:
+        """Groups of columns as one column each, with their shares added up.
+
+        Parameters
+        ----------
+        groups : dict of str to list of columns
+            The columns of each group, none in two of them. A group stands where its first column stood; its value and
+            expected value are those of its column most to blame, row by row.
+
+        Returns
+        -------
+        Explanation
+        """
+        of = {column: name for name, columns in groups.items() for column in columns}
+        if unknown := [column for column in of if column not in self.names]:
+            raise ValueError(f"Explanation: groups must be of columns that there are, got {unknown[0]!r}")
+        if len(of) < sum(map(len, groups.values())):
+            raise ValueError("Explanation: a column must be in one group at most")
+        names: tuple[Name, ...] = tuple(dict.fromkeys(of.get(name, name) for name in self.names))
+        members = [[j for j, name in enumerate(self.names) if of.get(name, name) == folded] for folded in names]
+        worst = np.stack([np.array(m)[self.shares[:, m].argmax(axis=1)] for m in members], axis=1)
+        return replace(
+            self,
+            values=np.take_along_axis(self.values, worst, 1),
+            expected=np.take_along_axis(self.expected, worst, 1),
+            shares=np.stack([self.shares[:, m].sum(axis=1) for m in members], axis=1),
+            parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
+            names=names,
+            neighbours=None if self.neighbours is None else np.take_along_axis(self.neighbours, worst[:, None], 2),
+        )
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a line for every row and column: row, column, value, expected, share."""
+        import pandas as pd
+
+        n, d = self.shares.shape
+        return pd.DataFrame(
+            {
+                "row": np.repeat(self.index, d),
+                "column": np.tile(np.array(self.names, dtype=object), n),
+                "value": self.values.ravel(),
+                "expected": self.expected.ravel(),
+                "share": self.shares.ravel(),
+            }
+        )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A dict for every row: its label as ``row``, and as ``columns`` those with a share, the worst first."""
+        rows = zip(self.index.tolist(), self.top(len(self.names)), strict=True)
+        return [{"row": label, "columns": [reason._asdict() for reason in reasons]} for label, reasons in rows]
+
+
+def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
+    """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any."""
+    parts = np.nan_to_num(parts.astype(float), nan=0.0, posinf=np.finfo(float).max)
+    usual = np.broadcast_to(np.asarray(usual, dtype=float), (len(parts), 1))
+    least = np.maximum(parts.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        t = np.clip(parts / usual, 0, 1e150)
+    blame = np.where(usual > 0, np.log1p(t * t), parts / least)
+    total = blame.sum(axis=1, keepdims=True)
+    shares: Float = np.where(total > 0, blame / np.where(total > 0, total, 1), 1 / parts.shape[1])
+    return shares
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's as one of Python's; times stay what they are."""
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
+
+
+def _said(value: Any) -> str:
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[m]")).replace("T", " ")
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
