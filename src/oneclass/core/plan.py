@@ -75,12 +75,26 @@ class Plan:
 
     def moments(self, X: Array, w: Array | None) -> Moments:
         """Moments of one chunk, cluster by cluster."""
-        Z, features = self.scaler(X), self.features
+        Z = self.scaler(X)
+        if self.centres is None:
+            return self._summed(Z, w)
+        xp = namespace(Z)
+        # One cluster after the other, and not one block after the other: as few sums of matrices, and as little memory.
+        return Moments.stack(
+            [
+                self._summed(xp.take(Z, members, axis=0), None if w is None else xp.take(w, members))
+                for members in self._by_cluster(Z)
+            ]
+        )
+
+    def _summed(self, Z: Array, w: Array | None) -> Moments:
+        features, target = self.features, self.recipe.target
         total: Moments | None = None
         for a, b in blocks(Z.shape[0], features.width, Z, for_products=True):
-            part = self.moments_of(Z[a:b, :], features(Z[a:b, :]), None if w is None else w[a:b])
+            rows = Z[a:b, :]
+            part = Moments.of(features(rows), target(rows), None if w is None else w[a:b])
             total = part if total is None else total + part
-        return self.moments_of(Z, features(Z), w) if total is None else total
+        return Moments.nothing(features(Z), target(Z)) if total is None else total
 
     def moments_of(self, Z: Array, F: Array, w: Array | None) -> Moments:
         """The same of scaled rows whose features are known; may overwrite the features."""
@@ -88,10 +102,8 @@ class Plan:
         if self.centres is None:
             return Moments.of(F, target(Z), w) if Z.shape[0] else Moments.nothing(F, target(Z))
         xp = namespace(Z)
-        labels = clusters.assign(Z, self.centres) if Z.shape[0] else xp.zeros(0, dtype=xp.int64, device=device(Z))
         parts = []
-        for p in range(self.centres.shape[0]):
-            members = xp.nonzero(labels == p)[0]
+        for members in self._by_cluster(Z):
             rows, features = xp.take(Z, members, axis=0), xp.take(F, members, axis=0)
             weights = None if w is None else xp.take(w, members)
             some = rows.shape[0] > 0
@@ -99,6 +111,13 @@ class Plan:
                 Moments.of(features, target(rows), weights) if some else Moments.nothing(features, target(rows))
             )
         return Moments.stack(parts)
+
+    def _by_cluster(self, Z: Array) -> list[Array]:
+        """The rows of each cluster."""
+        xp = namespace(Z)
+        centres: Array = self.centres
+        labels = clusters.assign(Z, centres) if Z.shape[0] else xp.zeros(0, dtype=xp.int64, device=device(Z))
+        return [xp.nonzero(labels == p)[0] for p in range(centres.shape[0])]
 
     @property
     def features(self) -> FeatureMap:
