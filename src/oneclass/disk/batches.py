@@ -13,7 +13,7 @@ from .formats import arrow
 __all__ = ["CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block"]
 
 #: Rows of a block, and bytes of its numbers, at most.
-_ROWS, _BYTES = 65_536, 16 << 20
+_ROWS, _BYTES = 16_384, 16 << 20
 
 #: What reads some columns in blocks of so many rows.
 Batches = Callable[[list[str], int], Iterable[Any]]

@@ -15,24 +15,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cells", "read_cells"]
+from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
-#: What people write where nothing is known.
-_NOTHING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", "."])
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+__all__ = ["Cells", "Words", "read_cells"]
+
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
-_CODE = re.compile(r"[+-]?0\d")
+
+
+@dataclass(frozen=True)
+class Words:
+    """Text in cells: the different words, None for a gap, and the place of each cell's word among them."""
+
+    levels: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    def where(self, chosen: NDArray[np.bool_]) -> list[Any]:
+        """The different words of some cells."""
+        return [self.levels[code] for code in np.unique(self.codes[chosen])]
 
 
 @dataclass(frozen=True)
 class Cells:
     """Cells of one column: `numbers` with NaN, `times` with NaT or `words` with None in gaps, as far as they are such.
 
-    Words and numbers mixed have both: `numbers` is NaN where a word stands.
+    Words and numbers mixed have both: `numbers` is NaN where a word stands. So have flags that were written in words.
     """
 
     kind: str
-    words: NDArray[Any] | None = None
+    words: Words | None = None
     numbers: NDArray[np.float64] | None = None
     times: NDArray[np.datetime64] | None = None
 
@@ -40,18 +50,16 @@ class Cells:
     def gaps(self) -> NDArray[np.bool_]:
         """Where nothing is known."""
         if self.words is not None:
-            return np.array([word is None for word in self.words], dtype=np.bool_)
+            return np.array([word is None for word in self.words.levels], dtype=np.bool_)[self.words.codes]
         return np.isnan(self.numbers) if self.times is None else np.isnat(self.times)  # type: ignore[arg-type]
 
-    def as_words(self) -> NDArray[Any]:
-        """The cells as text, None in gaps: whole numbers without decimals, so that 3 and 3.0 are one."""
+    def as_words(self) -> Words:
+        """The cells as text: whole numbers without decimals, so that 3 and 3.0 are one."""
         if self.words is not None:
             return self.words
         values: NDArray[Any] = self.numbers if self.times is None else self.times  # type: ignore[assignment]
         distinct, codes = np.unique(values, return_inverse=True)
-        named = np.empty(len(distinct), dtype=object)
-        named[:] = [_word(value, self.kind) for value in distinct]
-        return np.asarray(named[codes.reshape(-1)])
+        return Words(_objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
 
 
 def _word(value: Any, kind: str) -> str | None:
@@ -64,8 +72,14 @@ def _word(value: Any, kind: str) -> str | None:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def read_cells(column: NDArray[Any], label: str) -> Cells:
-    """The cells of a column called so."""
+def read_cells(column: Any, label: str) -> Cells:
+    """The cells of a column called so: an array, or text of PyArrow."""
+    if not isinstance(column, np.ndarray):
+        distinct, codes = different(column)
+        if (found := meant(distinct)) is None:
+            return _of_distinct(distinct.to_pylist(), codes)
+        is_time = found.dtype.kind == "M"
+        return Cells("time", times=found[codes]) if is_time else Cells("number", numbers=found[codes])
     kind = column.dtype.kind
     if kind == "b":
         return Cells("flag", numbers=column.astype(float))
@@ -77,43 +91,59 @@ def read_cells(column: NDArray[Any], label: str) -> Cells:
     if kind == "m":
         seconds = column.astype("timedelta64[us]").astype(float) / 1e6
         return Cells("number", numbers=np.where(np.isnat(column), np.nan, seconds))
-    return _of_objects(column.tolist(), label)
+    return _of_distinct(*_different(column.tolist(), label))
 
 
-def _of_objects(cells: list[Any], label: str) -> Cells:
+def _different(cells: list[Any], label: str) -> tuple[list[Any], NDArray[np.intp]]:
+    """The different cells in the order in which they come, and the place of each among them."""
     try:
-        distinct = {cell: _plain(cell) for cell in dict.fromkeys(cells)}
+        distinct = list(dict.fromkeys(cells))
     except TypeError:
         kinds = sorted({type(cell).__name__ for cell in cells if cell.__hash__ is None})
         raise TypeError(f"{label} must hold numbers, words or times, but holds a {', a '.join(kinds)}") from None
-    known = [value for value in distinct.values() if value is not None]
+    place = {cell: i for i, cell in enumerate(distinct)}
+    return distinct, np.fromiter(map(place.__getitem__, cells), np.intp, len(cells))
+
+
+def _of_distinct(distinct: list[Any], codes: NDArray[np.intp]) -> Cells:
+    plain = [_plain(cell) for cell in distinct]
+    known = [value for value in plain if value is not None]
     if known and all(isinstance(value, bool) for value in known):
-        return Cells("flag", numbers=_mapped(cells, distinct, float, np.nan))
+        return Cells("flag", numbers=_gaps_as_nan(plain)[codes])
     if known and all(isinstance(value, np.datetime64) or _is_time(value) for value in known):
-        table = {cell: _time(value) for cell, value in distinct.items()}
-        times = np.array([*table.values()], dtype="datetime64[us]")
-        place = dict(zip(table, range(len(table)), strict=True))
-        return Cells("time", times=times[np.fromiter(map(place.__getitem__, cells), np.intp, len(cells))])
-    parsed = {cell: _number(value) for cell, value in distinct.items()}
-    figures = np.fromiter(map(parsed.__getitem__, cells), float, len(cells))
-    if all(value is None or parsed[cell] == parsed[cell] for cell, value in distinct.items()) and known:
-        return Cells("number", numbers=figures)
-    named = {cell: None if value is None else _text(value) for cell, value in distinct.items()}
-    words = np.empty(len(cells), dtype=object)
-    words[:] = [*map(named.__getitem__, cells)]
-    return Cells("words", words=words, numbers=figures)
+        return Cells("time", times=np.array([*map(_time, plain)], dtype="datetime64[us]")[codes])
+    figures = np.array([*map(_number, plain)], dtype=float)
+    if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
+        return Cells("number", numbers=figures[codes])
+    words = _as_words(plain, codes)
+    if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
+        flags = [None if value is None else value.lower() == "true" for value in plain]
+        return Cells("flag", words=words, numbers=_gaps_as_nan(flags)[codes])
+    return Cells("words", words=words, numbers=figures[codes])
 
 
-def _mapped(cells: list[Any], distinct: dict[Any, Any], make: Any, gap: float) -> NDArray[np.float64]:
-    table = {cell: gap if value is None else make(value) for cell, value in distinct.items()}
-    return np.fromiter(map(table.__getitem__, cells), float, len(cells))
+def _as_words(plain: list[Any], codes: NDArray[np.intp]) -> Words:
+    """Each word once, though cells that differ, as 3 and "3" do, say the same."""
+    named = [None if value is None else _text(value) for value in plain]
+    place = {word: i for i, word in enumerate(dict.fromkeys(named))}
+    return Words(_objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
+
+
+def _objects(cells: list[Any]) -> NDArray[Any]:
+    made = np.empty(len(cells), dtype=object)
+    made[:] = cells
+    return made
+
+
+def _gaps_as_nan(flags: list[Any]) -> NDArray[np.float64]:
+    return np.array([np.nan if flag is None else flag for flag in flags], dtype=float)
 
 
 def _plain(cell: Any) -> Any:
     """A cell as str, bool, float or datetime64; None where it says nothing."""
     if isinstance(cell, str):
         word = cell.strip()
-        return None if word.lower() in _NOTHING else word
+        return None if word.lower() in NOTHING else word
     if cell is None or isinstance(cell, bool | np.bool_):
         return None if cell is None else bool(cell)
     if isinstance(cell, numbers.Real | decimal.Decimal):
@@ -132,7 +162,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, str) and _TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
+    return isinstance(value, str) and TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
 
 
 def _time(value: Any) -> Any:
@@ -148,7 +178,7 @@ def _number(value: Any) -> float:
     """The number that a plain value is; codes such as 00123 are none."""
     if isinstance(value, float):
         return value
-    if not isinstance(value, str) or _CODE.match(value) or "_" in value:
+    if not isinstance(value, str) or CODE.match(value) or "_" in value:
         return np.nan
     try:
         found = float(value)

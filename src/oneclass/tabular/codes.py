@@ -68,7 +68,8 @@ class CategoryCode:
     def encode(self, cells: Cells, *, training: bool) -> Matrix:
         """One row of numbers for each cell; a training row does not count itself among those like it."""
         place = {level: i for i, level in enumerate(self.levels)}
-        codes = np.array([place.get(word, -1) for word in cells.as_words()], dtype=np.intp)
+        words = cells.as_words()
+        codes = np.array([place.get(word, -1) for word in words.levels], dtype=np.intp)[words.codes]
         counts = np.array([*self.counts, 0.0])[codes] - (training & (codes >= 0))
         rarity = np.log((self.total - training + 0.5) / (counts + 0.5))
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
@@ -80,7 +81,8 @@ class CategoryCode:
 
     def unknown(self, cells: Cells) -> list[str]:
         """Values that were never seen."""
-        return [word for word in dict.fromkeys(cells.as_words().tolist()) if word not in self.levels and word]
+        known = {None, *self.levels}
+        return [word for word in cells.as_words().levels if word not in known]
 
 
 @dataclass(frozen=True)

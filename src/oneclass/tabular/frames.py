@@ -1,4 +1,8 @@
-"""Frames of pandas, polars and PyArrow, and arrays, as named columns of NumPy; none of these packages is imported."""
+"""Frames of pandas, polars and PyArrow, and arrays, as named columns; none of these packages is imported.
+
+A column is an array of NumPy, or text of PyArrow where that is what the frame holds: objects would take ten times its
+memory, and as long to make as all that is done with them.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["columns_of"]
+__all__ = ["as_array", "columns_of", "joined"]
+
+_TEXT = ("string", "large_string")
 
 
-def columns_of(X: Any, owner: str) -> dict[Any, NDArray[Any]]:
+def columns_of(X: Any, owner: str) -> dict[Any, Any]:
     """The columns of a table by their names; by their places, where they have none."""
     if type(X) is dict:
-        return _named(owner, list(X), [np.asarray(column) for column in X.values()])
+        columns = [column if hasattr(column, "dictionary_encode") else np.asarray(column) for column in X.values()]
+        return _named(owner, list(X), columns)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         raise TypeError(f"{owner}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
     if hasattr(X, "column_names") and hasattr(X, "schema"):  # a table of PyArrow; a record batch has no column_names
@@ -37,7 +44,22 @@ def columns_of(X: Any, owner: str) -> dict[Any, NDArray[Any]]:
     return {place: cells[:, place] for place in range(cells.shape[1])}
 
 
-def _named(owner: str, names: list[Any], columns: list[NDArray[Any]]) -> dict[Any, NDArray[Any]]:
+def as_array(column: Any) -> NDArray[Any]:
+    """A column as an array, None in the gaps of text."""
+    return column if isinstance(column, np.ndarray) else _objects(column.to_pylist())
+
+
+def joined(parts: list[Any]) -> Any:
+    """Parts of one column, one after the other."""
+    if any(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([as_array(part) for part in parts])
+    import pyarrow
+
+    chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
+    return pyarrow.chunked_array([chunk.cast(pyarrow.large_string()) for chunk in chunks])
+
+
+def _named(owner: str, names: list[Any], columns: list[Any]) -> dict[Any, Any]:
     table = dict(zip(names, columns, strict=True))
     if len(table) < len(columns):
         twice = next(name for name in names if names.count(name) > 1)
@@ -45,8 +67,10 @@ def _named(owner: str, names: list[Any], columns: list[NDArray[Any]]) -> dict[An
     return table
 
 
-def _from_pandas(column: Any) -> NDArray[Any]:
+def _from_pandas(column: Any) -> Any:
     kind = column.dtype
+    if getattr(kind, "storage", None) == "pyarrow":
+        return column.array.__arrow_array__()
     if getattr(kind, "tz", None) is not None:
         column = column.dt.tz_localize(None)  # what the clock on the wall says
     values = column.to_numpy() if isinstance(kind, np.dtype) or column.dtype.kind in "mM" else None
@@ -69,7 +93,9 @@ def _from_polars(column: Any) -> NDArray[Any]:
     return _objects(column.to_list())
 
 
-def _from_arrow(column: Any) -> NDArray[Any]:
+def _from_arrow(column: Any) -> Any:
+    if str(column.type) in _TEXT:
+        return column
     if str(column.type).partition("[")[0] in ("timestamp", "duration", "date32", "date64") or not column.null_count:
         cells = np.asarray(
             column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()

@@ -134,10 +134,10 @@ class ColumnPlan:
         wanted = "a time" if isinstance(code, DateCode) else "a number"
         good = ("time",) if isinstance(code, DateCode) else ("number", "flag")
         if cells.kind not in good and not cells.gaps.all() and not getattr(code, "lenient", False):
-            wrong = cells.as_words()[~cells.gaps if cells.numbers is None else ~cells.gaps & np.isnan(cells.numbers)]
+            said = ~cells.gaps if cells.numbers is None else ~cells.gaps & np.isnan(cells.numbers)
             raise ValueError(
                 f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
-                f"{_listed(list(dict.fromkeys(wrong.tolist())) or [cells.kind])}"
+                f"{_listed(cells.as_words().where(said) or [cells.kind])}"
             )
         return cells
 
@@ -160,7 +160,7 @@ class ColumnPlan:
         for column in self.columns:
             if column.always is not None and column.name in table:
                 cells = read_cells(table[column.name], f"{owner}: column {column.name!r}")
-                if others := [word for word in dict.fromkeys(cells.as_words().tolist()) if word != column.always]:
+                if others := [word for word in cells.as_words().levels if word != column.always]:
                     warn(
                         f"{owner}: column {column.name!r} was always {column.always} and is left out, but now holds "
                         f"{_listed(others)}"

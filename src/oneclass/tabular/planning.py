@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,15 +90,14 @@ def _useless(name: Any, cells: Cells, known: int) -> Column | None:
     """A column that no classifier should learn from, and why."""
     if not known:
         return Column(name, "drop", "empty", noticed=True)
-    words = cells.words if cells.kind == "words" else None
     n, distinct = len(cells.gaps), _distinct(cells)
     if distinct == 1 and known == n:
-        always = cells.as_words()[0]
+        always = cells.as_words().levels[0]
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
     if n < _FEW or cells.kind in ("time", "flag"):
         return None
     named = isinstance(name, str) and _ID.search(name) is not None
-    if words is not None:
+    if cells.kind == "words":
         if distinct >= _DISTINCT * known or (named and distinct > _FEW):
             return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
         return None
@@ -114,8 +112,8 @@ def _useless(name: Any, cells: Cells, known: int) -> Column | None:
 
 
 def _distinct(cells: Cells) -> int:
-    if cells.kind == "words":
-        return len(set(cells.words[~cells.gaps].tolist()))  # type: ignore[index]
+    if cells.words is not None:
+        return sum(word is not None for word in cells.words.levels)
     values: Any = cells.numbers if cells.times is None else cells.times
     return len(np.unique(values[~cells.gaps]))
 
@@ -125,13 +123,14 @@ def _category(name: Any, cells: Cells, why: str, owner: str, asked: bool) -> Col
     if not asked and cells.numbers is not None:
         figures, known = ~np.isnan(cells.numbers), int((~cells.gaps).sum())
         if figures.sum() >= known / 2:
-            wrong = words[~figures & ~cells.gaps]
+            wrong = ~figures & ~cells.gaps
+            such = words.where(wrong)[0]
             raise ValueError(
-                f"{owner}: column {name!r} must hold numbers or words, but holds both: {len(wrong)} of {known} cells "
-                f"are no numbers, such as {wrong[0]!r}; say columns={{{name!r}: 'number'}} to take those for gaps, "
+                f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of {known} cells "
+                f"are no numbers, such as {such!r}; say columns={{{name!r}: 'number'}} to take those for gaps, "
                 "or 'category'"
             )
-    counted = Counter(words.tolist()).most_common()
+    counted = zip(words.levels.tolist(), np.bincount(words.codes).tolist(), strict=True)
     levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
     shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
     distinct = len(levels) - (None in levels)

@@ -1,0 +1,50 @@
+"""What text in cells says, and how PyArrow, imported only then, reads a whole column of it at once."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CODE", "FLAGS", "NOTHING", "TIME", "different", "meant"]
+
+#: What people write where nothing is known, and for true and false, in small letters.
+NOTHING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", "."])
+FLAGS = frozenset(["true", "false"])
+TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
+#: Digits that name something: 00123.
+CODE = re.compile(r"[+-]?0\d")
+
+
+def different(column: Any) -> tuple[Any, NDArray[np.intp]]:
+    """The different cells of text of PyArrow in the order in which they come, and the place of each among them."""
+    whole = column.combine_chunks() if hasattr(column, "chunks") else column
+    coded = whole.dictionary_encode(null_encoding="encode")
+    return coded.dictionary, coded.indices.to_numpy().astype(np.intp)
+
+
+def meant(text: Any) -> NDArray[Any] | None:
+    """The numbers, or the times, that all of a column of text of PyArrow says, but for gaps; None if it does not.
+
+    The rules are those of cells one by one; what only these know, such as times of a zone, is left to them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.utf8_trim_whitespace(text)
+    gaps = pc.is_in(pc.utf8_lower(words), value_set=pa.array(sorted(NOTHING), words.type))
+    known = pc.if_else(gaps, pa.scalar(None, words.type), words)
+    if known.null_count == len(known):
+        return None
+    with suppress(pa.ArrowInvalid):
+        numbers = known.cast(pa.float64())
+        codes = pc.match_substring_regex(known, f"^{CODE.pattern}")
+        plain = pc.all(pc.is_finite(numbers)).as_py() and not pc.any(codes).as_py()
+        return np.asarray(numbers.to_numpy(zero_copy_only=False)) if plain else None
+    if pc.all(pc.match_substring_regex(known, f"^(?:{TIME.pattern})$")).as_py():
+        with suppress(pa.ArrowInvalid):  # the thirteenth month
+            return np.asarray(known.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
+    return None

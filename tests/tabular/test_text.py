@@ -1,0 +1,51 @@
+"""Text that PyArrow reads a column at a time says what its cells say one by one."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from oneclass.tabular.cells import read_cells
+
+COLUMNS = {
+    "numbers": ["1", "2.5", "-3e4", " 7 ", ".5"],
+    "numbers and gaps": ["1", "NA", "", None, "n/a", "2", "-"],
+    "a plus sign": ["+5", "6"],
+    "codes": ["007", "12"],
+    "zero": ["0", "0.5", "-0.25"],
+    "infinity": ["inf", "1", "2"],
+    "figures apart": ["1_000", "2"],
+    "words": ["b", "a ", "b", None, "a"],
+    "words and numbers": ["3", "3.0", "three", "?"],
+    "days": ["2024-02-29", "2023-01-01", "nil"],
+    "times": ["2024-02-29 12:30", "2024-02-29T23:59:59.25", "none"],
+    "times of a zone": ["2024-02-29 12:30+01:00", "2024-02-29 12:30Z"],
+    "a thirteenth month": ["2024-13-01", "2024-12-01"],
+    "no time": ["2024-12-01 10", "2024-12-01"],
+    "flags": ["True", "false", "TRUE", "NA"],
+    "nothing": ["", None, "?"],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_column_at_once_says_what_its_cells_say(name, chunks):
+    cells = COLUMNS[name]
+    text = pa.chunked_array([pa.array(cells[i::chunks], pa.string()) for i in range(chunks)])
+    alone = np.array([cell for i in range(chunks) for cell in cells[i::chunks]], dtype=object)
+    found, expected = read_cells(text, name), read_cells(alone, name)
+    assert found.kind == expected.kind
+    np.testing.assert_array_equal(found.gaps, expected.gaps)
+    for part in ("numbers", "times"):
+        a, b = getattr(found, part), getattr(expected, part)
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_array_equal(a, b)
+    words, known = found.as_words(), expected.as_words()
+    np.testing.assert_array_equal(words.levels[words.codes], known.levels[known.codes])
+
+
+def test_different_cells_that_say_the_same_are_one_word():
+    words = read_cells(np.array(["a", " a", 3, "3", "b", None], dtype=object), "x").as_words()
+    assert sorted(words.levels.tolist(), key=str) == ["3", None, "a", "b"]
+    assert words.codes[0] == words.codes[1]
+    assert words.codes[2] == words.codes[3]
