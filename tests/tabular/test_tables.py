@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oneclass
 from oneclass import VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
+from oneclass.tabular import sampling
 
 pytestmark = pytest.mark.filterwarnings("ignore:TableDetector. left out")
 
@@ -117,7 +118,7 @@ def test_frames_of_all_libraries_are_the_same_table(model):
         np.testing.assert_array_equal(model.score_samples(other), expected)
     typed = fresh.assign(city=fresh["city"].astype("category"), lab=fresh["lab"].astype("Float64"))
     np.testing.assert_array_equal(model.score_samples(typed), expected)
-    written = fresh.astype({"age": str, "visit": str, "income": str})
+    written = fresh.astype({"age": str, "visit": str, "income": str, "smokes": str})
     np.testing.assert_allclose(model.score_samples(written), expected, rtol=1e-12)
 
 
@@ -223,6 +224,27 @@ def test_groups_by_name_are_groups_by_hand():
     by_hand = TableDetector(KNNDetector()).fit(table.drop(columns="patient"), groups=np.arange(80) // 4)
     fresh = visits(10, 1)
     np.testing.assert_array_equal(by_name.p_value(fresh), by_hand.p_value(fresh))
+
+
+def test_a_plan_is_made_of_rows_from_all_of_a_source(monkeypatch):
+    monkeypatch.setattr(sampling, "_SAMPLE", 100)
+    drawn = sampling.sample_of([pd.DataFrame({"x": np.arange(a, a + 70)}) for a in range(0, 2100, 70)], "Table")["x"]
+    assert len(drawn) == 100
+    assert (np.diff(drawn) > 0).all()
+    assert np.histogram(drawn, 3, (0, 2100))[0].min() > 20
+
+
+def test_groups_of_chunks_are_held_out_together():
+    table = visits(600, 0).assign(patient=[f"p{i // 3}" for i in range(600)])
+    detector = VAAKELM(approximation=Nystrom(40))
+    model = TableDetector(detector).fit_chunks([table[:250], table[250:]], groups="patient")
+    assert model.calibration_.total == 200
+    numbers = np.column_stack([model.plan_.encode(table, owner="", training=True), np.arange(600) // 3])
+    by_hand = detector.fit_chunks([numbers[:250], numbers[250:]], groups=-1)
+    fresh = visits(10, 1)
+    np.testing.assert_allclose(model.score_samples(fresh), by_hand.score_samples(model.encode(fresh)), rtol=1e-6)
+    with pytest.raises(ValueError, match="groups must name a column of the table, but there is no 'doctor'"):
+        TableDetector(detector).fit_chunks([table], groups="doctor")
 
 
 @pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")

@@ -130,12 +130,12 @@ def fit(
         _refuse_same(source.path, output)
         first, few = _first_rows(source)
         asked = _places(_names(first), _columns(drop, column))
-        whole = few or groups is not None or not hasattr(METHODS[method], "fit_chunks")
+        whole = few or not hasattr(METHODS[method], "fit_chunks")
         model = TableDetector(classifier(method, delta, confidence=confidence), asked or None)
         if whole:
             model.fit(read_all(source), groups=groups)
         else:
-            model.fit_chunks(source, verbose=on_terminal())
+            model.fit_chunks(source, groups=groups, verbose=on_terminal())
         model.save(output)
     rows = int(model.calibration_.total) if model.calibration_ is not None else None
     fields = {"model": output, "method": method, "rows": rows, "columns": _plan(model)}

@@ -15,23 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation
+from ..contract.grouping import group_keys
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.screening import Screening
 from ..core.arrays import to_numpy
-from ..engines.chunks import Transformed, blocks_of
+from ..engines.chunks import Transformed
 from ..engines.scoring import Scored, score_through
 from ..machines import VAAKELM
-from .frames import columns_of
+from .frames import as_array, columns_of
 from .plan import ColumnPlan
 from .planning import make_plan
+from .sampling import sample_of
 
 __all__ = ["TableDetector"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-#: Rows of a source that a plan is made of.
-_SAMPLE = 50_000
 
 
 def _if_detector_has(method: str) -> Callable[[Method], Method]:
@@ -142,10 +141,9 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             plan = make_plan(X, self.columns, owner=self._name)
         else:
             table = columns_of(X, self._name)
-            if groups not in table:
-                raise ValueError(f"{self._name}: groups must name a column of the table, but there is no {groups!r}")
+            self._refuse_unknown(groups, table)
             plan = make_plan(X, self.columns, owner=self._name, groups=groups)
-            groups = table[groups]
+            groups = as_array(table[groups])
         return plan, plan.encode(X, owner=self._name, training=True), groups
 
     @_if_detector_has("fit_chunks")
@@ -157,7 +155,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         chunks : path, TableFile, callable or iterable
             As in the kernel machines; the rows are read once more.
         groups : column name, optional
-            A column to leave out.
+            The column that has the group of each row, as in the kernel machines; it is not learnt from.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -166,12 +164,20 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        plan = make_plan(_sample(chunks), self.columns, owner=self._name, groups=groups)
-
+        sample = sample_of(chunks, self._name)
+        self._refuse_unknown(groups, sample)
+        plan = make_plan(sample, self.columns, owner=self._name, groups=groups)
+        del sample
         # Values that the sample did not hold are no news: these are the training rows.
         encode = partial(plan.encode, owner=self._name, training=True)
-        detector = clone(self._detector()).fit_chunks(Transformed(chunks, encode), verbose=verbose)
+        step = encode if groups is None else partial(_beside_groups, encode, groups, self._name)
+        known = {} if groups is None else {"groups": -1}
+        detector = clone(self._detector()).fit_chunks(Transformed(chunks, step), verbose=verbose, **known)
         return self._keep(plan, detector)
+
+    def _refuse_unknown(self, groups: Any, table: Any) -> None:
+        if groups is not None and groups not in table:
+            raise ValueError(f"{self._name}: groups must name a column of the table, but there is no {groups!r}")
 
     def _keep(self, plan: ColumnPlan, detector: Any) -> Self:
         self.plan_, self.detector_ = plan, detector
@@ -247,7 +253,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         names = tuple(column.name for column in self.plan_.columns)
         values = np.full((len(rows), len(names)), None, dtype=object)
         for j, name in enumerate(names):
-            values[:, j] = list(table[name]) if name in table else None  # a list, so that times stay times
+            values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
         near = found.neighbours
         if near is not None:
             near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
@@ -340,32 +346,7 @@ def _rows(block: Any, places: NDArray[np.intp]) -> Any:
     return block.take(places.tolist()) if hasattr(block, "take") and hasattr(block, "schema") else block[places]
 
 
-def _sample(source: Any) -> Any:
-    """Rows of a source, at random places and in their order; all of them where they are few."""
-    random, kept, keys = np.random.default_rng(0), [], np.empty(0)
-    for block, _ in blocks_of(source):
-        table = columns_of(block, "TableDetector")
-        n = max(len(column) for column in table.values())
-        fresh = random.random(n)
-        if len(keys) >= _SAMPLE:
-            chosen = np.flatnonzero(fresh < np.partition(keys, _SAMPLE - 1)[_SAMPLE - 1])
-        else:
-            chosen = np.arange(n)
-        kept.append({name: column[chosen] for name, column in table.items()})
-        keys = np.concatenate([keys, fresh[chosen]])
-        if len(keys) > 2 * _SAMPLE:
-            kept, keys = _thinned(kept, keys)
-    if not kept:
-        raise ValueError("TableDetector: the source of chunks holds no rows")
-    kept, keys = _thinned(kept, keys)
-    return kept[0]
-
-
-def _thinned(
-    kept: list[dict[Any, NDArray[Any]]], keys: NDArray[np.float64]
-) -> tuple[list[dict[Any, NDArray[Any]]], NDArray[np.float64]]:
-    table = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
-    if len(keys) > _SAMPLE:
-        chosen = np.sort(np.argpartition(keys, _SAMPLE - 1)[:_SAMPLE])
-        table, keys = {name: column[chosen] for name, column in table.items()}, keys[chosen]
-    return [table], keys
+def _beside_groups(encode: Callable[[Any], NDArray[np.float64]], groups: Any, owner: str, block: Any) -> Any:
+    """The numbers of a block, and last the group of each row: a number by its label, of as many digits as are exact."""
+    labels = as_array(columns_of(block, owner)[groups])
+    return np.column_stack([encode(block), group_keys(owner, labels) % 2**52])

@@ -1,0 +1,44 @@
+"""Rows of a source that a plan is made of: drawn from all of it, in memory that does not grow with their number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.chunks import blocks_of
+from .frames import columns_of, joined
+
+__all__ = ["sample_of"]
+
+_SAMPLE = 50_000
+
+Table = dict[Any, Any]
+
+
+def sample_of(source: Any, owner: str) -> Table:
+    """Columns of rows at random places, in their order; of all rows where they are few."""
+    random, keys = np.random.default_rng(0), np.empty(0)
+    kept: list[Table] = []
+    for block, _ in blocks_of(source):
+        table = columns_of(block, owner)
+        fresh = random.random(max(len(column) for column in table.values()))
+        # Rows with the smallest keys stay; no other can be among them once there are enough.
+        limit = np.partition(keys, _SAMPLE - 1)[_SAMPLE - 1] if len(keys) >= _SAMPLE else 1.0
+        chosen = np.flatnonzero(fresh < limit)
+        kept.append({name: column.take(chosen) for name, column in table.items()})
+        keys = np.concatenate([keys, fresh[chosen]])
+        if len(keys) > 2 * _SAMPLE:
+            kept, keys = _thinned(kept, keys)
+    if not kept:
+        raise ValueError(f"{owner}: the source of chunks holds no rows")
+    return _thinned(kept, keys)[0][0]
+
+
+def _thinned(kept: list[Table], keys: NDArray[np.float64]) -> tuple[list[Table], NDArray[np.float64]]:
+    table = {name: joined([part[name] for part in kept]) for name in kept[0]}
+    if len(keys) > _SAMPLE:
+        chosen = np.sort(np.argpartition(keys, _SAMPLE - 1)[:_SAMPLE])
+        table, keys = {name: column.take(chosen) for name, column in table.items()}, keys[chosen]
+    return [table], keys
