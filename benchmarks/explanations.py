@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.neighbors import NearestNeighbors
 
 from _table import markdown, write_between_markers
-from oneclass import AAKELM, VAAKELM, KNNDetector, PCADetector
+from oneclass import AAKELM, OCKELM, OCSVM, VAAKELM, KNNDetector, Parzen, PCADetector
 from oneclass.datasets import load
 
 TABLES = ("biomed", "cardiotocography_21", "colposcopy", "diabetic_retinopathy", "ecoli", "heart_cleveland")
@@ -64,7 +64,8 @@ def detectors(train: np.ndarray) -> Iterator[tuple[str, object, Blame]]:
         Z = (rows - centre) / deviation
         return np.abs(Z - scaled[nearest.kneighbors(Z)[1][:, 0]]).argmax(axis=1)
 
-    for model in (VAAKELM(), AAKELM(kernel="rbf", sigma="local", C=64.0, scale="zscore"), PCADetector()):
+    machines = (VAAKELM(), AAKELM(kernel="rbf", sigma="local", C=64.0, scale="zscore"))
+    for model in (*machines, PCADetector(), KNNDetector(), Parzen(), OCSVM(), OCKELM()):
         model.fit(train)
         name = "default VAAKELM" if isinstance(model, VAAKELM) else repr(model)
         yield name, model, lambda rows, model=model: model.explain(rows).shares.argmax(axis=1)

@@ -25,3 +25,9 @@ def test_contributions_sum_to_the_loss(xp, known):
     residuals, variance = xp.asarray(RESIDUALS), xp.asarray(VARIANCE) if known else None
     loss = predictive(residuals, variance, signal=1.5) if known else squared(residuals)
     assert_agree(xp.sum(contributions(residuals, variance, signal=1.5), axis=1), loss, 1e-14)
+
+
+def test_uncertainty_falls_to_the_features_by_their_residuals_and_evenly_where_there_are_none(xp):
+    residuals, variance = (xp.asarray(np.array(x)) for x in ([[3.0, 4.0], [0.0, 0.0]], [2.0, 5.0]))
+    found = contributions(residuals, variance, signal=0.5)
+    assert_agree(found, [[9 + 2 * 9 / 25, 16 + 2 * 16 / 25], [2.5, 2.5]], 1e-14)

@@ -48,6 +48,16 @@ def predictive(residuals: Array, variance: Array, *, signal: float | Array) -> A
 
 
 def contributions(residuals: Array, variance: Array | None, *, signal: float) -> Array:
-    """Share of each feature in the reconstruction or (with `variance`) the predictive loss; rows sum to the loss."""
-    shares = residuals * residuals
-    return shares if variance is None else shares + signal * variance[:, None]
+    """Part of each feature in the reconstruction or (with `variance`) the predictive loss; rows sum to the loss.
+
+    What is uncertain is the whole row: it falls to the features by their residuals, which tell what leads away from the
+    training rows. Even parts of it would blame features that are just as expected.
+    """
+    xp, d = namespace(residuals), residuals.shape[1]
+    squares = residuals * residuals
+    if variance is None:
+        return squares
+    total = xp.sum(squares, axis=1, keepdims=True)
+    none = total == 0
+    by_residuals = xp.where(none, xp.full_like(squares, 1 / d), squares / xp.where(none, xp.ones_like(total), total))
+    return squares + d * signal * variance[:, None] * by_residuals

@@ -15,8 +15,8 @@ __all__ = ["expected_of", "kept_rows", "parts_of"]
 def parts_of(machine: Machine, X: Array) -> Array | None:
     """Every feature's part of the loss, where that is a sum over them.
 
-    The loss ``reconstruction`` is a sum of squared residuals in scaled units, one a feature; ``predictive`` adds to
-    each feature an equal part of the machine's uncertainty about the whole row.
+    The loss ``reconstruction`` is a sum of squared residuals in scaled units, one a feature; ``predictive`` adds the
+    machine's uncertainty about the whole row, in proportion to them.
     """
     recipe = machine.plan.recipe
     if recipe.constant is not None or recipe.loss == "uncertainty":

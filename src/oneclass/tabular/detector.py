@@ -234,7 +234,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     def explain(self, X: Any, neighbours: int = 0) -> Explanation:
         """Why rows are as strange as they are, in the table's columns.
 
-        Shares of the numbers that one column became are added up; what all have in common is spread evenly.
+        Shares of the numbers that one column became are added up.
 
         Parameters
         ----------

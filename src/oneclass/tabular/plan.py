@@ -167,23 +167,17 @@ class ColumnPlan:
                     )
 
     def fold(self, shares: Matrix, X: Any, *, owner: str) -> Matrix:
-        """Shares of made columns as shares of the table's; a row has the same sum.
-
-        What all made columns have in common, such as an uncertainty about the whole row, is spread evenly over the
-        table's columns, and not by how many numbers each became.
-        """
+        """Shares of made columns as shares of the table's; a row has the same sum."""
         used = self.used
-        common = np.maximum(shares.min(axis=1, keepdims=True), 0.0)
         origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
-        rest = shares - common
-        total = folded(rest[:, : len(origin)], origin, len(used)) + common * shares.shape[1] / len(used)
+        total = folded(shares[:, : len(origin)], origin, len(used))
         if watched := self._watched:
             table = columns_of(X, owner)
             fresh = np.zeros(total.shape)
             for i in watched:
                 fresh[:, i] = _unknown(used[i], self._cells(used[i], table[used[i].name], owner, True))
             count = fresh.sum(axis=1, keepdims=True)
-            total += rest[:, -1:] * np.where(count > 0, fresh / np.maximum(count, 1), 1 / len(used))
+            total += shares[:, -1:] * np.where(count > 0, fresh / np.maximum(count, 1), 1 / len(used))
         place = [i for i, column in enumerate(self.columns) if column.code is not None]
         out = np.zeros((len(shares), len(self.columns)))
         out[:, place] = total
