@@ -97,7 +97,7 @@ def slow_remoteness(X, kept, groups):
     low, middle, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0)
     T = np.arcsinh((X - middle) / ((high - low) / 2.563))
     inside = [i for i in range(len(X)) if kept[i]]
-    reach = 0.5 * np.mean([np.abs(T[i] - T[j]).sum() for i in inside for j in inside if i != j])
+    reach = np.mean([np.abs(T[i] - T[j]).sum() for i in inside for j in inside if i != j]) / 3
     result = []
     for i in range(len(X)):
         others = [j for j in inside if groups[j] != groups[i]]
@@ -148,7 +148,7 @@ def test_suspicion_that_goes_in_circles_is_cut_short():
     distances = np.random.default_rng(0).exponential(size=100)
     turns = []
 
-    def judge(kept):
+    def judge(kept, reach):
         turns.append(kept)
         return distances + 50 * (np.arange(100) == len(turns) % 2)
 

@@ -26,8 +26,9 @@ __all__ = ["Verdict", "p_values_by_tail", "remoteness", "settle"]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Numbers = np.ndarray[Any, Any]
 
-#: Reach of a row, as a share of the mean distance between rows: the square of a kernel has half its bandwidth.
-_REACH = 0.5
+#: Reach of a row, as a share of the mean distance between rows: a wider one misses outliers beside the normal rows, a
+#: narrower one calls too many normal rows odd (docs/dirty.md). Wide at first, lest the rows of a clump be a crowd.
+_REACH, _REACH_AT_FIRST = 1 / 3, 1 / 2
 #: Rows that all are compared with, at most: so many tell a mass to a few hundredths.
 _COMPARED = 4096
 #: Smallest mass, of rows beyond all measure.
@@ -44,7 +45,9 @@ _SUSPICION = 0.5
 _ROUNDS = 20
 
 
-def remoteness(X: Array, kept: Mask, *, groups: Numbers | None = None, scaled: bool = True) -> Numbers:
+def remoteness(
+    X: Array, kept: Mask, reach: float = _REACH, *, groups: Numbers | None = None, scaled: bool = True
+) -> Numbers:
     """``-log mean_j k(x_i, x_j)`` of each row over the rows `kept`, itself and its group left out.
 
     Features are tamed by the rows kept unless they are not to be `scaled`; groups weigh the same.
@@ -61,7 +64,7 @@ def remoteness(X: Array, kept: Mask, *, groups: Numbers | None = None, scaled: b
     if scaled:
         scaler = Scaler.of("tamed", ColumnMoments.of(rows, ones(rows)), rows, ones(rows))
         X, rows = scaler(X), scaler(rows)
-    kernel = Laplacian(_REACH * bandwidth("mean", Laplacian(), rows, ones(rows)))
+    kernel = Laplacian(reach * bandwidth("mean", Laplacian(), rows, ones(rows)))
     masses = []
     for a, b in blocks(n, 2 * len(chosen), X):
         apart = xp.astype(own[a:b, None] != others[None, :], xp.float64)
@@ -103,21 +106,22 @@ class Verdict:
     settled: bool  # whether the last round kept the rows that the one before had kept
 
 
-def settle(judge: Callable[[Mask], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> Verdict:
+def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> Verdict:
     """Name rows so that on average at most a share `q` of those named are normal.
 
-    `judge` tells the distances of all rows from those kept. Rows under suspicion are kept from judging until suspicion
-    settles on the same rows again. It begins without the remotest rows, lest a clump hide in itself.
+    `judge` tells the distances of all rows from those kept, given how far these reach. Rows under suspicion are kept
+    from judging until suspicion settles on the same rows again. It begins without the remotest rows, lest a clump hide
+    in itself.
     """
     everyone = np.ones(n_rows, dtype=bool)
-    distances = judge(everyone)
+    distances = judge(everyone, _REACH_AT_FIRST)
     rank = int((1 - _UNSEEN_AT_FIRST) * (n_rows - 1))
-    distances = judge(distances <= np.sort(distances)[rank])
+    distances = judge(distances <= np.sort(distances)[rank], _REACH_AT_FIRST)
     p = p_values_by_tail(distances, distances, edge=1 - _UNSEEN_AT_FIRST, independent=independent)
     kept = [_trusted(p)]
     for _ in range(_ROUNDS):
         suspects = n_rows - int(kept[-1].sum())
-        distances = judge(kept[-1])
+        distances = judge(kept[-1], _REACH)
         bulk = distances[kept[-1]]
         p = p_values_by_tail(bulk, distances, beyond=_SUSPICION * suspects, independent=independent)
         kept.append(_trusted(p))
