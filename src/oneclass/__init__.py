@@ -17,6 +17,7 @@ from .contract.explanation import Explanation, Reason
 from .contract.independence import time_blocks
 from .contract.notices import DependentRowsWarning
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
+from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
@@ -62,6 +63,7 @@ __all__ = [
     "Patience",
     "Polynomial",
     "Reason",
+    "Screening",
     "Stream",
     "TableDetector",
     "TableFile",
