@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from ..core.arrays import Array, blocks, device, namespace, to_numpy
 from ..core.scaling import Scaler
 from ..engines.dask import is_dask, map_rows
-from .explanation import Explanation, shares_of
+from .explanation import Explanation, excess_of, shares_of
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 
@@ -92,12 +92,13 @@ class Explains(ABC):
         n, d = values.shape
         if exact:
             parts, least = to_numpy(parts), np.broadcast_to(self._least_parts(), d)
-            shares = shares_of(parts - least, (-self.offset_ - least.sum()) / d)
+            above, usual = parts - least, np.full((n, 1), (-self.offset_ - least.sum()) / d)
         else:
             parts, normal = by_substitution(lambda X: self._asked(X, like=rows), values, expected)
-            shares = shares_of(parts, (-self.offset_ - normal[:, None]) / d)
-        method = _EXACT if exact else _SUBSTITUTED
-        return Explanation(values, expected, shares, parts, names_of(X, d), index_of(X, n), exact, method, near)
+            above, usual = parts, (-self.offset_ - normal[:, None]) / d
+        shares, excess = shares_of(above, usual), excess_of(above, usual) if np.all(usual > 0) else None
+        method, names = _EXACT if exact else _SUBSTITUTED, names_of(X, d)
+        return Explanation(values, expected, shares, parts, names, index_of(X, n), exact, method, near, excess)
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:
         """Losses of rows that were made up, computed where `like` is."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Explanation", "Reason", "shares_of"]
+__all__ = ["Explanation", "Reason", "excess_of", "shares_of"]
 
 Name = str | int
 Float = NDArray[np.float64]
@@ -66,6 +66,8 @@ class Explanation:
         How parts were found, in words.
     neighbours : array of shape (n_rows, k, n_columns) or None
         The nearest normal rows of each row, if any were asked for, the nearest first.
+    excess : array of shape (n_rows, n_columns) or None
+        The `t` that shares go by; None where they go by the parts themselves. Unlike shares it adds up.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Explanation:
     exact: bool
     method: str
     neighbours: NDArray[Any] | None = None
+    excess: Float | None = None
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -107,7 +110,9 @@ class Explanation:
     def __getitem__(self, rows: Any) -> Explanation:
         """The same of some of the rows: a slice, a mask or their places."""
         some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "index")}
-        return replace(self, **some, neighbours=None if self.neighbours is None else self.neighbours[rows])
+        for name in ("neighbours", "excess"):
+            some[name] = None if getattr(self, name) is None else getattr(self, name)[rows]
+        return replace(self, **some)
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
         """The columns most to blame for each row, the worst first; those without any share are left out.
@@ -163,6 +168,7 @@ class Explanation:
             parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
             names=names,
             neighbours=None if self.neighbours is None else np.take_along_axis(self.neighbours, worst[:, None], 2),
+            excess=None,
         )
 
     def to_frame(self) -> Any:
@@ -191,12 +197,18 @@ def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
     parts = np.nan_to_num(parts.astype(float), nan=0.0, posinf=np.finfo(float).max)
     usual = np.broadcast_to(np.asarray(usual, dtype=float), (len(parts), 1))
     least = np.maximum(parts.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        t = np.clip(parts / usual, 0, 1e150)
+    t = excess_of(parts, usual)
     blame = np.where(usual > 0, np.log1p(t * t), parts / least)
     total = blame.sum(axis=1, keepdims=True)
     shares: Float = np.where(total > 0, blame / np.where(total > 0, total, 1), 1 / parts.shape[1])
     return shares
+
+
+def excess_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
+    """Parts over what is `usual` for a column, as far as numbers go."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        excess: Float = np.clip(np.nan_to_num(parts.astype(float)) / usual, 0, 1e150)
+    return excess
 
 
 def _plain(value: Any) -> Any:

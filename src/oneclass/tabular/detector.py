@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..contract.explaining import index_of
-from ..contract.explanation import Explanation
+from ..contract.explanation import Explanation, shares_of
 from ..contract.grouping import group_keys
+from ..contract.labels import is_target, read_targets
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.screening import Screening
@@ -97,8 +99,8 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         ----------
         X : frame of pandas, polars or PyArrow, or array
             Rows of the target class.
-        y : optional
-            Passed on to the detector.
+        y : array-like of shape (n_samples,), optional
+            Labels, as in the classifiers; columns are planned by the targets alone.
         groups : column name or array-like of shape (n_samples,), optional
             The group of each row, as in the classifiers; a column that is named is not learnt from.
         **params
@@ -109,7 +111,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        plan, rows, together = self._planned(X, groups)
+        plan, rows, together = self._planned(X, groups, y)
         params |= {} if together is None else {"groups": together}
         return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
 
@@ -135,16 +137,33 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         found: Screening = clone(self._detector()).screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
-    def _planned(self, X: Any, groups: Any) -> tuple[ColumnPlan, NDArray[np.float64], Any]:
+    def _planned(self, X: Any, groups: Any, y: Any = None) -> tuple[ColumnPlan, NDArray[np.float64], Any]:
         """The plan of training rows, the numbers that it makes of them, and the group of each."""
-        if groups is None or np.ndim(groups) > 0:
-            plan = make_plan(X, self.columns, owner=self._name)
-        else:
-            table = columns_of(X, self._name)
-            self._refuse_unknown(groups, table)
-            plan = make_plan(X, self.columns, owner=self._name, groups=groups)
-            groups = as_array(table[groups])
-        return plan, plan.encode(X, owner=self._name, training=True), groups
+        table = columns_of(X, self._name)
+        column = None if groups is None or np.ndim(groups) > 0 else groups
+        self._refuse_unknown(column, table)
+        targets = self._targets(table, y)
+        learnt = table if targets is None else _chosen(table, targets)
+        plan = make_plan(learnt if table else X, self.columns, owner=self._name, groups=column)
+        rows = plan.encode(learnt, owner=self._name, training=True)
+        if targets is not None:
+            known, rows = rows, np.empty((len(targets), rows.shape[1]))
+            rows[targets] = known
+            with warnings.catch_warnings():  # outliers may hold what no target does
+                warnings.simplefilter("ignore")
+                rows[~targets] = plan.encode(_chosen(table, ~targets), owner=self._name)
+        return plan, rows, groups if column is None else as_array(table[column])
+
+    def _targets(self, table: dict[Any, Any], y: Any) -> NDArray[np.bool_] | None:
+        """Which rows to plan by; None is all of them."""
+        target = getattr(self._detector(), "target", None)
+        with warnings.catch_warnings():  # the detector will warn itself
+            warnings.simplefilter("ignore")
+            if target is None or y is None:
+                found = read_targets(self, y, max((len(column) for column in table.values()), default=0))
+            else:
+                found = is_target(y, target, caller=self._name)
+        return None if found is None or found.all() else found
 
     @_if_detector_has("fit_chunks")
     def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
@@ -260,7 +279,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return Explanation(
             values=values,
             expected=self.plan_.restore(found.expected),
-            shares=self.plan_.fold(found.shares, X, owner=self._name),
+            shares=self._shares(found, X),
             parts=self.plan_.fold(found.parts, X, owner=self._name),
             names=names,
             index=index_of(X, len(rows)),
@@ -268,6 +287,16 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             method=found.method,
             neighbours=near,
         )
+
+    def _shares(self, found: Explanation, X: Any) -> NDArray[np.float64]:
+        """Shares of the table's columns, each of as much weight, whatever number of numbers it became."""
+        if found.excess is None:
+            return self.plan_.fold(found.shares, X, owner=self._name)
+        used = [i for i, column in enumerate(self.plan_.columns) if column.code is not None]
+        excess = self.plan_.fold(found.excess, X, owner=self._name)
+        shares = np.zeros(excess.shape)
+        shares[:, used] = shares_of(excess[:, used], found.excess.shape[1] / len(used))
+        return shares
 
     @_if_detector_has("reconstruct")
     def reconstruct(self, X: Any) -> NDArray[Any]:
@@ -344,6 +373,11 @@ def _rows(block: Any, places: NDArray[np.intp]) -> Any:
     if hasattr(block, "iloc"):
         return block.iloc[places]
     return block.take(places.tolist()) if hasattr(block, "take") and hasattr(block, "schema") else block[places]
+
+
+def _chosen(table: dict[Any, Any], rows: NDArray[np.bool_]) -> dict[Any, Any]:
+    places = np.flatnonzero(rows)
+    return {name: column.take(places) for name, column in table.items()}
 
 
 def _beside_groups(encode: Callable[[Any], NDArray[np.float64]], groups: Any, owner: str, block: Any) -> Any:
