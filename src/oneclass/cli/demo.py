@@ -1,4 +1,4 @@
-"""The demo: a table of parcels, most of them normal, through the commands that a user would type."""
+"""``oneclass demo``: a table of parcels, most of them normal, through the commands that a user would type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-__all__ = ["show"]
+__all__ = ["demo"]
 
 _STEPS = (
     "fit normal.csv -o model.oneclass --delta 0.02",
@@ -36,7 +36,20 @@ def _written(path: Path, rows: list[list[str]]) -> None:
     path.write_text("\n".join(",".join(row) for row in [["parcel", "grams", "price", "town", "sent"], *rows]) + "\n")
 
 
-def show(name: str, group: Any) -> None:
+@click.command()
+@click.pass_context
+def demo(context: click.Context) -> None:
+    """Fit, score and explain a small table in a temporary folder, showing each command.
+
+    \b
+    Examples:
+      oneclass demo
+    """
+    root = context.find_root()
+    _show(str(root.info_name), root.command)
+
+
+def _show(name: str, group: Any) -> None:
     """Run the steps, each after its command line."""
     with tempfile.TemporaryDirectory() as folder:
         back = Path.cwd()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -32,7 +33,9 @@ def leave(command: Callable[[], Any]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; no file was changed", INTERRUPTED)
-    except (BrokenPipeError, SystemExit):  # with which click answers a closed pipe, and nothing else
+    except (BrokenPipeError, SystemExit) as gone:  # with which click answers a closed pipe, and a shell that completes
+        if isinstance(gone, SystemExit) and not gone.code:
+            return 0
         # What is left in the buffer has nowhere to go, and Python would complain on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _say("the reader of the output has gone", BROKEN_PIPE)
@@ -48,6 +51,24 @@ def leave(command: Callable[[], Any]) -> int:
     return 0
 
 
+#: What the library asks for by the names of parameters, by those of options.
+_OPTIONS = (
+    (r"header=True", "--header"),
+    (r"header=False", "--no-header"),
+    (r"with delimiter=", "with --delimiter"),
+    (r"encoding=, for example '(.*?)'", r"--encoding, for example \1"),
+    (r"newlines=True", "--newlines"),
+    (r"columns=\{'(.*?)': '(\w+)'\}", r"--column '\1=\2'"),
+    (r"say what it is in columns=, or 'drop' it", "say what it is with --column NAME=KIND, or --drop it"),
+)
+
+
+def _in_options(sentence: str) -> str:
+    for named, option in _OPTIONS:
+        sentence = re.sub(named, option, sentence)
+    return " ".join(sentence.split())
+
+
 class _Notes:
     """Warnings in one line each, and each once."""
 
@@ -55,12 +76,12 @@ class _Notes:
         self._said: set[str] = set()
 
     def __call__(self, message: Any, *_: Any, **__: Any) -> None:
-        note = " ".join(str(message).split())
+        note = _in_options(str(message))
         if note not in self._said:
             self._said.add(note)
             print(f"oneclass: note: {note}", file=sys.stderr)
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"oneclass: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"oneclass: {_in_options(sentence)}", file=sys.stderr)
     return code

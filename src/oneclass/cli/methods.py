@@ -6,12 +6,27 @@ from typing import Any
 
 from .. import baselines, machines
 
-__all__ = ["METHODS", "classifier"]
+__all__ = ["GRIDS", "METHODS", "classifier"]
 
 METHODS: dict[str, Any] = {
     name.removesuffix("Detector").lower(): getattr(room, name)
     for room in (machines, baselines)
     for name in room.__all__
+}
+
+_COSTS = [4.0**k for k in range(-3, 5)]
+#: What to try for each method when nobody says.
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    **{method: {"C": _COSTS, "kernel": ["laplacian", "rbf"]} for method in ("aakelm", "ockelm", "vaakelm", "vockelm")},
+    **{method: {"C": _COSTS, "n_hidden": [50, 200]} for method in ("aaelm", "ocelm")},
+    **{method: {"nu": [0.01, 0.05, 0.1, 0.2], "kernel": ["laplacian", "rbf"]} for method in ("ocsvm", "svdd")},
+    "autoencoder": {"hidden_layer_sizes": [2, 5, 10]},
+    "kcenters": {"n_centers": [2, 5, 10, 20, 50]},
+    "kmeans": {"n_clusters": [1, 2, 5, 10, 20]},
+    "knn": {"n_neighbors": [1, 3, 5, 10, 20]},
+    "mst": {"n_paths": [0, 5, 20]},
+    "ocrf": {"min_samples_leaf": [1, 5, 20]},
+    "pca": {"n_components": [0.5, 0.7, 0.8, 0.9, 0.95, 0.99]},
 }
 
 

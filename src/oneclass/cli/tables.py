@@ -14,7 +14,7 @@ from typing import Any
 from ..disk.formats import ending
 from ..disk.tables import TableFile
 
-__all__ = ["on_terminal", "read_all", "sink_of", "source_of"]
+__all__ = ["first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
 
 
 @contextmanager
@@ -51,6 +51,23 @@ def read_all(source: TableFile) -> Any:
     if isinstance(blocks[0], np.ndarray):
         return pd.DataFrame(np.concatenate(blocks))
     return pd.concat(blocks, ignore_index=True)
+
+
+def first_rows(source: TableFile, limit: int = 0) -> tuple[Any, bool]:
+    """The first block, and whether the table has no more rows than the limit."""
+    blocks = iter(source)
+    first = next(blocks, None)
+    if first is None:
+        raise ValueError(f"{Path(source.path).name}: the file holds no rows")
+    rows = first.shape[0]
+    while rows <= limit and (block := next(blocks, None)) is not None:
+        rows += block.shape[0]
+    return first, rows <= limit
+
+
+def names_of(block: Any) -> list[Any]:
+    """Names of the columns of a block; places, where they have none."""
+    return list(getattr(block, "columns", range(block.shape[1])))
 
 
 def on_terminal() -> bool:

@@ -1,23 +1,83 @@
-"""Rows that keep coming, line by line, and a stream that is kept in a file between two blocks of them."""
+"""``oneclass watch``: rows that come line by line, and a stream that is kept in a file between two blocks of them."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
+import click
 import numpy as np
 
 from ..files import load
 from ..stream import Stream
 
-__all__ = ["watch_lines"]
+__all__ = ["watch", "watch_lines"]
 
 #: Seconds between two looks at a file that may grow.
 _PAUSE = 0.2
+
+
+@click.command()
+@click.argument("table")
+@click.option(
+    "--state", required=True, metavar="STREAM", help="File that keeps the stream; gone on with if it is there."
+)
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Share of false alarms to allow.",
+)
+@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to know.  [default: 1000]")
+@click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a row weighs half.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, min_open=True),
+    default=140,
+    show_default=True,
+    help="Rows that a change must last before it is learned.",
+)
+@click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows to begin with.")
+@click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows to learn at a time.")
+@click.option("--delimiter", default=",", show_default=True, help="What separates the columns.")
+@click.option("--follow", is_flag=True, help="Wait for lines that are added to the file.")
+def watch(
+    table: str,
+    state: str,
+    delta: float,
+    window: float | None,
+    half_life: float | None,
+    patience: float,
+    opening: int,
+    every: int,
+    delimiter: str,
+    follow: bool,
+) -> None:
+    """Judge the rows of TABLE as they come (numbers, a line each; - for standard input), and learn from them.
+
+    Alarms and events are written as lines of JSON, rows counted from 0. The stream is saved after every block: killed
+    at any point it goes on with nothing learned twice or lost, if TABLE is a file.
+
+    \b
+    Examples:
+      oneclass watch numbers.csv --state stream.oneclass
+    """
+    window = 1000 if window is None and half_life is None else window
+    new = Stream(delta=delta, window=window, half_life=half_life, patience=patience, every=every)
+    with ExitStack() as stack:
+        file: IO[str] = sys.stdin
+        if table != "-":
+            file = stack.enter_context(Path(table).open(encoding="utf-8"))
+        watch_lines(
+            file, state, new, click.echo, opening=opening, delimiter=delimiter, follow=follow, from_start=table != "-"
+        )
 
 
 def watch_lines(

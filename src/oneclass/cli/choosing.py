@@ -1,0 +1,166 @@
+"""Choosing a classifier and its parameters: ``oneclass compare`` and ``tune``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+import click
+import numpy as np
+
+from ..contract.labels import is_target
+from ..selection import SCORERS, OneClassSearchCV
+from ..tabular import TableDetector
+from .methods import GRIDS, METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
+from .tables import on_terminal, read_all, source_of
+
+__all__ = ["compare", "tune"]
+
+
+@click.command()
+@click.argument("normal")
+@click.argument("outliers", required=False)
+@learning
+@reading
+@as_json
+def compare(
+    normal: str,
+    outliers: str | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Fit every classifier to four fifths of NORMAL; show false alarms on the rest, and catches among OUTLIERS.
+
+    \b
+    Examples:
+      oneclass compare normal.csv odd.csv
+    """  # fmt: skip
+    if groups is not None:
+        raise click.UsageError("--groups: compare holds out rows, not groups")
+    with ExitStack() as stack:
+        table = read_all(stack.enter_context(source_of(normal, **reading)))
+        odd = read_all(stack.enter_context(source_of(outliers, **reading))) if outliers else None
+    asked = asked_columns(table.columns, drop, column)
+    order = np.random.default_rng(0).permutation(len(table))
+    cut = -(-4 * len(table) // 5)
+    train, test = (table.iloc[np.sort(part)] for part in (order[:cut], order[cut:]))
+    if not len(test):
+        raise ValueError(f"{normal}: comparing needs at least 5 rows, got {len(table)}")
+    found = []
+    for method in shown(METHODS, "compare"):
+        model = TableDetector(classifier(method, delta), asked).fit(train)
+        row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
+        if odd is not None:
+            row["caught"] = float((model.predict(odd) == -1).mean())
+        found.append(row)
+    head = f"{'method':<13}{'false alarms':>13}" + f"{'caught':>9}" * (odd is not None)
+    lines = [
+        f"{row['method']:<13}{row['false_alarms']:>13.1%}" + (f"{row['caught']:>9.1%}" if "caught" in row else "")
+        for row in found
+    ]
+    say({"delta": delta, "methods": found}, as_json, "\n".join([head, *lines]))
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@click.option("--label", metavar="COLUMN", help="Column that tells outliers; without it they are made up.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
+@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
+@click.option("--scoring", type=click.Choice(list(SCORERS)), default="auroc", show_default=True,
+              help="What makes one better than another.")  # fmt: skip
+@learning
+@reading
+@as_json
+def tune(
+    table: str,
+    output: str,
+    method: str,
+    label: str | None,
+    target: str | None,
+    grid: tuple[str, ...],
+    scoring: str,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Try parameters of a method on TABLE, by folds that learn from normal rows alone; write the best model.
+
+    \b
+    Examples:
+      oneclass tune normal.csv -o model.oneclass
+      oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10,100
+    """  # fmt: skip
+    points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
+    if points is None:
+        raise click.UsageError(f"--grid: {method} has nothing to tune unless you say what")
+    with source_of(table, **reading) as source:
+        check_outputs(source.path, output)
+        rows = read_all(source)
+    targets = None
+    if label is not None:
+        rows, targets = _apart(rows, label, target)
+    asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
+    search = OneClassSearchCV(untuned, points, scoring=scoring, refit=False, error_score="raise",
+                              verbose=5 * on_terminal())  # fmt: skip
+    labels = None if targets is None else np.where(targets, 1, -1)
+    search = TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
+    normal = rows if targets is None else rows[targets]
+    TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
+    _say_search(search, output, method, as_json)
+
+
+def _values(listed: str) -> list[Any]:
+    """Values between commas: numbers, null, true and false as in JSON, else text."""
+
+    def value(text: str) -> Any:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    return [value(text.strip()) for text in listed.split(",")]
+
+
+def _apart(rows: Any, label: str, target: str | None) -> tuple[Any, Any]:
+    """The table without its column of labels, and which rows are normal."""
+    by_name = {str(name): name for name in rows.columns}
+    if label not in by_name:
+        raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
+    words = rows[by_name[label]].astype(str).str.strip()
+    labels: Any = words.to_numpy(dtype=object)
+    if target is None:
+        labels = np.array([*map(_number, labels)], dtype=object)
+    return rows.drop(columns=by_name[label]), is_target(labels, target, caller="--target")
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _say_search(search: OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
+    found = search.cv_results_
+    scores = np.asarray(found["mean_test_score"], dtype=float)
+    tried = [{"parameters": found["params"][i], "score": float(scores[i])} for i in np.argsort(-scores, kind="stable")]
+    best = {"parameters": search.best_params_, "score": float(search.best_score_)}
+    lines = [f"{point['score']:12.5g}  {_shown(point['parameters'])}" for point in tried]
+    fields = {"model": output, "method": method, "criterion": search.criterion_, "best": best, "tried": tried}
+    said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.criterion_}"
+    say(fields, as_json, "\n".join([*lines, said]))
+
+
+def _shown(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())

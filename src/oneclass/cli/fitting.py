@@ -1,0 +1,60 @@
+"""Learning from a table: ``oneclass fit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..tabular import TableDetector
+from .methods import METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
+from .tables import first_rows, names_of, on_terminal, read_all, source_of
+
+__all__ = ["fit"]
+
+#: Rows up to which a table is fitted whole, exactly; beyond, from chunks with landmarks.
+_WHOLE = 5_000
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@confidence
+@learning
+@reading
+@as_json
+def fit(
+    table: str,
+    output: str,
+    method: str,
+    confidence: float | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Learn from the normal rows of TABLE (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
+
+    \b
+    Examples:
+      oneclass fit normal.csv -o model.oneclass
+      oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
+    """  # fmt: skip
+    with source_of(table, **reading) as source:
+        check_outputs(source.path, output)
+        first, few = first_rows(source, _WHOLE)
+        asked = asked_columns(names_of(first), drop, column)
+        whole = few or not hasattr(METHODS[method], "fit_chunks")
+        model = TableDetector(classifier(method, delta, confidence=confidence), asked)
+        if whole:
+            model.fit(read_all(source), groups=groups)
+        else:
+            model.fit_chunks(source, groups=groups, verbose=on_terminal())
+        model.save(output)
+    rows = int(model.calibration_.total) if model.calibration_ is not None else None
+    fields = {"model": output, "method": method, "rows": rows, "columns": plan_rows(model)}
+    say(fields, as_json, f"{model.plan_}\n{output}: {method} of {rows} rows, or groups of them, delta={delta:g}")

@@ -1,0 +1,122 @@
+"""What commands have in common: options, how columns and models are named, and how results are said."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import oneclass as library
+
+from ..tabular import TableDetector
+from .tables import on_terminal
+
+__all__ = [
+    "as_json", "asked_columns", "check_outputs", "confidence", "known_model", "learning", "named", "plan_rows",
+    "reading", "refuse_both", "say", "shown",
+]  # fmt: skip
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+def _shared(*options: Any) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+#: How text is read.
+reading = _shared(
+    click.option("--delimiter", help="What separates the columns of text."),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text."),
+    click.option("--decimal", default=".", show_default=True, help="What comes before decimals."),
+    click.option("--newlines", is_flag=True, help="Values in quotes may hold line breaks."),
+)
+#: What is learnt.
+learning = _shared(
+    click.option("--delta", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
+                 help="Share of false alarms to allow."),
+    click.option("--groups", metavar="COLUMN", help="Column of persons, machines, days: alarms are for new ones."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Column not to learn from; may be repeated."),
+    click.option("--column", metavar="NAME=KIND", multiple=True,
+                 help="What a column is: number, category, date, clock or drop."),
+)  # fmt: skip
+confidence = click.option(
+    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this probability."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON, for machines.")
+
+
+def say(fields: dict[str, Any], as_json: bool, text: str) -> None:
+    """Write what was found: one object for machines, or text for people."""
+    click.echo(json.dumps(fields, default=str) if as_json else text)
+
+
+def shown(items: Iterable[T], label: str) -> Iterator[T]:
+    """The items, each named on standard error as it comes where someone is watching."""
+    items = list(items)
+    for i, item in enumerate(items, 1):
+        if on_terminal():
+            click.echo(f"\r{label}: {i} of {len(items)}, {item!s:<40.40}", nl=False, err=True)
+        yield item
+    if on_terminal():
+        click.echo(err=True)
+
+
+def named(pairs: Iterable[str], option: str) -> dict[str, str]:
+    """Values by their names, of pairs NAME=VALUE."""
+    found = {}
+    for pair in pairs:
+        name, sign, value = pair.rpartition("=")
+        if not sign:
+            raise click.UsageError(f"{option} must be NAME=VALUE, got {pair!r}")
+        found[name] = value
+    return found
+
+
+def asked_columns(names: Iterable[Any], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Any, str] | None:
+    """What columns of the table with these names are said to be; by places, where it has no names."""
+    asked: dict[Any, str] = dict.fromkeys(drop, "drop") | named(column, "--column")
+    if all(isinstance(name, int) for name in names):
+        asked = {int(name) if name.isdecimal() else name: kind for name, kind in asked.items()}
+    return asked or None
+
+
+def known_model(path: str) -> Any:
+    """The model in a file, which must be one of tables."""
+    model = library.load(path)
+    if not isinstance(model, TableDetector):
+        raise ValueError(f"{path}: the command line reads models of tables, and this is a {type(model).__name__}")
+    return model
+
+
+def check_outputs(source: str | Path, *outputs: str | None) -> None:
+    """Refuse, before any work is done, to write onto what is read or where no file can be."""
+    for output in filter(None, outputs):
+        if output != "-" and not Path(output).parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", output)
+        if os.path.isdir(output):
+            raise IsADirectoryError(errno.EISDIR, "a file must be written, and this is a folder", output)
+        if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
+            raise ValueError(f"the output must be another file than the input, got {output} for both")
+
+
+def refuse_both(as_json: bool, output: str) -> None:
+    """Refuse to write a table and JSON into one stream."""
+    if as_json and output == "-":
+        raise click.UsageError("--json: the table goes to standard output already; give -o a file")
+
+
+def plan_rows(model: Any) -> list[dict[str, Any]]:
+    """The column plan of a model as rows of JSON."""
+    return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]

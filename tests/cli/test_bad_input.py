@@ -1,0 +1,157 @@
+"""Bad input at the command line: one sentence, a documented exit code, and nothing half-written."""
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+
+import oneclass
+from oneclass.cli import ending
+from oneclass.cli.commands import oneclass as group
+
+FIT = "fit bad.csv -o m.oneclass"
+ROWS = b"a,b\n" + b"1,2\n2,4\n" * 9
+
+BAD = {
+    "empty": (b"", FIT, ending.BAD_DATA, "the file is empty"),
+    "header alone": (b"a,b\n", FIT, ending.BAD_DATA, "rows"),
+    "no header": (b"1,x\n2,y\n", FIT, ending.BAD_DATA, "say --header if it names the columns"),
+    "one row": (b"a,b\n1,2\n", FIT, ending.BAD_DATA, "at least 2 rows, got 1"),
+    "all dropped": (b"a\n1\n2\n", "fit bad.csv -o m.oneclass --drop a", ending.BAD_DATA, "no column is left"),
+    "mixed": (b"a,b\n1,1\n2,2\nx,1\n4,2\n", FIT, ending.BAD_DATA, "holds both"),
+    "not UTF-8": (b"a,b\n1,\xff\n2,\xfe\n", FIT, ending.BAD_DATA, "not in utf-8"),
+    "numbers that count": (b"0,1,2\n4,5,7\n", FIT, ending.BAD_DATA, "--header or --no-header"),
+    "two delimiters": (b"a;b,c\n1;2,3\n", FIT, ending.BAD_DATA, "--delimiter"),
+    "ragged": (b"a,b\n1,2\n1,2,3\n", FIT, ending.BAD_DATA, "Expected 2 columns, got 3"),
+    "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, ending.BAD_DATA, "--newlines"),
+    "a name twice": (b"a,a\n1,2\n2,3\n", FIT, ending.BAD_DATA, "names of their own"),
+    "one long line": (b"a,b\n1,2\n3," + b"4" * (5 << 20) + b"\n", FIT, ending.BAD_DATA, "far longer than the first"),
+    "endless line": (b"a" * (5 << 20), FIT, ending.BAD_DATA, "a line is longer"),
+    "no such table": (b"", "fit none.csv -o m.oneclass", ending.NO_FILE, "none.csv: No such file"),
+    "table is a folder": (b"", "fit . -o m.oneclass", ending.NO_FILE, "this is a folder"),
+    "unknown kind": (b"", "fit bad.xyz -o m.oneclass", ending.BAD_DATA, "must end in one of"),
+    "no such column": (b"a,b\n1,2\n2,4\n", "fit bad.csv -o m.oneclass --drop c", ending.BAD_DATA, "there is no 'c'"),
+    "onto the input": (b"a,b\n1,2\n2,4\n", "fit bad.csv -o bad.csv", ending.BAD_DATA, "another file"),
+    "a folder is the model": (b"a\n1\n", "score . bad.csv", ending.BAD_MODEL, ". is a directory, not a model file"),
+    "a pickle is the model": (pickle.dumps({}), "score bad.csv bad.csv", ending.BAD_MODEL, "pickle"),
+    "a pickle is described": (pickle.dumps({}), "info bad.csv", ending.BAD_MODEL, "pickle"),
+    "a folder is written": (ROWS, "fit bad.csv -o .", ending.NO_FILE, "this is a folder"),
+    "no folder to write to": (ROWS, "fit bad.csv -o none/m.oneclass", ending.NO_FILE, "no such folder"),
+    "no folder for tuning": (ROWS, "tune bad.csv -o none/m.oneclass", ending.NO_FILE, "no such folder"),
+    "tuning onto the input": (ROWS, "tune bad.csv -o bad.csv", ending.BAD_DATA, "another file"),
+    "tuning nothing": (ROWS, "tune bad.csv -o m.oneclass --method naiveparzen", ending.USAGE, "nothing to tune"),
+    "tuning by no column": (ROWS, "tune bad.csv -o m.oneclass --label c", ending.BAD_DATA, "there is no 'c'"),
+    "tuning by no label": (ROWS, "tune bad.csv -o m.oneclass --label a --target 7", ending.BAD_DATA, "target='7'"),
+    "no kind": (ROWS, f"{FIT} --column a", ending.USAGE, "--column must be NAME=VALUE, got 'a'"),
+    "no such kind": (ROWS, f"{FIT} --column a=colour", ending.BAD_DATA, "must be one of 'number'"),
+    "JSON among rows": (ROWS, "screen bad.csv --json", ending.USAGE, "--json"),
+    "a column called row": (b"row,b\n" + ROWS, "screen bad.csv -o odd.csv --header", ending.BAD_DATA, "called 'row'"),
+    "usage": (b"", "fit bad.csv", ending.USAGE, "--output"),
+    "full disk": (ROWS, "fit bad.csv -o /dev/full --method pca", ending.NO_FILE, "No space left"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_ends_in_one_sentence_a_code_and_no_file(case, folder, run):
+    content, line, expected, sentence = BAD[case]
+    (folder / "bad.csv").write_bytes(content)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run(line)
+    assert code == expected
+    assert sentence in err
+    assert out == ""
+    said = [line for line in err.splitlines() if line.startswith(("oneclass: ", "Error: "))]
+    assert len([line for line in said if not line.startswith("oneclass: note: ")]) == 1
+    assert "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), ending.INTERRUPTED),
+        (click.Abort(), ending.INTERRUPTED),
+        (MemoryError(), ending.BAD_DATA),
+        (PermissionError(13, "Permission denied", "x.csv"), ending.NO_FILE),
+    ],
+)
+def test_what_stops_a_command_has_a_code(error, code, capsys):
+    def stopped():
+        raise error
+
+    assert ending.leave(stopped) == code
+    assert capsys.readouterr().err.startswith("oneclass: ")
+
+
+def command(line, **streams):
+    """A command in a process of its own: exit code and errors."""
+    environment = os.environ | {"PYTHONPATH": str(Path(oneclass.__file__).parents[1])}
+    arguments = [sys.executable, "-m", "oneclass", *line.split()]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, env=environment, **streams) as process:
+        if process.stdout:
+            process.stdout.close()  # a reader that goes away
+        said = process.stderr.read().decode()
+    return process.returncode, said.splitlines()[-1]
+
+
+def test_a_closed_pipe_and_a_full_disk_end_the_command_in_one_sentence(folder, run, parcels):
+    parcels(5000, 3).drop(columns="note").to_csv("long.csv", index=False)
+    run("fit normal.csv -o model.oneclass --method pca --drop note")
+    line = "score model.oneclass long.csv"
+    assert command(line, stdout=subprocess.PIPE) == (
+        ending.BROKEN_PIPE,
+        "oneclass: the reader of the output has gone",
+    )
+    with open("/dev/full", "wb") as full:
+        code, said = command(line, stdout=full)
+    assert (code, "No space left on device" in said) == (ending.NO_FILE, True)
+
+
+def test_one_column_is_a_table(folder, run):
+    (folder / "one.csv").write_text("a\n" + "\n".join(map(str, np.random.default_rng(0).normal(size=40))))
+    assert run("fit one.csv -o model.oneclass --method pca")[0] == 0
+    code, out, _ = run("score model.oneclass one.csv")
+    assert (code, len(out.splitlines())) == (0, 41)
+
+
+def test_an_interruption_leaves_the_older_file(folder, run, monkeypatch):
+    (folder / "model.oneclass").write_bytes(b"older")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("oneclass.disk.container.os.fsync", interrupted, raising=False)
+    monkeypatch.setattr("oneclass.disk.replacing.os.fsync", interrupted)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert run("fit normal.csv -o model.oneclass --method pca")[0] == ending.INTERRUPTED
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_help_and_the_page_tell_every_exit_code():
+    codes = {0, *(getattr(ending, name) for name in ending.__all__ if name.isupper())}
+    assert {int(code) for code in re.findall(r"(?:codes: |, )(\d+) ", " ".join(group.help.split()))} == codes
+    page = (Path(__file__).parents[2] / "docs/command_line.md").read_text()
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.M)} == codes
+
+
+@pytest.mark.slow
+def test_ten_thousand_columns_are_a_table(folder, run):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(10, 10_000)).round(3)).add_prefix("c")
+    wide.to_csv("wide.csv", index=False)
+    assert run("fit wide.csv -o model.oneclass --method knn")[0] == 0
+    assert run("score model.oneclass wide.csv -o scored.csv")[0] == 0
+
+
+def test_scoring_onto_the_input_leaves_it_alone(folder, run):
+    run("fit normal.csv -o model.oneclass --method pca")
+    before = (folder / "new.csv").read_bytes()
+    code, _, err = run("score model.oneclass new.csv -o new.csv")
+    assert (code, "another file" in err) == (ending.BAD_DATA, True)
+    assert (folder / "new.csv").read_bytes() == before
