@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,9 +16,6 @@ __all__ = ["SETTLED", "Decisions", "Judged"]
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-#: Share of a loss below which thresholds take another one for its copy.
-_ALIKE = math.sqrt(float(np.finfo(np.float64).eps))
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -30,19 +26,10 @@ class Judged:
     rows: Float  # C, row
     row_slack: Float
 
-    def threshold_slack(self, c: int, threshold: float, *, halfway: bool) -> float:
-        """How far off rounding may leave a threshold: no further than the loss that it sits on.
-
-        A threshold `halfway` to the next loss must tell copies of a row from others, and jumps where it might not.
-        """
-        losses, slack = self.known[c].losses, self.known_slack[c]
-        k, n = int(losses.searchsorted(threshold)), len(losses)
-        if not halfway:
-            return float(slack[max(k - 1, 0)])
-        margin, off = _ALIKE * abs(threshold), float(slack[min(k, n - 1)])
-        above = losses[k] - losses[k - 1] if 0 < k < n else math.inf
-        below = losses[k - 1] - losses[k - 2] if k > 1 else math.inf
-        return math.inf if above < margin + 2 * off or abs(below - margin) < 2 * off else off
+    def threshold_slack(self, c: int, threshold: float) -> float:
+        """How far off rounding may leave a threshold: no further than the loss that it sits on."""
+        k = int(self.known[c].losses.searchsorted(threshold))
+        return float(self.known_slack[c][max(k - 1, 0)])
 
 
 class Decisions(NamedTuple):

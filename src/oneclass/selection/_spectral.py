@@ -290,7 +290,7 @@ class SpectralPath:
         found, c = self._losses[key], self._place[recipe.C]
         mean_residual = self._mean_residuals[c] if decision.rule == "mean" else None
         threshold = put_threshold(decision, found.known[c], recipe=recipe, mean_residual=mean_residual)
-        slack = found.threshold_slack(c, threshold, halfway=decision.rule == "train")
+        slack = found.threshold_slack(c, threshold)
         return Decisions(threshold - found.rows[c], found.row_slack[c], slack)
 
     def _losses_for(self, recipe: Recipe, *, held_out: bool) -> Judged:
