@@ -207,7 +207,7 @@ class Baseline(OneClassClassifier):
         ranks = ranks or Ranks.of(self._training_losses(model, training), ones(X)).beside(removed)
         self._after(model)
         return self._keep(
-            header,
+            header if training.pairwise else header.having_seen(X),
             self._threshold(model, ranks, decision),
             calibration,
             held_out,

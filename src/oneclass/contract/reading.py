@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from ..core.seen import Seen
 from .grouping import group_keys, without_groups
 from .tables import blame, check_dimensions, is_time, unwrapped
 
@@ -19,11 +20,12 @@ __all__ = ["Header", "Reader", "read_rows", "read_training_rows", "read_weights"
 
 @dataclass(frozen=True)
 class Header:
-    """Who reads the rows, and the columns that it knows: how many, and their names if they have any."""
+    """Who reads the rows, and the columns that it knows: how many, their names if they have any, what they held."""
 
     reader: str
     n_features: int | None = None  # None takes whatever comes
     names: Any = None
+    seen: Seen | None = None
 
     @classmethod
     def of(cls, estimator: Any) -> Header:
@@ -33,8 +35,12 @@ class Header:
 
     def attributes(self) -> dict[str, Any]:
         """What scikit-learn calls them."""
-        names = {} if self.names is None else {"feature_names_in_": self.names}
-        return {"n_features_in_": self.n_features, **names}
+        known = {"feature_names_in_": self.names, "seen_": self.seen}
+        return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
+
+    def having_seen(self, X: Array) -> Header:
+        """The same, and what the columns of the rows that are learnt from hold."""
+        return replace(self, seen=Seen.of(X))
 
 
 @cache

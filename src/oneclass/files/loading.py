@@ -20,6 +20,7 @@ from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
+from ..core.seen import Seen
 from ..core.solve import Columns, DualModel, PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
@@ -62,6 +63,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
+    Seen,
     Structured,
     UserLaplacian,
     Variance,

@@ -120,6 +120,7 @@ class KernelMachine(OneClassClassifier):
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if is_precomputed(self) else X
             together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0])
+        header = header if is_precomputed(self) else header.having_seen(X)
         if (approximation := choose_approximation(self, X)) is not None:
             engine = InMemory(X, None if sample_weight is None else w)
             self._fit_through(engine, header, decision, approximation, together, kept, stayed)

@@ -20,6 +20,7 @@ from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 __all__ = ["Cells", "Words", "read_cells"]
 
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
+_DAY = 86_400e6
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class Cells:
         values: NDArray[Any] = self.numbers if self.times is None else self.times  # type: ignore[assignment]
         distinct, codes = np.unique(values, return_inverse=True)
         return Words(_objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
+
+    def as_numbers(self) -> NDArray[np.float64]:
+        """The cells as numbers, times as days since 1970; NaN in gaps and where words stand."""
+        if self.times is not None:
+            return np.where(np.isnat(self.times), np.nan, self.times.astype(np.int64) / _DAY)
+        return np.full(len(self.gaps), np.nan) if self.numbers is None else self.numbers
 
 
 def _word(value: Any, kind: str) -> str | None:

@@ -25,7 +25,7 @@ from ..core.arrays import to_numpy
 from ..engines.chunks import Transformed
 from ..engines.scoring import Scored, score_through
 from ..machines import VAAKELM
-from .frames import as_array, columns_of
+from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
 from .planning import make_plan
 from .sampling import sample_of
@@ -340,7 +340,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             odd = np.flatnonzero(score < offset)
             said = np.full((len(score), reasons), "", dtype=object)
             if reasons and len(odd):
-                for i, row in zip(odd, self.explain(_rows(block, odd)).top(reasons), strict=True):
+                for i, row in zip(odd, self.explain(rows_of(block, odd)).top(reasons), strict=True):
                     said[i, : len(row)] = [str(reason) for reason in row]
             return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
 
@@ -366,13 +366,6 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _rows(block: Any, places: NDArray[np.intp]) -> Any:
-    """Some rows of a table."""
-    if hasattr(block, "iloc"):
-        return block.iloc[places]
-    return block.take(places.tolist()) if hasattr(block, "take") and hasattr(block, "schema") else block[places]
 
 
 def _chosen(table: dict[Any, Any], rows: NDArray[np.bool_]) -> dict[Any, Any]:

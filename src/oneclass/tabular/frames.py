@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_array", "columns_of", "joined"]
+__all__ = ["as_array", "columns_of", "joined", "rows_of"]
 
 _TEXT = ("string", "large_string")
 
@@ -57,6 +57,13 @@ def joined(parts: list[Any]) -> Any:
 
     chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
     return pyarrow.chunked_array([chunk.cast(pyarrow.large_string()) for chunk in chunks])
+
+
+def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
+    """Some rows of a table."""
+    if hasattr(X, "iloc"):
+        return X.iloc[places]
+    return X.take(places.tolist()) if hasattr(X, "take") and hasattr(X, "schema") else X[places]
 
 
 def _named(owner: str, names: list[Any], columns: list[Any]) -> dict[Any, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..contract.columns import folded
 from ..contract.notices import warn
+from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import columns_of
@@ -66,6 +67,8 @@ class ColumnPlan:
         In the order of the table.
     new_gap : float
         What the last made column holds for each gap where training rows had none: how rare that is.
+    seen : Seen or None
+        Quantiles of each column that holds numbers or, in days since 1970, times.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class ColumnPlan:
 
     columns: tuple[Column, ...]
     new_gap: float
+    seen: Seen | None = None  # which files of earlier versions do not have
 
     @property
     def used(self) -> tuple[Column, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import columns_of
@@ -55,7 +56,8 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
             columns.append(Column(name, "drop", "as asked"))
         else:
             columns.append(_column(name, read[name], asked.get(name), telling, owner))
-    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1))
+    values = [np.full(n, np.nan) if name not in read else read[name].as_numbers() for name in table]
+    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise ValueError(f"{owner}: no column is left to learn from ({reasons})")
