@@ -25,6 +25,7 @@ from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
+from .reporting import Report, report
 from .selection import OneClassKFold, OneClassSearchCV
 from .stream import Patience, Stream
 from .tabular import TableDetector
@@ -63,6 +64,7 @@ __all__ = [
     "Patience",
     "Polynomial",
     "Reason",
+    "Report",
     "Screening",
     "Stream",
     "TableDetector",
@@ -70,6 +72,7 @@ __all__ = [
     "knn_laplacian",
     "load",
     "make_one_class_pipeline",
+    "report",
     "rows_needed",
     "scatter_laplacian",
     "time_blocks",

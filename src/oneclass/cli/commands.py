@@ -12,6 +12,7 @@ from .demo import demo
 from .describing import info
 from .fitting import fit
 from .judging import explain, score, screen
+from .reporting import report
 from .watching import watch
 
 __all__ = ["oneclass"]
@@ -33,5 +34,5 @@ def oneclass() -> None:
     """
 
 
-for command in (fit, score, explain, screen, watch, tune, compare, info, data, demo):
+for command in (fit, score, explain, report, screen, watch, tune, compare, info, data, demo):
     oneclass.add_command(command)

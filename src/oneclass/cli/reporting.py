@@ -1,0 +1,55 @@
+"""What a model says of a table, for people: ``oneclass report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..reporting import report as report_of
+from ..reporting.value import writer_of
+from .options import as_json, check_outputs, known_model, reading, say
+from .tables import read_all, source_of
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Report to write: .html, .md or .json.")
+@click.option("--train", metavar="TABLE", help="Training rows to hold columns against, instead of what MODEL kept.")
+@click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows to list at most.")
+@click.option("--title", help="What the report is called.")
+@reading
+@as_json
+def report(
+    model: str,
+    table: str,
+    output: str,
+    train: str | None,
+    rows: int,
+    title: str | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Write what MODEL says of TABLE as one page: alarms, reasons, what has changed and what to do.
+
+    \b
+    Examples:
+      oneclass report model.oneclass new.csv -o report.html
+    """
+    writer_of(output)
+    known, training = known_model(model), None
+    with source_of(table, **reading) as source:
+        check_outputs(source.path, output)
+        new, name = read_all(source), Path(source.path).name
+    if train is not None:
+        with source_of(train, **reading) as source:
+            training = read_all(source)
+    found = report_of(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
+    found.save(output)
+    flagged, n = found.summary["budget"]["flagged"], found.summary["data"]["rows"]
+    text = f"{output}: {flagged} of {n} rows are outliers"
+    say({"output": output, "rows": n, "outliers": flagged}, as_json, text)

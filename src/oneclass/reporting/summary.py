@@ -1,0 +1,172 @@
+"""The summary: what a model says of rows, as a plain dict that every rendering is made of."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import math
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..contract.pipeline import with_verbs
+from ..engines.dask import is_dask
+from ..tabular.frames import as_array, columns_of, rows_of
+from .advice import advice_of, words_of
+from .alarms import SURE, Verdict, budget_of, resemblance_of, scores_of, steps_of
+from .columns import compared, known_columns, values_of
+
+__all__ = ["plain", "summarise"]
+
+#: Columns that are listed, the most changed and the most to blame first; those to blame that are drawn, and values of
+#: each.
+_COLUMNS, _DRAWN, _VALUES = 100, 9, 300
+
+
+def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reasons: int = 3) -> dict[str, Any]:
+    """What there is to say, plain enough for JSON."""
+    check_is_fitted(model)
+    if is_dask(X) or is_dask(X_train):
+        raise TypeError("report: rows must be in memory, got a Dask collection: pass X.compute()")
+    model = with_verbs(model)
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    table = {name: as_array(column) for name, column in columns_of(X, "report").items()}
+    plan = getattr(model, "plan_", None)
+    names = list(table) if plan is None else [column.name for column in plan.used]
+    verdict, classifier = Verdict.of(model, X), _classifier(model)
+    budget, steps = budget_of(verdict), steps_of(verdict)
+    # The slider may flag more than the threshold does; rows beyond the last step are never shown.
+    order = np.argsort(verdict.scores, kind="stable")[: min(rows, max([budget["flagged"], *_flagged(steps)]))]
+    why = _Why(model, X, order, reasons)
+    columns = compared(table, names, known_columns(model, names, X_train), verdict.flagged)
+    _blame(columns, why, table, order[: budget["flagged"]])
+    # Numbers may be written as text, and gaps as words.
+    held = {c["name"]: values_of(table[c["name"]][order], c) for c in columns if c["kind"] == "number"}
+    learnt = getattr(classifier, "held_out_", None)
+    found = {
+        "made": datetime.date.today().isoformat(),
+        "version": version("oneclass"),
+        "confidence": SURE,
+        "data": {
+            "rows": len(verdict.scores),
+            "columns": len(names),
+            "left_out": [] if plan is None else [
+                {"name": column.name, "why": column.why} for column in plan.columns if column.code is None
+            ],
+        },
+        "model": {
+            "name": type(classifier).__name__,
+            "is": (inspect.getdoc(type(classifier)) or "").partition("\n")[0],
+            "parameters": repr(classifier),
+            "learnt_from": None if verdict.calibration is None else verdict.calibration.total,
+            "grouped": getattr(learnt, "groups", None) is not None,
+        },
+        "budget": budget,
+        "steps": steps,
+        "scores": scores_of(verdict),
+        "resemblance": resemblance_of(verdict),
+        "columns": sorted(columns, key=_weight)[:_COLUMNS],
+        "rows": _rows(verdict, order, why, _labels(X, table, plan), held),
+        "explained": why.method,
+    }  # fmt: skip
+    said: dict[str, Any] = plain(found)
+    return said | {"words": words_of(said), "advice": advice_of(said)}
+
+
+def _classifier(model: Any) -> Any:
+    """The classifier at the end of tables, searches and pipelines."""
+    for inner in ("detector_", "best_estimator_"):
+        if hasattr(model, inner):
+            return _classifier(getattr(model, inner))
+    return _classifier(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+
+
+def _flagged(steps: list[dict[str, Any]]) -> list[int]:
+    return [step["flagged"] for step in steps]
+
+
+class _Why:
+    """Reasons for rows, as far as the model has any; why not, where it has none."""
+
+    def __init__(self, model: Any, X: Any, places: NDArray[np.intp], k: int) -> None:
+        self.names: tuple[Any, ...] = ()
+        self.shares = np.empty((len(places), 0))
+        self.top: list[Any] = [()] * len(places)
+        self.method = None
+        if not len(places):
+            return
+        try:
+            found = model.explain(rows_of(X, places))
+        except (AttributeError, ValueError) as error:
+            self.method = str(error)
+            return
+        self.names, self.shares, self.top, self.method = found.names, found.shares, found.top(k), found.method
+
+
+def _blame(columns: list[dict[str, Any]], why: _Why, table: dict[Any, NDArray[Any]], flagged: NDArray[np.intp]) -> None:
+    """Note how much each column is to blame for the flagged rows, in how many it is the first, and its values there."""
+    if not len(flagged) or not len(why.names):
+        return
+    shares = why.shares[: len(flagged)]
+    first = np.bincount(shares.argmax(axis=1), minlength=len(why.names))
+    for entry in columns:
+        if entry["name"] in why.names:
+            j = why.names.index(entry["name"])
+            entry |= {"blame": float(shares[:, j].mean()), "first": int(first[j])}
+    for entry in sorted(columns, key=lambda entry: -entry.get("blame", 0.0))[:_DRAWN]:
+        entry["flagged_values"] = values_of(table[entry["name"]][flagged[:_VALUES]], entry)
+
+
+def _weight(entry: dict[str, Any]) -> float:
+    return -float(entry.get("blame", 0.0)) - float(entry.get("distance", 0.0))
+
+
+def _labels(X: Any, table: dict[Any, NDArray[Any]], plan: Any) -> dict[str, NDArray[Any]]:
+    """What rows are known by: the index of a pandas frame that is not their place, and columns of ids."""
+    found = {}
+    if hasattr(X, "iloc") and type(X.index).__name__ != "RangeIndex":
+        found[str(X.index.name or "index")] = np.asarray(X.index)
+    ids = [] if plan is None else [c.name for c in plan.columns if c.why.startswith("an id") and c.name in table]
+    return found | {str(name): table[name] for name in ids}
+
+
+def _rows(
+    verdict: Verdict, order: NDArray[np.intp], why: _Why, labels: dict[str, Any], held: dict[Any, list[Any]]
+) -> list[dict[str, Any]]:
+    """The strangest rows, the worst first."""
+    p, flagged = verdict.p_values, verdict.flagged
+    return [
+        {
+            "row": int(i) + 1,
+            "labels": {name: column[i] for name, column in labels.items()},
+            "score": float(verdict.scores[i]),
+            "p_value": float(p[i]),
+            "flagged": bool(flagged[i]),
+            "reasons": [
+                reason._asdict() | ({"value": held[reason.column][rank]} if reason.column in held else {})
+                for reason in why.top[rank]
+            ],
+        }
+        for rank, i in enumerate(order)
+    ]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can say it: times as text, and None for what is no number."""
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value.astype("datetime64[s]")).replace("T", " ")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if value != value else str(value)

@@ -1,0 +1,54 @@
+"""`oneclass report`: the report of the library, in the file that was asked for."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import oneclass
+from oneclass.cli import ending
+from oneclass.cli.commands import oneclass as group
+
+
+def visits(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"age": rng.normal(50, 10, n), "ward": rng.choice(["A", "B"], n), "lab": rng.normal(size=n)})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    visits(80, 0).to_csv("normal.csv", index=False)
+    visits(30, 1).assign(lab=9.0).to_csv("new.csv", index=False)
+    run("fit normal.csv -o model.oneclass")
+    return tmp_path
+
+
+def run(line):
+    return ending.leave(lambda: group.main(line.split(), prog_name="oneclass", standalone_mode=False))
+
+
+def test_the_report_of_a_table_is_that_of_the_library(folder, capsys):
+    assert run("report model.oneclass new.csv -o report.json --rows 7 --json") == 0
+    written = json.loads((folder / "report.json").read_text())
+    model, new = oneclass.load("model.oneclass"), pd.read_csv("new.csv")
+    expected = oneclass.report(model, new, rows=7, title="What is unusual in new.csv")
+    assert written == json.loads(expected.to_json())
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said == {"output": "report.json", "rows": 30, "outliers": np.count_nonzero(model.predict(new) < 0)}
+
+
+def test_training_rows_may_be_others_than_those_of_the_model(folder):
+    assert run("report model.oneclass new.csv -o report.json --train new.csv") == 0
+    written = json.loads((folder / "report.json").read_text())
+    held = {column["name"]: column["training"] for column in written["columns"]}
+    assert held["lab"]["quantiles"] == [9.0] * 33
+    np.testing.assert_allclose(
+        held["age"]["quantiles"], np.quantile(pd.read_csv("new.csv")["age"], np.linspace(0, 1, 33))
+    )
+
+
+def test_what_the_ending_cannot_mean_is_refused_before_any_work(folder, capsys):
+    assert run("report model.oneclass none.csv -o report.pdf") == ending.BAD_DATA
+    assert "must end in .html, .md or .json, got 'report.pdf'" in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""The page of a report, in a real browser."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from oneclass import TableDetector, report
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+#: What would run, and say so in the title, were it not text.
+EVIL = "</script><script>document.title=1</script><img src=x onerror=document.title=2>"
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "mass": rng.gamma(4, 10, n),
+            "ward": rng.choice(["A", "B"], n),
+            f"col {EVIL}": rng.normal(size=n),
+            "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n), unit="D"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """A model, and rows with whatever a page could stumble over."""
+    new = table(120, 1)
+    new.loc[:4, "mass"] = [900.0, 1e300, -5.0, np.nan, 700.0]
+    new.loc[5, "ward"] = EVIL
+    new.loc[6, f"col {EVIL}"] = 50.0
+    new.index = pd.Index([f"p{i}{EVIL if i == 6 else ''}" for i in range(120)], name=EVIL)
+    return TableDetector().fit(table(200, 0)), new
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="the page is looked at with playwright")
+    if CHROMIUM is None:
+        pytest.skip("the page is looked at in Chromium, which is not installed")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def file(judged, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    with pytest.warns(UserWarning, match="did not"):
+        report(*judged, title=f"Report {EVIL}").save(path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser, file):
+    """The page, freshly opened; whatever it complains of or asks for is an error in the end."""
+    page, wrong = browser.new_page(), []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: request.url == file or wrong.append(request.url))
+    page.goto(file)
+    yield page
+    page.close()
+    assert wrong == []
+
+
+def shown(page):
+    """Numbers of the rows that can be seen."""
+    seen = page.locator("#flagged tbody tr:visible th").all_inner_texts()
+    return [int(text.replace(",", "")) for text in seen]
+
+
+def move(page, value):
+    page.locator("#budget").evaluate(
+        "(slider, v) => { slider.value = v; slider.dispatchEvent(new Event('input')) }", value
+    )
+
+
+@pytest.mark.filterwarnings("ignore:TableDetector")
+def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
+    model, new = judged
+    steps = report(model, new).summary["steps"]
+    for i in (0, len(steps) // 2, len(steps) - 1):
+        move(page, str(i))
+        expected = np.flatnonzero(model.predict(new, alpha=steps[i]["alpha"]) == -1) + 1
+        assert sorted(shown(page)) == expected.tolist()
+        assert page.locator("[data-step=count]").inner_text() == str(len(expected))
+    page.get_by_role("button", name="Back to the model's own setting").click()
+    assert sorted(shown(page)) == (np.flatnonzero(model.predict(new) == -1) + 1).tolist()
+
+
+def test_keys_move_the_slider_and_the_counts_follow(page):
+    before = page.locator("#alpha").inner_text()
+    page.locator("#budget").focus()
+    page.keyboard.press("End")
+    assert page.locator("#alpha").inner_text() == "50\N{NO-BREAK SPACE}%" != before
+    assert page.locator("#budget").get_attribute("aria-valuetext").startswith("50\N{NO-BREAK SPACE}%, ")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "own"
+
+
+def test_headings_sort_the_table_one_way_and_the_other(page):
+    rank = shown(page)
+    heading = page.locator("#flagged thead th").first
+    heading.get_by_role("button").click()
+    assert shown(page) == sorted(rank) != rank
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.get_by_role("button").press("Enter")
+    assert shown(page) == sorted(rank, reverse=True)
+    page.get_by_role("button", name="Normal rows as unusual").click()
+    assert shown(page) == rank
+
+
+def test_the_filter_leaves_the_rows_with_all_its_words(page):
+    rows = page.locator("#flagged tbody tr:visible").all_inner_texts()
+    page.get_by_label("Filter").fill("ward 700")
+    expected = [text for text in rows if "ward" in text.lower() and "700" in text]
+    assert len(shown(page)) == len(expected) < len(rows)
+    assert page.locator("#shown").inner_text().startswith(f"{len(expected)} of {len(rows)} ")
+    page.get_by_label("Filter").fill("nothing at all")
+    assert shown(page) == []
+
+
+def test_script_in_names_and_values_is_shown_as_text(page):
+    assert page.title() == f"Report {EVIL}"
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    text = page.locator("body").inner_text()
+    for place in ("h1", "#flagged thead", "#flagged tbody", "#columns tbody"):
+        assert EVIL in page.locator(place).first.inner_text()
+    assert f"ward: {EVIL}" in text or f"ward\t{EVIL}" in text
+
+
+def test_nothing_is_wider_than_a_phone_is(browser, file):
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto(file)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert wide <= 360
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(browser, file, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="accessibility is checked by axe")
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(file)
+    # The page lets no other script in; axe enters by the driver.
+    found = axe.Axe().run(page).response["violations"]
+    page.close()
+    assert [fault["help"] for fault in found if fault["impact"] in ("serious", "critical")] == []

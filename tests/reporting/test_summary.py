@@ -1,0 +1,278 @@
+"""What a report says, against what the model and the rows say when they are asked directly."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2_contingency, ks_2samp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, RobustScaler
+
+import oneclass
+from oneclass import (
+    VAAKELM,
+    KNNDetector,
+    NaiveParzen,
+    OneClassSearchCV,
+    PCADetector,
+    TableDetector,
+    make_one_class_pipeline,
+    report,
+)
+from oneclass.core.seen import LEVELS
+
+
+def rows(n, seed, d=3):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def mixed(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "case_id": [f"c{i:05d}" for i in range(n)],
+            "mass": rng.gamma(4, 10, n),
+            "ward": rng.choice(["A", "B", "C"], n, p=[0.6, 0.3, 0.1]),
+            "seen": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300 * 24, n), unit="h"),
+            "male": rng.random(n) < 0.5,
+            "lab": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def new():
+    X = rows(80, 1)
+    X[:6, 1] += 7
+    return X
+
+
+@pytest.fixture(scope="module")
+def model():
+    return VAAKELM(delta=0.1).fit(rows(150, 0))
+
+
+@pytest.fixture(scope="module")
+def tables():
+    with pytest.warns(UserWarning, match="left out 'case_id'"):
+        model = TableDetector(KNNDetector()).fit(mixed(200, 0))
+    odd = mixed(60, 1)
+    odd.loc[3, "mass"] = 900.0
+    return model, odd
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: VAAKELM(delta=0.1),
+        lambda: VAAKELM(confidence=0.9),
+        lambda: VAAKELM(delta=0.0),
+        lambda: NaiveParzen(),
+        lambda: make_pipeline(RobustScaler(), KNNDetector()),
+        lambda: OneClassSearchCV(VAAKELM(), {"C": [1.0, 10.0]}, cv=2),
+    ],
+    ids=["kernel machine", "confident", "no alarms", "baseline", "pipeline", "search"],
+)
+def test_every_step_flags_what_predict_flags_at_its_rate(make, new):
+    model = make().fit(rows(120, 0))
+    steps = report(model, new).summary["steps"]
+    asked = oneclass.contract.pipeline.with_verbs(model)
+    for step in steps:
+        assert step["flagged"] == np.count_nonzero(asked.predict(new, alpha=step["alpha"]) == -1)
+    own = [step["flagged"] for step in steps if step["own"]]
+    assert own == [np.count_nonzero(model.predict(new) == -1)]
+    assert [step["alpha"] for step in steps] == sorted(step["alpha"] for step in steps)
+
+
+def test_a_threshold_on_training_losses_is_one_of_the_steps(new):
+    model = VAAKELM(threshold="train").fit(rows(120, 0))
+    said = report(model, new).summary
+    [own] = [step for step in said["steps"] if step["own"]]
+    assert own["flagged"] == said["budget"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
+    beyond = np.count_nonzero(np.asarray(model.calibration_.losses) > -model.offset_)
+    assert own["alpha"] == pytest.approx(beyond / 121)
+    assert not said["budget"]["promised"]
+    assert any("threshold='loo'" in words for words in said["advice"])
+
+
+def test_false_alarms_are_those_of_the_calibration(model, new):
+    said = report(model, new).summary["budget"]
+    known = model.calibration_
+    assert said["interval"] == list(model.interval())
+    assert said["in_1000"] == known.alarms(0.1)._asdict()
+    assert said["if_all_normal"] == known.alarms(0.1, len(new))._asdict()
+    assert said["ask_to_keep_surely"] == known.budget(0.1)
+    assert said["beyond_all"]["rows"] == np.count_nonzero(-model.score_samples(new) > known.losses.max())
+
+
+def test_rows_are_listed_from_the_strangest_with_the_reasons_of_the_model(model, new):
+    said = report(model, new, rows=20).summary["rows"]
+    order = np.argsort(model.score_samples(new))[:20]
+    assert [row["row"] for row in said] == (order + 1).tolist()
+    np.testing.assert_array_equal([row["p_value"] for row in said], model.p_value(new)[order])
+    reasons = model.explain(new[order]).top(3)
+    assert [[r["column"] for r in row["reasons"]] for row in said] == [[r.column for r in row] for row in reasons]
+    for i, row in zip(order, said, strict=True):
+        assert all(reason["value"] == new[i, reason["column"]] for reason in row["reasons"])
+
+
+def test_likeness_is_the_two_sample_test_of_kolmogorov_and_smirnov(model):
+    new = rows(70, 2) * 1.3
+    said = report(model, new).summary["resemblance"]
+    expected = ks_2samp(np.asarray(model.calibration_.losses), -model.score_samples(new), method="asymp")
+    assert said["distance"] == pytest.approx(expected.statistic)
+    assert said["p_value"] == pytest.approx(expected.pvalue, abs=0.02)
+    assert said["stranger"]
+    assert sum(said["histogram"]) == 70
+
+
+def by_name(found):
+    return {column["name"]: column for column in found.summary["columns"]}
+
+
+def test_distance_of_a_column_is_that_of_the_two_samples_to_the_width_of_a_quantile(model):
+    old, new = rows(150, 0), rows(400, 3) + np.array([0.0, 0.5, 0.0])
+    for name, column in by_name(report(model, new)).items():
+        exact = ks_2samp(old[:, name], new[:, name]).statistic
+        assert exact - 2 / 32 < column["distance"] <= exact + 1e-9
+        assert column["changed"] == ("clearly" if name == 1 else "no")
+        outside = (new[:, name] < old[:, name].min()) | (new[:, name] > old[:, name].max())
+        assert column["outside"] == pytest.approx(outside.mean())
+        np.testing.assert_allclose(column["training"]["quantiles"], np.quantile(old[:, name], LEVELS))
+
+
+def test_few_values_of_a_column_do_not_pass_for_a_change():
+    old, new = (np.random.default_rng(seed).integers(0, 3, size=(500, 2)).astype(float) for seed in (0, 1))
+    model = KNNDetector().fit(old)
+    assert {column["changed"] for column in report(model, new).summary["columns"]} == {"no"}
+
+
+def test_what_flagged_rows_alone_have_changed_is_no_change_of_the_column(model):
+    new = rows(400, 4)
+    new[:90, 1] += 8
+    assert by_name(report(model, new))[1]["changed"] == "flagged"
+
+
+def test_training_rows_that_are_given_say_what_the_model_kept(tables):
+    model, odd = tables
+    kept, given = by_name(report(model, odd)), by_name(report(model, odd, X_train=mixed(200, 0)))
+    assert kept.keys() == given.keys() == {"mass", "ward", "seen", "male", "lab"}
+    for name in kept:
+        assert kept[name]["training"] == given[name]["training"]
+
+
+def test_categories_and_gaps_are_compared_by_their_shares(tables):
+    model, _ = tables
+    new = mixed(300, 5)
+    new["ward"] = np.where(np.arange(300) % 2 == 0, "A", new["ward"])
+    new.loc[:9, "ward"] = "Z"
+    new["lab"] = np.where(np.arange(300) % 4 == 0, 1.0, np.nan)
+    with pytest.warns(UserWarning, match="did not: 'Z'"):
+        columns = by_name(report(model, new))
+    old_shares, new_shares = (frame["ward"].value_counts(normalize=True) for frame in (mixed(200, 0), new))
+    distance = old_shares.sub(new_shares, fill_value=0).abs().sum() / 2
+    assert columns["ward"]["distance"] == pytest.approx(distance)
+    assert columns["ward"]["unseen"] == ["Z"]
+    gaps = np.array([[f["lab"].isna().sum(), f["lab"].notna().sum()] for f in (mixed(200, 0), new)])
+    assert columns["lab"]["p_value"] <= 2 * chi2_contingency(gaps).pvalue
+    assert columns["lab"]["distance"] >= abs(np.subtract(*gaps[:, 0] / gaps.sum(axis=1)))
+    assert columns["lab"]["changed"] == columns["ward"]["changed"] == "clearly"
+
+
+def test_rows_of_a_table_are_known_by_their_ids(tables):
+    model, odd = tables
+    first = report(model, odd).summary["rows"][0]
+    assert (first["row"], first["labels"]) == (4, {"case_id": "c00003"})
+    assert (first["reasons"][0]["column"], first["reasons"][0]["value"]) == ("mass", 900.0)
+    odd = odd.set_index(pd.Index([f"p{i}" for i in range(len(odd))], name="patient"))
+    assert report(model, odd).summary["rows"][0]["labels"]["patient"] == "p3"
+
+
+def test_text_in_a_table_is_read_as_the_numbers_that_it_is(tables):
+    model, odd = tables
+    text = odd.astype({"mass": str, "lab": str, "seen": str})
+    found, expected = report(model, text).summary, report(model, odd).summary
+    assert found["rows"][0]["reasons"][0]["value"] == 900.0
+    assert found["columns"] == expected["columns"]
+
+
+def test_columns_of_a_pipeline_are_those_that_it_is_given(new):
+    model = make_one_class_pipeline(RobustScaler(), VAAKELM()).fit(rows(150, 0))
+    without, given = (report(model, new, X_train=train) for train in (None, rows(150, 0)))
+    assert not any("training" in column for column in without.summary["columns"])
+    assert any("X_train" in words for words in without.summary["advice"])
+    assert by_name(given)[0]["training"]["middle"] == pytest.approx(np.median(rows(150, 0)[:, 0]))
+    assert without.summary["rows"][0]["reasons"][0]["column"] == 1
+
+
+def test_where_there_are_no_reasons_the_report_says_why(new):
+    model = make_one_class_pipeline(PolynomialFeatures(2), KNNDetector()).fit(rows(150, 0))
+    said = report(model, new)
+    assert said.summary["rows"][0]["reasons"] == []
+    assert "several others" in said.summary["explained"]
+    assert "several others" in said.to_html()
+
+
+def test_without_held_out_losses_there_is_a_report_without_rates(new):
+    said = report(PCADetector(threshold="train").fit(rows(150, 0)), new)
+    assert said.summary["steps"] == [] or said.summary["budget"]["rate"] is not None
+    said.to_html(), said.to_markdown(), said.to_json()
+
+
+@pytest.mark.parametrize("name", oneclass.machines.__all__ + oneclass.baselines.__all__)
+def test_every_classifier_has_a_report(name, new):
+    options = {"random_state": 0} if name in ("OCRF", "AutoencoderDetector") else {}
+    model = getattr(oneclass, name)(**options).fit(rows(60, 0))
+    found = report(model, new, rows=10)
+    assert found.summary["budget"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
+    assert "training" in found.summary["columns"][0]
+    assert json.loads(found.to_json())["rows"][0]["reasons"]
+    assert found.to_html().count("<section") == 7
+    assert found.to_markdown().count("\n## ") == 4
+
+
+def test_models_of_earlier_versions_have_a_report():
+    model = oneclass.load(Path(__file__).parents[1] / "files" / "versions" / "1-vaakelm.oneclass")
+    new = pd.DataFrame(rows(30, 0, model.n_features_in_), columns=model.feature_names_in_)
+    said = report(model, new).summary
+    assert not any("training" in column for column in said["columns"])
+
+
+def test_one_row_and_no_alarm_make_a_report(model):
+    found = report(model, [[0.0, 0.0, 0.0]])
+    assert found.summary["budget"]["flagged"] == 0
+    assert "no row to look at" in found.summary["advice"][0]
+    assert "0 of 1 rows flagged" in repr(found)
+    found.to_html(), found.to_markdown()
+
+
+def test_files_are_what_their_ending_asks_for(model, new, tmp_path):
+    found = report(model, new, title="A <b>title</b>")
+    for ending, text in {"html": found.to_html(), "md": found.to_markdown(), "json": found.to_json()}.items():
+        found.save(tmp_path / f"report.{ending}")
+        assert (tmp_path / f"report.{ending}").read_text(encoding="utf-8") == text
+    with pytest.raises(ValueError, match=r"must end in .html, .md or .json, got 'report.pdf'"):
+        found.save("report.pdf")
+    assert json.loads(found.to_json())["made"] == date.today().isoformat()
+
+
+def test_what_cannot_be_reported_is_refused(model, new):
+    with pytest.raises(ValueError, match="rows must be at least 1, got 0"):
+        report(model, new, rows=0)
+    dask = pytest.importorskip("dask.array")
+    with pytest.raises(TypeError, match="got a Dask collection"):
+        report(model, dask.from_array(new))
+
+
+def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():
+    rng = np.random.default_rng(0)
+    names = [f"a rather long name of a column, number {j}" for j in range(30)]
+    model = PCADetector().fit(pd.DataFrame(rng.normal(size=(5000, 30)), columns=names))
+    new = pd.DataFrame(rng.normal(size=(100_000, 30)) * 1.2, columns=names)
+    new.index = pd.Index([f"patient {i:07d}" for i in range(len(new))], name="patient")
+    found = report(model, new)
+    assert len(found.summary["rows"]) == 1000
+    assert len(found.to_html().encode()) < 3e6
