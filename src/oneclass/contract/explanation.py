@@ -35,7 +35,7 @@ class Reason(NamedTuple):
 
     def __str__(self) -> str:
         said = f"{self.column}={_said(self.value)}"
-        return said if self.expected is None else f"{said} (expected {_said(self.expected)})"
+        return said if self.expected is None else f"{said} (expected {_said(self.expected, digits=4)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -216,9 +216,12 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
 
 
-def _said(value: Any) -> str:
+def _said(value: Any, digits: int = 6) -> str:
     if value is None or value != value:
         return "missing"
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[m]")).replace("T", " ")
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    return f"{number:.0f}" if 10.0**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"

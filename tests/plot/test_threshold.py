@@ -6,28 +6,7 @@ from sklearn.preprocessing import RobustScaler
 from oneclass import AAKELM, KNNDetector, OneClassSearchCV, make_one_class_pipeline
 from oneclass.plot import ThresholdDisplay, precision_recall_display, roc_display
 
-matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def no_window():
-    matplotlib.use("agg")
-    yield
-    pyplot.close("all")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return AAKELM(delta=0.1).fit(np.random.default_rng(0).normal(size=(120, 2)))
-
-
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(1)
-    return np.concatenate([rng.normal(size=(80, 2)), rng.normal(size=(30, 2)) * 5]), np.repeat(
-        ["normal", "odd"], [80, 30]
-    )
 
 
 def test_delivered_rate_is_the_share_of_targets_that_the_budget_rejects(model, rows):
@@ -42,7 +21,7 @@ def test_threshold_is_drawn_where_the_labels_change(model, rows):
     X, y = rows
     shown = ThresholdDisplay.from_estimator(model, X, y)
     line = shown.ax_[0].lines[0].get_xdata()[0]
-    losses, limit = shown._visible_losses()
+    losses, limit, _ = shown.score_display.visible()
     assert line == limit
     np.testing.assert_array_equal(losses > line, model.predict(X) == -1)
     assert shown.ax_[1].get_xlabel() == "false-alarm rate asked for"

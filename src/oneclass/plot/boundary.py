@@ -1,0 +1,146 @@
+"""BoundaryDisplay: what a classifier takes for normal, over two columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+
+__all__ = ["BoundaryDisplay"]
+
+#: p-values between which the plane is shaded.
+_LEVELS = (0.0, 0.01, 0.05, 0.2, 1.0)
+_SHADES = ("#ffffff", "#dbe9f4", "#a9cce3", "#6aaed6")
+#: How far beyond the rows the plane goes, as a share of their range.
+_MARGIN = 0.25
+
+
+@dataclass
+class BoundaryDisplay:
+    """What a classifier takes for normal, over two columns: its threshold, and p-values where its fit has any.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (resolution,)
+        The grid.
+    decision : array of shape (resolution, resolution)
+        Decision values, negative for outliers; a row for each of `y`.
+    p_values : array of shape (resolution, resolution) or None
+        Conformal p-values.
+    points : array of shape (n_samples, 2)
+        Rows to draw.
+    flagged : bool array of shape (n_samples,)
+        Which of them are rejected.
+    names : (str, str)
+        The columns.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and axes
+        Once `plot` was called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import VAAKELM
+    >>> from oneclass.plot import BoundaryDisplay
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> shown = BoundaryDisplay.of(VAAKELM().fit(X), X, resolution=20)
+    >>> bool(shown.decision[10, 10] > 0), bool(shown.decision[0, 0] < 0)
+    (True, True)
+    """
+
+    x: Float
+    y: Float
+    decision: Float
+    p_values: Float | None
+    points: Float
+    flagged: NDArray[np.bool_]
+    names: tuple[str, str]
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, *, columns: tuple[Any, Any] = (0, 1), resolution: int = 100) -> Self:
+        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        model, places = fitted(estimator), [_place(X, column) for column in columns]
+        points = np.stack([numbers(_column(X, j)) for j in places], axis=1)
+        reach = np.ptp(points, axis=0)
+        low, high = points.min(axis=0) - _MARGIN * reach, points.max(axis=0) + _MARGIN * reach
+        x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
+        grid = _on_the_plane(X, places, *(axis.ravel() for axis in np.meshgrid(x, y)))
+        shape = (resolution, resolution)
+        decision = numbers(model.decision_function(grid)).reshape(shape)
+        p_values = None if model.calibration_ is None else numbers(model.p_value(grid)).reshape(shape)
+        given = getattr(X, "columns", None)
+        names = tuple(f"column {j}" if given is None else str(given[j]) for j in places)
+        return cls(x, y, decision, p_values, points, numbers(model.predict(X)) < 0, (names[0], names[1]))
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, columns: tuple[Any, Any] = (0, 1), resolution: int = 100, ax: Any = None
+    ) -> Self:
+        """Judge a grid and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
+            What is judged by.
+        X : array-like of shape (n_samples, n_features)
+            Rows to draw; the grid goes a quarter beyond them. Where there are more than two columns the grid holds the
+            others at their medians, or most frequent values, while the points are judged by all that they are.
+        columns : two column names or places, default=(0, 1)
+            The two columns, of numbers.
+        resolution : int, default=100
+            Points of the grid along each.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        BoundaryDisplay
+        """
+        return cls.of(estimator, X, columns=columns, resolution=resolution).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw p-values as shades, the threshold as a line and the rows; returns the display itself."""
+        self.figure_, self.ax_ = axes(ax, size=(6.4, 5))
+        if self.p_values is not None:
+            filled = self.ax_.contourf(self.x, self.y, self.p_values, levels=_LEVELS, colors=_SHADES)
+            self.figure_.colorbar(filled, ax=self.ax_, label="p-value", ticks=_LEVELS)
+        self.ax_.contour(self.x, self.y, self.decision, levels=[0.0], colors=LINE, linewidths=1.8)
+        self.ax_.plot([], [], color=LINE, linewidth=1.8, label="threshold")
+        for which, what, style in (
+            (~self.flagged, "normal", {"c": INSIDE, "s": 12, "linewidths": 0}),
+            (self.flagged, "flagged", {"c": OUTSIDE, "s": 26, "marker": "x", "linewidths": 1.3}),
+        ):
+            if which.any():
+                self.ax_.scatter(*self.points[which].T, label=what, **style)
+        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small")
+        return self
+
+
+def _place(X: Any, column: Any) -> int:
+    return list(X.columns).index(column) if isinstance(column, str) else int(column)
+
+
+def _column(X: Any, j: int) -> Any:
+    return X.iloc[:, j] if hasattr(X, "iloc") else np.asarray(X)[:, j]
+
+
+def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Any:
+    """Rows that vary in two columns; the others are at their middles."""
+    if not hasattr(X, "iloc"):
+        rows = np.tile(np.median(numbers(X), axis=0), (len(first), 1))
+        rows[:, places[0]], rows[:, places[1]] = first, second
+        return rows
+    middle = [
+        X.iloc[:, j].median() if X.dtypes.iloc[j].kind in "iuf" else X.iloc[:, j].mode()[0] for j in range(X.shape[1])
+    ]
+    columns = dict(zip(X.columns, middle, strict=True)) | dict(zip(X.columns[places], (first, second), strict=True))
+    return X.iloc[:0].reindex(range(len(first))).assign(**columns)

@@ -1,0 +1,80 @@
+"""scikit-learn's curves with the outlier as the class to find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
+
+from ..contract.labels import is_target
+from .drawing import Float, numbers, pyplot
+
+__all__ = ["precision_recall_display", "roc_display"]
+
+
+def roc_display(estimator: Any, X: Any, y: Any, *, target: Any = None, **options: Any) -> RocCurveDisplay:
+    """scikit-learn's ROC curve of a fitted detector, outliers as the class to find: false positives are false alarms.
+
+    Parameters
+    ----------
+    estimator : fitted detector
+        Anything with `decision_function`.
+    X : array-like of shape (n_samples, n_features)
+        Rows of both classes.
+    y : array-like of shape (n_samples,)
+        Labels.
+    target : label, optional
+        The label of the target class, as in `oneclass.selection.is_target`.
+    **options
+        Passed on to ``RocCurveDisplay.from_predictions``.
+
+    Returns
+    -------
+    RocCurveDisplay
+
+    Examples
+    --------
+    >>> roc_display(model, X_test, y_test)  # doctest: +SKIP
+    """
+    pyplot()
+    options = {"name": type(estimator).__name__, "pos_label": "outlier"} | options
+    return RocCurveDisplay.from_predictions(*_outliers_first(estimator, X, y, target), **options)
+
+
+def precision_recall_display(
+    estimator: Any, X: Any, y: Any, *, target: Any = None, **options: Any
+) -> PrecisionRecallDisplay:
+    """scikit-learn's precision-recall curve of a fitted detector, outliers as the class to find.
+
+    Parameters
+    ----------
+    estimator : fitted detector
+        Anything with `decision_function`.
+    X : array-like of shape (n_samples, n_features)
+        Rows of both classes.
+    y : array-like of shape (n_samples,)
+        Labels.
+    target : label, optional
+        The label of the target class, as in `oneclass.selection.is_target`.
+    **options
+        Passed on to ``PrecisionRecallDisplay.from_predictions``.
+
+    Returns
+    -------
+    PrecisionRecallDisplay
+
+    Examples
+    --------
+    >>> precision_recall_display(model, X_test, y_test)  # doctest: +SKIP
+    """
+    pyplot()
+    options = {"name": type(estimator).__name__, "pos_label": "outlier"} | options
+    return PrecisionRecallDisplay.from_predictions(*_outliers_first(estimator, X, y, target), **options)
+
+
+def _outliers_first(estimator: Any, X: Any, y: Any, target: Any) -> tuple[NDArray[Any], Float]:
+    """Labels, and values that are larger for stranger rows."""
+    labels = np.where(is_target(y, target), "target", "outlier")
+    return labels, -numbers(estimator.decision_function(X))

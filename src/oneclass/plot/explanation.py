@@ -1,0 +1,141 @@
+"""ExplanationDisplay: why a row is strange, as bars or as a heat map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from ..contract.explanation import Explanation
+from .drawing import INSIDE, LINE, axes, fitted
+
+__all__ = ["ExplanationDisplay"]
+
+
+@dataclass
+class ExplanationDisplay:
+    """Why one row is strange: its worst columns with value, expected value and share; of an image, a heat map.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row or more.
+    row : int, default=0
+        The row to draw, counted from 0.
+    k : int, default=8
+        Columns to draw, at most.
+    image_shape : (int, int), optional
+        Rows are images of this shape: the image, the expected one and the shares are drawn instead of bars.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and axes, an array of three for images
+        Once `plot` was called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import VAAKELM
+    >>> from oneclass.plot import ExplanationDisplay
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> shown = ExplanationDisplay(VAAKELM().fit(X).explain([[0.0, 9.0, 0.5]]))
+    >>> shown.reasons[0].column
+    1
+    """
+
+    explanation: Explanation
+    row: int = 0
+    k: int = 8
+    image_shape: tuple[int, int] | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        row: int = 0,
+        k: int = 8,
+        image_shape: tuple[int, int] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Explain a row and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
+            What is judged by.
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        row : int, default=0
+            The one to draw, counted from 0.
+        k : int, default=8
+            Columns to draw, at most.
+        image_shape : (int, int), optional
+            Rows are images of this shape.
+        ax : matplotlib axes, three for images, optional
+            Where to draw.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1 or None]
+        found = fitted(estimator).explain(one)
+        return cls(found, 0, k, image_shape).plot(ax)
+
+    @property
+    def reasons(self) -> Any:
+        """The columns that are drawn as bars, the worst first."""
+        return self.explanation.row(self.row)[: self.k]
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw; returns the display itself."""
+        return self._plot_bars(ax) if self.image_shape is None else self._plot_images(ax, self.image_shape)
+
+    def _plot_bars(self, ax: Any) -> Self:
+        reasons = self.reasons
+        self.figure_, self.ax_ = axes(ax, size=(7, 1.2 + 0.45 * len(reasons)))
+        shares = [reason.share for reason in reasons]
+        places = np.arange(len(reasons))
+        self.ax_.barh(places, shares, color=INSIDE, alpha=0.85)
+        for place, reason in zip(places, reasons, strict=True):
+            # After the bar where it is short, else inside: words never leave the axes.
+            inside = reason.share > 0.55 * max(shares)
+            said = str(reason).removeprefix(f"{reason.column}=")
+            self.ax_.annotate(
+                said,
+                (reason.share, place),
+                xytext=(-4 if inside else 4, 0),
+                textcoords="offset points",
+                ha="right" if inside else "left",
+                va="center",
+                color="white" if inside else LINE,
+                fontsize="small",
+            )
+        self.ax_.set_yticks(places, [str(reason.column) for reason in reasons])
+        self.ax_.set(xlabel="share of the blame", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
+        self.ax_.set_title(
+            f"Row {self.explanation.index[self.row]}: value (expected value)", fontsize="medium", loc="left"
+        )
+        self.ax_.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        return self
+
+    def _plot_images(self, ax: Any, shape: tuple[int, int]) -> Self:
+        self.figure_, self.ax_ = axes(ax, 1, 3, size=(8, 3))
+        found = self.explanation
+        value, expected = (x[self.row].astype(float).reshape(shape) for x in (found.values, found.expected))
+        low, high = float(value.min()), float(value.max())
+        for place, (image, title) in enumerate([(value, "image"), (expected, "expected")]):
+            self.ax_[place].imshow(image, cmap="gray_r", vmin=low, vmax=high)
+            self.ax_[place].set_title(title, fontsize="medium")
+        heat = self.ax_[2].imshow(found.shares[self.row].reshape(shape), cmap="cividis", vmin=0)
+        self.ax_[2].set_title("share of the blame", fontsize="medium")
+        bar = self.figure_.colorbar(heat, ax=self.ax_[2], shrink=0.8)
+        bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        for panel in self.ax_:
+            panel.set(xticks=[], yticks=[])
+        return self

@@ -1,0 +1,131 @@
+"""MapDisplay: normal and flagged rows on a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import KernelPCA
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ..core.arrays import to_numpy
+from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
+
+__all__ = ["MapDisplay"]
+
+#: Rows that the map is made of, at most: kernel PCA takes the cube of their number.
+_ROWS = 1000
+
+
+@dataclass
+class MapDisplay:
+    """Normal and flagged rows on the two principal components of the normal ones.
+
+    Parameters
+    ----------
+    places : array of shape (n_samples, 2)
+        Where each row is.
+    flagged : bool array of shape (n_samples,)
+        Which rows are rejected.
+    variance : (float, float)
+        Share of the normal rows' variance, in the kernel's space, along the components.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and axes
+        Once `plot` was called.
+
+    Notes
+    -----
+    The components are scikit-learn's ``KernelPCA`` of the accepted rows as the classifier sees them: prepared by the
+    steps before it, and scaled. With ``kernel="linear"`` that is PCA, where rows that are far away are drawn far away;
+    a local kernel such as ``"rbf"`` parts clusters better, but draws all that is far from everything near one point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import KNNDetector
+    >>> from oneclass.plot import MapDisplay
+    >>> X = np.random.default_rng(0).normal(size=(199, 5))
+    >>> shown = MapDisplay.of(KNNDetector().fit(X), np.vstack([X[:50], [9.0] * 5]))
+    >>> bool(np.linalg.norm(shown.places, axis=1).argmax() == 50), bool(shown.flagged[50])
+    (True, True)
+    """
+
+    places: Float
+    flagged: NDArray[np.bool_]
+    variance: tuple[float, float]
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, *, kernel: str = "linear", **options: Any) -> Self:
+        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        model = fitted(estimator)
+        flagged = numbers(model.predict(X)) < 0
+        Z = _as_seen(model, X)
+        normal = Z[~flagged] if (~flagged).sum() > 1 else Z
+        some = normal[:: -(-len(normal) // _ROWS)]
+        known = KernelPCA(2, kernel=kernel, **options).fit(some)
+        places = known.transform(Z)
+        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # one column has one component
+        shape = {"gamma": known.gamma_, "degree": known.degree, "coef0": known.coef0}
+        K = pairwise_kernels(some, metric=kernel, filter_params=True, **shape)
+        # The variance is the trace of the centred matrix, whose eigenvalues these are.
+        first, second = [*(known.eigenvalues_ / (np.trace(K) - K.sum() / len(K))).tolist(), 0.0][:2]
+        return cls(places, flagged, (first, second))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, kernel: str = "linear", ax: Any = None, **options: Any) -> Self:
+        """Judge rows, find their places and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
+            What is judged by.
+        X : array-like of shape (n_samples, n_features)
+            Rows to draw.
+        kernel : str, default="linear"
+            Kernel of the components.
+        ax : matplotlib axes, optional
+            Where to draw.
+        **options
+            Passed on to ``KernelPCA``, such as ``gamma=``.
+
+        Returns
+        -------
+        MapDisplay
+        """
+        return cls.of(estimator, X, kernel=kernel, **options).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw normal rows as points and flagged ones as crosses; returns the display itself."""
+        self.figure_, self.ax_ = axes(ax, size=(6, 5))
+        for which, what, style in (
+            (~self.flagged, "normal", {"c": INSIDE, "s": 14, "alpha": 0.5, "linewidths": 0}),
+            (self.flagged, "flagged", {"c": OUTSIDE, "s": 28, "marker": "x", "linewidths": 1.3}),
+        ):
+            if which.any():
+                self.ax_.scatter(*self.places[which].T, label=f"{what} ({which.sum()} rows)", **style)
+        first, second = (f"component, {percent(round(share, 2))} of the variance" for share in self.variance)
+        self.ax_.set(xlabel=f"first {first}", ylabel=f"second {second}")
+        self.ax_.legend(frameon=False)
+        return self
+
+
+def _as_seen(model: Any, X: Any) -> Float:
+    """Rows as the classifier at the end sees them, scaled."""
+    if hasattr(model, "best_estimator_"):
+        return _as_seen(model.best_estimator_, X)
+    if isinstance(model, Pipeline):
+        return _as_seen(model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X)
+    if hasattr(model, "plan_"):
+        return _as_seen(model.detector_, model.encode(X))
+    if hasattr(model, "scaler_"):
+        scaler = model.scaler_
+        return numbers(replace(scaler, centre=to_numpy(scaler.centre), scale=to_numpy(scaler.scale))(numbers(X)))
+    return numbers(StandardScaler().fit_transform(numbers(X)))

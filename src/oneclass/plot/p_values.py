@@ -1,0 +1,126 @@
+"""PValueDisplay: whether the new data are like the old."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.stats import binom, kstwobign
+
+from .drawing import INSIDE, LINE, SURE, Float, axes, fitted, numbers, percent
+
+__all__ = ["PValueDisplay", "Sameness"]
+
+#: Bars of the histogram, and the budget at which small p-values are counted.
+_BINS, _SMALL = 20, 0.05
+
+
+class Sameness(NamedTuple):
+    """A test of whether new rows are like the old: the distance of Kolmogorov and Smirnov, and its p-value."""
+
+    distance: float
+    p_value: float
+
+
+@dataclass
+class PValueDisplay:
+    """Histogram of p-values: flat where new rows are like the training rows, high on the left where many are strange.
+
+    A test is stated with it, that of Kolmogorov and Smirnov for two samples: the new rows' losses and the held-out ones
+    that their p-values are ranks among. It takes both as independent rows; the doubt about few held-out losses is in.
+
+    Parameters
+    ----------
+    p_values : array of shape (n_samples,)
+        Conformal p-values.
+    n_held_out : float
+        Number of held-out rows, or groups of them, that they are ranks among.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and axes
+        Once `plot` was called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import KNNDetector
+    >>> from oneclass.plot import PValueDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> model = KNNDetector().fit(rng.normal(size=(199, 2)))
+    >>> bool(PValueDisplay.of(model, rng.normal(size=(100, 2))).test.p_value > 0.05)
+    True
+    >>> bool(PValueDisplay.of(model, 3 + rng.normal(size=(100, 2))).test.p_value < 1e-6)
+    True
+    """
+
+    p_values: Float
+    n_held_out: float
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any) -> Self:
+        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        model = fitted(estimator)
+        return cls(numbers(model.p_value(X)), float(model.calibration_.total))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
+        """Judge rows and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
+            What is judged by; its fit must have held-out losses.
+        X : array-like of shape (n_samples, n_features)
+            New rows, which the classifier was not fitted on.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        return cls.of(estimator, X).plot(ax)
+
+    @property
+    def test(self) -> Sameness:
+        """How far the new rows are from the held-out ones, and how often rows like these would be as far."""
+        n, m = self.n_held_out, len(self.p_values)
+        beyond = np.sort((self.p_values * (n + 1) - 1) / n)  # share of the held-out losses at least as large
+        steps = np.arange(m + 1) / m
+        distance = float(np.maximum(np.abs(steps[1:] - beyond), np.abs(steps[:-1] - beyond)).max())
+        return Sameness(distance, float(kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
+
+    @property
+    def summary(self) -> str:
+        """What the test says, in words."""
+        found, small = self.test, float(np.mean(self.p_values <= _SMALL + 1e-12))
+        alike = found.p_value > 1 - SURE
+        verdict = "no sign that the new rows differ" if alike else "the new rows are not like the training rows"
+        return (
+            f"{verdict}: Kolmogorov-Smirnov p = {found.p_value:.2g}\n"
+            f"p-values up to {_SMALL:g}: {100 * small:.1f} % of {len(self.p_values)} rows"
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the histogram with the line that rows like the training rows stay near; returns the display itself."""
+        self.figure_, self.ax_ = axes(ax, size=(6.4, 4.4))
+        m, doubt = len(self.p_values), (1 - SURE) / 2
+        low, high = binom(m, 1 / _BINS).ppf([doubt, 1 - doubt]) / m
+        weights = np.full(m, 1 / m)
+        edges = np.linspace(0, 1, _BINS + 1)
+        # A p-value on an edge belongs to the bar below it: it is what a budget of the edge rejects.
+        self.ax_.hist(
+            np.maximum(self.p_values - 1e-9, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"
+        )
+        label = f"to expect of rows like the training rows, {percent(SURE)} a bar"
+        self.ax_.axhspan(low, high, color=LINE, alpha=0.2, linewidth=0, zorder=2, label=label)
+        self.ax_.axhline(1 / _BINS, color=LINE, linestyle="--", linewidth=1, label="uniform")
+        self.ax_.set(xlabel="p-value", ylabel="share of rows", xlim=(0, 1))
+        self.ax_.set_title(self.summary, fontsize="medium", loc="left")
+        self.ax_.set_ylim(0, 1.35 * max(high, self.ax_.get_ylim()[1] / 1.05))
+        self.ax_.legend(frameon=False, loc="upper right", fontsize="small")
+        return self

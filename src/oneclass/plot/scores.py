@@ -1,0 +1,125 @@
+"""ScoreDisplay: how scores are distributed, and where the threshold cuts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract.labels import is_target
+from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+
+__all__ = ["ScoreDisplay"]
+
+#: Bars of a histogram.
+_BINS = 40
+
+
+@dataclass
+class ScoreDisplay:
+    """How scores of rows are distributed, beside those of held-out training rows, and where the threshold is.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples,)
+        Scores, larger for more normal rows.
+    offset : float
+        Threshold on the scores.
+    targets : bool array of shape (n_samples,) or None
+        Which rows are targets, if that is known.
+    held_out : array or None
+        Held-out scores of the training rows, if there are any.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and axes
+        Once `plot` was called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import KNNDetector
+    >>> from oneclass.plot import ScoreDisplay
+    >>> X = np.random.default_rng(0).normal(size=(199, 2))
+    >>> ScoreDisplay.of(KNNDetector().fit(X), [[0.0, 0.0], [9.0, 9.0]]).rejected
+    0.5
+    """
+
+    scores: Float
+    offset: float
+    targets: NDArray[np.bool_] | None = None
+    held_out: Float | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None) -> Self:
+        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        model = fitted(estimator)
+        targets = None if y is None else is_target(y, target, caller=cls.__name__)
+        held_out = None if model.calibration_ is None else -numbers(model.calibration_.losses)
+        return cls(numbers(model.score_samples(X)), float(model.offset_), targets, held_out)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
+        """Score rows and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
+            What is judged by.
+        X : array-like of shape (n_samples, n_features)
+            Rows that the classifier was not fitted on.
+        y : array-like of shape (n_samples,), optional
+            Labels; without any, nothing is said of which rows are targets.
+        target : label, optional
+            The label of the target class, as in `oneclass.selection.is_target`.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ScoreDisplay
+        """
+        return cls.of(estimator, X, y, target=target).plot(ax)
+
+    @property
+    def rejected(self) -> float:
+        """Share of the rows beyond the threshold."""
+        return float(np.mean(self.scores < self.offset))
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw shares of the rows by minus their score; returns the display itself."""
+        self.figure_, self.ax_ = axes(ax, size=(6.4, 4.2))
+        losses, limit, held_out = self.visible()
+        edges = np.histogram_bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), bins=_BINS)
+        inside = np.ones(len(losses), dtype=bool) if self.targets is None else self.targets
+        self._draw(losses[inside], edges, "rows" if self.targets is None else "targets", color=INSIDE, alpha=0.7)
+        if not inside.all():
+            self._draw(losses[~inside], edges, "outliers", color=OUTSIDE, alpha=0.6)
+        if held_out is not None:
+            self._draw(held_out, edges, "training rows, held out", histtype="step", color=LINE, linewidth=1.2)
+        self.ax_.axvline(limit, color=LINE, linestyle="--", label="threshold")
+        label = "log10 of minus score" if self._logarithmic else "minus score"
+        self.ax_.set(xlabel=f"{label} (stranger to the right)", ylabel="share of rows")
+        self.ax_.legend(frameon=False)
+        return self
+
+    def _draw(self, losses: Float, edges: Float, what: str, **style: Any) -> None:
+        if len(losses):
+            self.ax_.hist(losses, bins=edges, weights=np.full(len(losses), 1 / len(losses)), label=what, **style)
+
+    @property
+    def _logarithmic(self) -> bool:
+        losses = -self.scores
+        known = losses if self.held_out is None else -self.held_out
+        return bool(min(losses.min(), -self.offset, known.min()) > 0 and losses.max() > 20 * np.median(known))
+
+    def visible(self) -> tuple[Float, float, Float | None]:
+        """Losses, threshold and held-out losses, as logarithms where a few large ones would hide the others."""
+        losses, limit, held_out = -self.scores, -self.offset, None if self.held_out is None else -self.held_out
+        if not self._logarithmic:
+            return losses, limit, held_out
+        return np.log10(losses), float(np.log10(limit)), None if held_out is None else np.log10(held_out)

@@ -1,0 +1,120 @@
+"""ThresholdDisplay: scores with the threshold, beside the rate asked for against the one delivered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.calibration import Calibration
+from ..core.threshold import Decision
+from .drawing import Float, axes, numbers
+from .rates import RateDisplay
+from .scores import ScoreDisplay
+
+__all__ = ["ThresholdDisplay"]
+
+
+@dataclass
+class ThresholdDisplay:
+    """Scores of rows with the threshold, and the share of rows rejected at every budget beside what to expect of it.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples,)
+        Scores, larger for more normal rows.
+    targets : bool array of shape (n_samples,) or None
+        Which rows are targets, if that is known.
+    p_values : array of shape (n_samples,)
+        Conformal p-values.
+    offset : float
+        Threshold on the scores.
+    decision : Decision
+        The rate that the threshold was asked for, and how it was put.
+    calibration : Calibration
+        Held-out losses of the training rows.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib figure and array of its two axes
+        Once `plot` was called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oneclass import KNNDetector
+    >>> from oneclass.plot import ThresholdDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> model = KNNDetector(delta=0.1).fit(rng.normal(size=(199, 2)))
+    >>> shown = ThresholdDisplay.of(model, rng.normal(size=(100, 2)))
+    >>> shown.delivered(0.1) < 0.2
+    True
+    """
+
+    scores: Float
+    targets: NDArray[np.bool_] | None
+    p_values: Float
+    offset: float
+    decision: Decision
+    calibration: Calibration
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None) -> Self:
+        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        scores = ScoreDisplay.of(estimator, X, y, target=target)
+        rates = RateDisplay.of(estimator, X, y, target=target)
+        return cls(scores.scores, scores.targets, rates.p_values, scores.offset, rates.decision, rates.calibration)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
+        """Judge rows and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
+            What is judged by.
+        X : array-like of shape (n_samples, n_features)
+            Rows that the classifier was not fitted on.
+        y : array-like of shape (n_samples,), optional
+            Labels; without any, nothing is said of which rows are targets.
+        target : label, optional
+            The label of the target class, as in `oneclass.selection.is_target`.
+        ax : two matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ThresholdDisplay
+        """
+        return cls.of(estimator, X, y, target=target).plot(ax)
+
+    @property
+    def score_display(self) -> ScoreDisplay:
+        """The scores alone."""
+        return ScoreDisplay(self.scores, self.offset, self.targets, -numbers(self.calibration.losses))
+
+    @property
+    def rate_display(self) -> RateDisplay:
+        """The rates alone."""
+        return RateDisplay(self.p_values, self.decision, self.calibration, self.targets)
+
+    @property
+    def summary(self) -> str:
+        """What to expect of the threshold, with 95 % confidence."""
+        return self.rate_display.summary
+
+    def delivered(self, alpha: float) -> float:
+        """Share of the targets (without labels, of all rows) that a budget of `alpha` rejects: p-values up to it."""
+        return self.rate_display.delivered(alpha)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw scores on the first axes and rates on the second; returns the display itself."""
+        self.figure_, self.ax_ = axes(ax, 1, 2, size=(11, 5.5))
+        self.score_display.plot(self.ax_[0])
+        self.ax_[0].set_title("Strange rows are to the right of the threshold")
+        self.rate_display.plot(self.ax_[1])
+        return self
