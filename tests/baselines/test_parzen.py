@@ -47,7 +47,9 @@ def log_density(x, z, width):
 def test_explanations_are_the_log_densities_of_the_features(rows, fresh):
     model = NaiveParzen(scale=False).fit(rows)
     expected = [log_density(rows[:, j], fresh[:, j], model.widths_[j]) for j in range(3)]
-    np.testing.assert_allclose(-model.explain(fresh).parts, np.stack(expected, axis=1), rtol=1e-8)
+    np.testing.assert_allclose(
+        -(model.explain(fresh).parts + model.model_.least), np.stack(expected, axis=1), rtol=1e-8
+    )
 
 
 def test_held_out_losses_match_densities_without_the_row(rows):

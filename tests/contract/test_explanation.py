@@ -63,7 +63,10 @@ def test_every_classifier_shares_out_the_whole_blame_and_says_how(fitted, name):
     np.testing.assert_array_equal(found.values, FRESH)
     assert found.expected.shape == found.parts.shape == FRESH.shape
     if found.exact:
-        np.testing.assert_allclose(found.parts.sum(axis=1), -fitted[name].score_samples(FRESH), rtol=1e-9, atol=1e-12)
+        least = np.broadcast_to(fitted[name]._least_parts(), 4).sum()
+        losses = -fitted[name].score_samples(FRESH)
+        np.testing.assert_allclose(found.parts.sum(axis=1) + least, losses, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.reach + least, -fitted[name].offset_)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

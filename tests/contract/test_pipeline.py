@@ -272,3 +272,12 @@ def test_what_has_no_inverse_is_not_rebuilt(step):
     pipe = make_one_class_pipeline(step, AAKELM()).fit(ROWS)
     with pytest.raises(ValueError, match=rf"reconstruct must lead back .*{type(step).__name__} has no inverse"):
         pipe.reconstruct(FRESH)
+
+
+def test_a_column_is_not_blamed_for_the_number_of_columns_that_it_became():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"price": rng.gamma(4, 1, 200), "town": rng.choice(["Bonn", "Graz", "Lyon"], 200)})
+    encode = ColumnTransformer([("words", OneHotEncoder(sparse_output=False), ["town"])], remainder="passthrough")
+    found = make_one_class_pipeline(encode, AAKELM()).fit(X).explain(X.assign(price=99.0))
+    assert {reasons[0].column for reasons in found.top(1)} == {"price"}
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from ..core.arrays import Array, blocks, device, namespace, to_numpy
 from ..core.scaling import Scaler
 from ..engines.dask import is_dask, map_rows
-from .explanation import Explanation, excess_of, shares_of
+from .explanation import Explanation, shares_among
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 
@@ -91,14 +91,23 @@ class Explains(ABC):
         expected = self._usual(values) if expected is None else to_numpy(expected)
         n, d = values.shape
         if exact:
-            parts, least = to_numpy(parts), np.broadcast_to(self._least_parts(), d)
-            above, usual = parts - least, np.full((n, 1), (-self.offset_ - least.sum()) / d)
+            least = np.broadcast_to(self._least_parts(), d)
+            parts, reach = to_numpy(parts) - least, np.full(n, -self.offset_ - least.sum())
         else:
             parts, normal = by_substitution(lambda X: self._asked(X, like=rows), values, expected)
-            above, usual = parts, (-self.offset_ - normal[:, None]) / d
-        shares, excess = shares_of(above, usual), excess_of(above, usual) if np.all(usual > 0) else None
-        method, names = _EXACT if exact else _SUBSTITUTED, names_of(X, d)
-        return Explanation(values, expected, shares, parts, names, index_of(X, n), exact, method, near, excess)
+            reach = -self.offset_ - normal
+        return Explanation(
+            values=values,
+            expected=expected,
+            shares=shares_among(slice(None), parts, reach),
+            parts=parts,
+            reach=reach,
+            names=names_of(X, d),
+            index=index_of(X, n),
+            exact=exact,
+            method=_EXACT if exact else _SUBSTITUTED,
+            neighbours=near,
+        )
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:
         """Losses of rows that were made up, computed where `like` is."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Explanation", "Reason", "excess_of", "shares_of"]
+__all__ = ["Explanation", "Reason", "shares_among", "shares_of"]
 
 Name = str | int
 Float = NDArray[np.float64]
@@ -55,7 +55,10 @@ class Explanation:
     shares : array of shape (n_rows, n_columns)
         Each column's share of the blame: none is negative, and a row sums to one.
     parts : array of shape (n_rows, n_columns)
-        Each column's part of the loss, before any taming; where `exact` a row sums to minus its score.
+        Each column's part of the loss, before any taming; where `exact` a row sums to minus its score (of `NaiveParzen`
+        to how far that is below the best score there is).
+    reach : array of shape (n_rows,)
+        The sum of the parts of a row at the threshold.
     names : tuple of str or int
         The columns; their places, where they have no names.
     index : array of shape (n_rows,)
@@ -66,8 +69,6 @@ class Explanation:
         How parts were found, in words.
     neighbours : array of shape (n_rows, k, n_columns) or None
         The nearest normal rows of each row, if any were asked for, the nearest first.
-    excess : array of shape (n_rows, n_columns) or None
-        The `t` that shares go by; None where they go by the parts themselves. Unlike shares it adds up.
 
     Examples
     --------
@@ -87,12 +88,12 @@ class Explanation:
     expected: NDArray[Any]
     shares: Float
     parts: NDArray[Any]
+    reach: Float
     names: tuple[Name, ...]
     index: NDArray[Any]
     exact: bool
     method: str
     neighbours: NDArray[Any] | None = None
-    excess: Float | None = None
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -109,10 +110,8 @@ class Explanation:
 
     def __getitem__(self, rows: Any) -> Explanation:
         """The same of some of the rows: a slice, a mask or their places."""
-        some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "index")}
-        for name in ("neighbours", "excess"):
-            some[name] = None if getattr(self, name) is None else getattr(self, name)[rows]
-        return replace(self, **some)
+        some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
+        return replace(self, **some, neighbours=None if self.neighbours is None else self.neighbours[rows])
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
         """The columns most to blame for each row, the worst first; those without any share are left out.
@@ -168,7 +167,6 @@ class Explanation:
             parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
             names=names,
             neighbours=None if self.neighbours is None else np.take_along_axis(self.neighbours, worst[:, None], 2),
-            excess=None,
         )
 
     def to_frame(self) -> Any:
@@ -192,23 +190,27 @@ class Explanation:
         return [{"row": label, "columns": [reason._asdict() for reason in reasons]} for label, reasons in rows]
 
 
+def shares_among(seen: Any, parts: NDArray[Any], reach: Float) -> Float:
+    """Shares of the columns that are `seen`, which have all parts; those of a row at the threshold sum to `reach`.
+
+    Parts of what one column became are to be added up first: taming favours many small parts over a large one.
+    """
+    shares, some = np.zeros(parts.shape), parts[:, seen]
+    shares[:, seen] = shares_of(some, reach[:, None] / max(some.shape[1], 1))
+    return shares
+
+
 def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
     """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any."""
     parts = np.nan_to_num(parts.astype(float), nan=0.0, posinf=np.finfo(float).max)
     usual = np.broadcast_to(np.asarray(usual, dtype=float), (len(parts), 1))
     least = np.maximum(parts.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    t = excess_of(parts, usual)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        t = np.clip(parts / usual, 0, 1e150)
     blame = np.where(usual > 0, np.log1p(t * t), parts / least)
     total = blame.sum(axis=1, keepdims=True)
     shares: Float = np.where(total > 0, blame / np.where(total > 0, total, 1), 1 / parts.shape[1])
     return shares
-
-
-def excess_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
-    """Parts over what is `usual` for a column, as far as numbers go."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        excess: Float = np.clip(np.nan_to_num(parts.astype(float)) / usual, 0, 1e150)
-    return excess
 
 
 def _plain(value: Any) -> Any:

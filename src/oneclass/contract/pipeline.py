@@ -17,7 +17,7 @@ from ..core.arrays import Array, to_numpy
 from ..engines.chunks import Transformed
 from .columns import NoWayBackError, folded, origins, restored
 from .explaining import index_of, names_of
-from .explanation import Explanation
+from .explanation import Explanation, shares_among
 from .screening import Screening
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
@@ -254,11 +254,13 @@ class OneClassPipeline(Pipeline):
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
         values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        parts = folded(found.parts, of, n)
         return Explanation(
             values=values,
             expected=self._led_back(found.expected, values.shape),
-            shares=folded(found.shares, of, n),
-            parts=folded(found.parts, of, n),
+            shares=shares_among(np.unique(of), parts, found.reach),
+            parts=parts,
+            reach=found.reach,
             names=names_of(X, n),
             index=index_of(X, len(values)),
             exact=found.exact,

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..contract.explaining import index_of
-from ..contract.explanation import Explanation, shares_of
+from ..contract.explanation import Explanation, shares_among
 from ..contract.grouping import group_keys
 from ..contract.labels import is_target, read_targets
 from ..contract.notices import warn
@@ -253,7 +253,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     def explain(self, X: Any, neighbours: int = 0) -> Explanation:
         """Why rows are as strange as they are, in the table's columns.
 
-        Shares of the numbers that one column became are added up.
+        Parts of the numbers that one column became are added up.
 
         Parameters
         ----------
@@ -273,30 +273,23 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         values = np.full((len(rows), len(names)), None, dtype=object)
         for j, name in enumerate(names):
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
+        parts = self.plan_.fold(found.parts, X, owner=self._name)
+        seen = [column.code is not None for column in self.plan_.columns]
         near = found.neighbours
         if near is not None:
             near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
         return Explanation(
             values=values,
             expected=self.plan_.restore(found.expected),
-            shares=self._shares(found, X),
-            parts=self.plan_.fold(found.parts, X, owner=self._name),
+            shares=shares_among(seen, parts, found.reach),
+            parts=parts,
+            reach=found.reach,
             names=names,
             index=index_of(X, len(rows)),
             exact=found.exact,
             method=found.method,
             neighbours=near,
         )
-
-    def _shares(self, found: Explanation, X: Any) -> NDArray[np.float64]:
-        """Shares of the table's columns, each of as much weight, whatever number of numbers it became."""
-        if found.excess is None:
-            return self.plan_.fold(found.shares, X, owner=self._name)
-        used = [i for i, column in enumerate(self.plan_.columns) if column.code is not None]
-        excess = self.plan_.fold(found.excess, X, owner=self._name)
-        shares = np.zeros(excess.shape)
-        shares[:, used] = shares_of(excess[:, used], found.excess.shape[1] / len(used))
-        return shares
 
     @_if_detector_has("reconstruct")
     def reconstruct(self, X: Any) -> NDArray[Any]:
