@@ -48,7 +48,7 @@ bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod skops skl2onnx
 	for part in false_alarm exact_fit baselines defaults criteria coverage groups false_discovery dirty explanations \
-		awkward search_speed scale files scoring uncertainty command_line drift; do \
+		awkward search_speed scale files scoring uncertainty command_line importing drift; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 # The page is written from what could be run, also where a task failed.

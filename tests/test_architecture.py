@@ -58,6 +58,8 @@ def estimators():
     """Every class of the package that has, or inherits inside the package, the verbs of an estimator."""
     from sklearn.base import BaseEstimator
 
+    for name in oneclass.__all__:  # loaded when asked for
+        getattr(oneclass, name)
     found, left = [], [BaseEstimator]
     while left:
         children = left.pop().__subclasses__()

@@ -14,6 +14,7 @@ import pytest
 import oneclass
 from oneclass.cli import options
 from oneclass.cli.commands import oneclass as group
+from oneclass.cli.methods import GRIDS, METHODS
 
 
 def examples(command):
@@ -27,6 +28,11 @@ def leaves(command):
     """Commands that have none below them."""
     below = getattr(command, "commands", None)
     return [leaf for child in below.values() for leaf in leaves(child)] if below else [command]
+
+
+def test_every_classifier_is_a_method():
+    assert {*METHODS.values()} == {*oneclass.machines.__all__, *oneclass.baselines.__all__}
+    assert GRIDS.keys() <= METHODS.keys()
 
 
 def test_every_command_has_an_example():

@@ -9,9 +9,8 @@ from typing import Any
 import click
 import numpy as np
 
-from ..contract.labels import is_target
-from ..selection import SCORERS, OneClassSearchCV
-from ..tabular import TableDetector
+import oneclass as library
+
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
 from .tables import on_terminal, read_all, source_of
@@ -54,7 +53,7 @@ def compare(
         raise ValueError(f"{normal}: comparing needs at least 5 rows, got {len(table)}")
     found = []
     for method in shown(METHODS, "compare"):
-        model = TableDetector(classifier(method, delta), asked).fit(train)
+        model = library.TableDetector(classifier(method, delta), asked).fit(train)
         row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
         if odd is not None:
             row["caught"] = float((model.predict(odd) == -1).mean())
@@ -74,7 +73,7 @@ def compare(
 @click.option("--label", metavar="COLUMN", help="Column that tells outliers; without it they are made up.")
 @click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
 @click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
-@click.option("--scoring", type=click.Choice(list(SCORERS)), default="auroc", show_default=True,
+@click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
               help="What makes one better than another.")  # fmt: skip
 @learning
 @reading
@@ -111,12 +110,12 @@ def tune(
     if label is not None:
         rows, targets = _apart(rows, label, target)
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
-    search = OneClassSearchCV(untuned, points, scoring=scoring, refit=False, error_score="raise",
+    search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, error_score="raise",
                               verbose=5 * on_terminal())  # fmt: skip
     labels = None if targets is None else np.where(targets, 1, -1)
-    search = TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
+    search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
     normal = rows if targets is None else rows[targets]
-    TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
+    library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
     _say_search(search, output, method, as_json)
 
 
@@ -141,6 +140,8 @@ def _apart(rows: Any, label: str, target: str | None) -> tuple[Any, Any]:
     labels: Any = words.to_numpy(dtype=object)
     if target is None:
         labels = np.array([*map(_number, labels)], dtype=object)
+    from ..contract.labels import is_target
+
     return rows.drop(columns=by_name[label]), is_target(labels, target, caller="--target")
 
 
@@ -151,7 +152,7 @@ def _number(text: str) -> Any:
         return text
 
 
-def _say_search(search: OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
+def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
     found = search.cv_results_
     scores = np.asarray(found["mean_test_score"], dtype=float)
     tried = [{"parameters": found["params"][i], "score": float(scores[i])} for i in np.argsort(-scores, kind="stable")]

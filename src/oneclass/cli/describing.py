@@ -8,7 +8,6 @@ import click
 
 import oneclass as library
 
-from ..tabular import TableDetector
 from .options import as_json, plan_rows, say
 
 __all__ = ["info"]
@@ -27,11 +26,11 @@ def info(model: str, as_json: bool) -> None:
     known = library.load(model)
     kind, detector = type(known).__name__, getattr(known, "detector_", known)
     fields = {"kind": kind, "detector": repr(detector), "bytes": Path(model).stat().st_size}
-    if isinstance(known, TableDetector):
+    if isinstance(known, library.TableDetector):
         fields["columns"] = plan_rows(known)
     if known.calibration_ is not None:
         low, high = known.interval(alpha=detector.delta)
         fields |= {"delta": detector.delta, "held_out": float(known.calibration_.total), "rate_95": [low, high]}
-    plan = f"\n{known.plan_}" if isinstance(known, TableDetector) else ""
+    plan = f"\n{known.plan_}" if isinstance(known, library.TableDetector) else ""
     said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
     say(fields, as_json, "\n".join(said) + plan)

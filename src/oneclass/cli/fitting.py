@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..tabular import TableDetector
+import oneclass as library
+
 from .methods import METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
 from .tables import first_rows, names_of, on_terminal, read_all, source_of
@@ -48,8 +49,9 @@ def fit(
         check_outputs(source.path, output)
         first, few = first_rows(source, _WHOLE)
         asked = asked_columns(names_of(first), drop, column)
-        whole = few or not hasattr(METHODS[method], "fit_chunks")
-        model = TableDetector(classifier(method, delta, confidence=confidence), asked)
+        learner = classifier(method, delta, confidence=confidence)
+        whole = few or not hasattr(learner, "fit_chunks")
+        model = library.TableDetector(learner, asked)
         if whole:
             model.fit(read_all(source), groups=groups)
         else:

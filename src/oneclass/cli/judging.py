@@ -8,7 +8,6 @@ import click
 
 import oneclass as library
 
-from ..tabular import TableDetector
 from .methods import classifier
 from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
 from .tables import first_rows, names_of, on_terminal, read_all, sink_of, source_of
@@ -137,7 +136,7 @@ def screen(
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, which screen writes beside the table's")
-    known = TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
+    known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
     found = known.screen(rows, q=q, groups=groups)
     odd = rows[found.odd]
     reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import baselines, machines
+import oneclass as library
 
 __all__ = ["GRIDS", "METHODS", "classifier"]
 
-METHODS: dict[str, Any] = {
-    name.removesuffix("Detector").lower(): getattr(room, name)
-    for room in (machines, baselines)
-    for name in room.__all__
+#: Their classes by name: these are imported when one is used, and not to show help or to complete a line.
+METHODS = {
+    name.removesuffix("Detector").lower(): name
+    for name in (
+        *("AAELM", "AAKELM", "OCELM", "OCKELM", "VAAKELM", "VOCKELM"),
+        *("OCRF", "OCSVM", "SVDD", "AutoencoderDetector", "KCentersDetector", "KMeansDetector", "KNNDetector"),
+        *("MSTDetector", "NaiveParzen", "PCADetector", "Parzen"),
+    )
 }
 
 _COSTS = [4.0**k for k in range(-3, 5)]
@@ -32,7 +36,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 
 def classifier(method: str, delta: float, **options: Any) -> Any:
     """A classifier with what was asked of it."""
-    kind = METHODS[method]
+    kind = getattr(library, METHODS[method])
     known = kind().get_params()
     given = {name: value for name, value in options.items() if value is not None}
     if wrong := [name for name in given if name not in known]:

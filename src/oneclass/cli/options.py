@@ -13,7 +13,6 @@ import click
 
 import oneclass as library
 
-from ..tabular import TableDetector
 from .tables import on_terminal
 
 __all__ = [
@@ -95,7 +94,7 @@ def asked_columns(names: Iterable[Any], drop: tuple[str, ...], column: tuple[str
 def known_model(path: str) -> Any:
     """The model in a file, which must be one of tables."""
     model = library.load(path)
-    if not isinstance(model, TableDetector):
+    if not isinstance(model, library.TableDetector):
         raise ValueError(f"{path}: the command line reads models of tables, and this is a {type(model).__name__}")
     return model
 

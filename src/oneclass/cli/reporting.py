@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ..reporting import report as report_of
-from ..reporting.value import writer_of
+import oneclass as library
+
 from .options import as_json, check_outputs, known_model, reading, say
 from .tables import read_all, source_of
 
@@ -40,6 +40,8 @@ def report(
     Examples:
       oneclass report model.oneclass new.csv -o report.html
     """
+    from ..reporting.value import writer_of
+
     writer_of(output)
     known, training = known_model(model), None
     with source_of(table, **reading) as source:
@@ -48,7 +50,7 @@ def report(
     if train is not None:
         with source_of(train, **reading) as source:
             training = read_all(source)
-    found = report_of(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
+    found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
     found.save(output)
     flagged, n = found.summary["budget"]["flagged"], found.summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"

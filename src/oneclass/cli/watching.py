@@ -14,8 +14,7 @@ from typing import IO, Any
 import click
 import numpy as np
 
-from ..files import load
-from ..stream import Stream
+import oneclass as library
 
 __all__ = ["watch", "watch_lines"]
 
@@ -70,7 +69,7 @@ def watch(
       oneclass watch numbers.csv --state stream.oneclass
     """
     window = 1000 if window is None and half_life is None else window
-    new = Stream(delta=delta, window=window, half_life=half_life, patience=patience, every=every)
+    new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience, every=every)
     with ExitStack() as stack:
         file: IO[str] = sys.stdin
         if table != "-":
@@ -83,22 +82,22 @@ def watch(
 def watch_lines(
     file: IO[str],
     place: str,
-    new: Stream,
+    new: library.Stream,
     say: Callable[[str], object],
     *,
     opening: int,
     delimiter: str,
     follow: bool,
     from_start: bool,
-) -> Stream:
+) -> library.Stream:
     """Judge and learn the rows of a file of numbers until it ends, or for ever if it is to `follow`.
 
     The stream goes on where the file `place` says that it was, or begins with `opening` rows. Alarms and events are
     said as lines of JSON; then the stream is saved. Whoever is killed in between says some again, and loses none. Rows
     that the stream has seen are skipped where lines come `from_start` again, as those of a file do.
     """
-    stream = load(place) if Path(place).exists() else new
-    if not isinstance(stream, Stream):
+    stream = library.load(place) if Path(place).exists() else new
+    if not isinstance(stream, library.Stream):
         raise ValueError(
             f"{place}: only the file of a Stream can be watched with, and this is a {type(stream).__name__}"
         )

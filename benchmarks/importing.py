@@ -1,0 +1,44 @@
+"""What importing takes on top of the packages that it needs: seconds of processor time, in one run.
+
+python benchmarks/importing.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+
+REPEATS = 5
+STATEMENTS = ("import oneclass", "from oneclass import VAAKELM", "from oneclass import *")
+LISTED = "import sys\n{statement}\nprint(*[name for name in sys.modules if name.partition('.')[0] != 'oneclass'])"
+MEASURED = """
+import importlib, time
+start = time.process_time()
+for name in {names!r}.split():
+    try:
+        importlib.import_module(name)
+    except Exception:  # modules that only their owner can import
+        pass
+needed = time.process_time()
+{statement}
+print(needed - start, time.process_time() - needed)
+"""
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def main() -> None:
+    print("| statement | packages it needs, s | oneclass itself, s |\n| --- | --- | --- |")
+    for statement in STATEMENTS:
+        names = run(LISTED.format(statement=statement))
+        code = MEASURED.format(names=names, statement=statement)
+        pairs = [tuple(map(float, run(code).split())) for _ in range(REPEATS)]
+        needed, own = (statistics.median(column) for column in zip(*pairs, strict=True))
+        print(f"| `{statement}` | {needed:.2f} | {own:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
+
+from .baselines import (
+    OCRF,
+    OCSVM,
+    SVDD,
+    AutoencoderDetector,
+    KCentersDetector,
+    KMeansDetector,
+    KNNDetector,
+    MSTDetector,
+    NaiveParzen,
+    Parzen,
+    PCADetector,
+)
+from .contract.explanation import Explanation, Reason
+from .contract.independence import time_blocks
+from .contract.notices import DependentRowsWarning
+from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
+from .contract.screening import Screening
+from .core.approximation import Fourier, Nystrom
+from .core.calibration import rows_needed
+from .core.kernels import RBF, Laplacian, Linear, Polynomial
+from .disk.tables import TableFile
+from .files import ModelFileError, load, to_onnx
+from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
+from .machines.laplacians import knn_laplacian, scatter_laplacian
+from .reporting import Report, report
+from .selection import OneClassKFold, OneClassSearchCV
+from .stream import Patience, Stream
+from .tabular import TableDetector
+
+__version__: str
+
+__all__ = [
+    "AAELM",
+    "AAKELM",
+    "OCELM",
+    "OCKELM",
+    "OCRF",
+    "OCSVM",
+    "RBF",
+    "SVDD",
+    "VAAKELM",
+    "VOCKELM",
+    "AutoencoderDetector",
+    "DependentRowsWarning",
+    "Explanation",
+    "Fourier",
+    "KCentersDetector",
+    "KMeansDetector",
+    "KNNDetector",
+    "Laplacian",
+    "Linear",
+    "MSTDetector",
+    "ModelFileError",
+    "NaiveParzen",
+    "Nystrom",
+    "OneClassKFold",
+    "OneClassPipeline",
+    "OneClassSearchCV",
+    "PCADetector",
+    "Parzen",
+    "Patience",
+    "Polynomial",
+    "Reason",
+    "Report",
+    "Screening",
+    "Stream",
+    "TableDetector",
+    "TableFile",
+    "knn_laplacian",
+    "load",
+    "make_one_class_pipeline",
+    "report",
+    "rows_needed",
+    "scatter_laplacian",
+    "time_blocks",
+    "to_onnx",
+]
