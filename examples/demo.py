@@ -1,59 +1,114 @@
-"""All fourteen classifiers on scikit-learn's wine data, beside the F1 that the paper prints for them.
-
-Class 2 of the three is the target. Twenty random 80/20 splits of targets and outliers; every classifier learns from the
-training targets alone, with its defaults and a false-alarm rate of 5 % asked for.
-"""
+"""What the library is for, in three short scenes on data that come with scikit-learn: `python -m examples.demo`."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
-# From the root of the repository: python -m examples.demo
-from reproduction.methods import METHODS
-from reproduction.metrics import metrics
-from reproduction.published import f1 as published_f1
+from oneclass import VAAKELM, KNNDetector, NaiveParzen
 
-SPLITS = 20
-DELTA = 0.05
+SPLITS, BUDGETS = 10, (0.02, 0.05, 0.10)
+Rows = np.ndarray
+
+#: The machine as its paper has it: the threshold is a quantile of the losses of the rows that it was fitted to.
+PAPER = {"kernel": "rbf", "scale": "zscore", "loss": "reconstruction", "centring": "global", "threshold": "train"}
+
+WAYS: dict[str, Callable[[float], Any]] = {
+    "oneclass: VAAKELM(delta=asked)": lambda asked: VAAKELM(delta=asked),
+    "its paper: training scores": lambda asked: VAAKELM(delta=asked, **PAPER),
+    "sklearn: OneClassSVM(nu=asked)": lambda asked: make_pipeline(StandardScaler(), OneClassSVM(nu=asked)),
+    "sklearn: LOF(contamination=asked)": lambda asked: make_pipeline(
+        StandardScaler(), LocalOutlierFactor(novelty=True, contamination=asked)
+    ),
+}
 
 
-def split(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Training targets, test rows and test labels of one 80/20 split of each class."""
-    targets, outliers = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
-    cut, other = round(0.8 * len(targets)), round(0.8 * len(outliers))
-    test = np.concatenate([targets[cut:], outliers[other:]])
-    return X[targets[:cut]], X[test], y[test]
+def normal_rows() -> dict[str, Rows]:
+    """Normal rows of three public tables."""
+    tables = {"benign tumours": (load_breast_cancer, 1), "digit 0": (load_digits, 0), "wine 2": (load_wine, 1)}
+    loaded = {name: (load(return_X_y=True), label) for name, (load, label) in tables.items()}
+    return {name: X[y == label] for name, ((X, y), label) in loaded.items()}
 
 
-def main() -> None:
-    """Print the table."""
-    X, label = load_wine(return_X_y=True)
-    y = np.where(label == 1, 1, -1)
-    print(__doc__)
-    head = ("classifier", "F1", "paper's F1", "precision", "recall", "asked", "delivered", "fit, ms")
-    print("{:<13}{:>7}{:>12}{:>11}{:>8}{:>8}{:>11}{:>9}".format(*head))
-    for name, method in METHODS.items():
-        rows = []
-        for seed in range(SPLITS):
-            train, test, truth = split(X, y, np.random.default_rng(seed))
-            seeded = {"random_state": seed} if "random_state" in method.make().get_params() else {}
-            start = time.perf_counter()
-            model = method.make(delta=DELTA, **seeded).fit(train)
-            seconds = time.perf_counter() - start
-            rows.append(metrics(truth, model.predict(test) == 1, model.score_samples(test)) | {"ms": 1000 * seconds})
-        mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
-        print(
-            f"{name:<13}{100 * mean['f1']:>7.1f}{published_f1('wine', name):>12.2f}{mean['precision']:>11.2f}"
-            f"{mean['recall']:>8.2f}{DELTA:>8.0%}{mean['false_alarm_rate']:>11.1%}{mean['ms']:>9.1f}"
-        )
-    print(
-        "\nThe paper tunes on outliers and reports one split of 14 targets and 21 outliers; here nothing is tuned."
-        "\n'delivered' is the share of fresh normal rows rejected."
-    )
+def splits(X: Rows, n: int = SPLITS) -> Iterator[tuple[Rows, Rows]]:
+    """Four fifths of the rows to learn from, and fresh ones, in `n` random ways."""
+    for seed in range(n):
+        row = np.random.default_rng(seed).permutation(len(X))
+        yield X[row[: 4 * len(X) // 5]], X[row[4 * len(X) // 5 :]]
+
+
+def delivered(make: Callable[[float], Any], asked: float, X: Rows) -> float:
+    """Share of fresh normal rows that are rejected, mean over the splits."""
+    return float(np.mean([np.mean(make(asked).fit(train).predict(fresh) < 0) for train, fresh in splits(X)]))
+
+
+def budgets() -> None:
+    """The first scene: what is asked for, and what comes."""
+    tables = normal_rows()
+    print("1. You ask for a false-alarm rate. What do you get?\n")
+    print("   Percent of fresh normal rows rejected, mean of ten random splits")
+    print(f"   {'':<36}" + "".join(f"{f'{name}, {len(X)} rows':>26}" for name, X in tables.items()))
+    print(f"   {'asked':<36}" + "".join(f"{'   '.join(f'{b:>5.0%}' for b in BUDGETS):>26}" for _ in tables))
+    for name, make in WAYS.items():
+        rates = [[100 * delivered(make, asked, X) for asked in BUDGETS] for X in tables.values()]
+        print(f"   {name:<36}" + "".join(f"{'   '.join(f'{r:>5.1f}' for r in row):>26}" for row in rates))
+    print("""
+   OneClassSVM's nu bounds the share of *training* rows outside; fresh rows are another matter. A threshold on the
+   scores of the rows that a model was fitted to fails likewise. LOF comes close, since it leaves a training row out of
+   its own neighbourhood. `VAAKELM(delta=...)` puts the threshold on leave-one-out scores, with the correction of
+   conformal prediction: asked is delivered on average, as long as rows are independent. (56 rows of wine cannot promise
+   less than 1/57, which is nearly 2 %.)
+""")
+
+
+def alarm() -> None:
+    """The second scene: one alarm, how sure it is, and why."""
+    data = load_breast_cancer()
+    benign, malignant = (data.data[data.target == label] for label in (1, 0))
+    train, fresh = next(splits(benign))
+    model = VAAKELM(delta=0.05).fit(train)
+    row = malignant[:1]
+    low, high = model.interval()
+    print("2. An alarm that one can argue with\n")
+    print(f"   Learnt from {len(train)} benign tumours, 5 % false alarms asked for.")
+    print(f"   This very model's own rate is {100 * low:.1f} to {100 * high:.1f} % (95 % confidence);")
+    print(f"   it rejects {np.mean(model.predict(fresh) < 0):.1%} of {len(fresh)} fresh benign tumours", end=" ")
+    print(f"and {np.mean(model.predict(malignant) < 0):.0%} of {len(malignant)} malignant ones.")
+    print(f"   The first malignant one: p = {model.p_value(row)[0]:.4f}. To blame most, of {row.shape[1]} columns:")
+    for column, value, expected, share in model.explain(row).top(3)[0]:
+        name = data.feature_names[column]
+        print(f"     {name:<16} is {value:>7.4g}, expected {expected:>6.4g} ({share:.0%} of the blame)")
+
+
+def ranking() -> None:
+    """The third scene, which flatters nobody."""
+    data = load_breast_cancer()
+    benign, malignant = (data.data[data.target == label] for label in (1, 0))
+    print("\n3. What it is not: the best ranking of every table\n")
+    print("   Area under the ROC curve, malignant against fresh benign tumours, mean of five splits, defaults, untuned")
+    svm = make_pipeline(StandardScaler(), OneClassSVM())
+    for model in (NaiveParzen(), KNNDetector(), VAAKELM(), svm):
+        areas = []
+        for train, fresh in splits(benign, 5):
+            normal, odd = (model.fit(train).decision_function(rows) for rows in (fresh, malignant))
+            areas.append(roc_auc_score(np.repeat([1, 0], [len(normal), len(odd)]), np.concatenate([normal, odd])))
+        name = "sklearn's OneClassSVM" if model is svm else type(model).__name__
+        print(f"     {name:<22}{np.mean(areas):.3f}")
+    print("""
+   Nobody leads on every table. Over three collections of tables VAAKELM's defaults lead on average
+   (docs/defaults.md); sixteen others are behind the same contract: budgets, p-values, screening, files.
+""")
 
 
 if __name__ == "__main__":
-    main()
+    budgets()
+    alarm()
+    ranking()
