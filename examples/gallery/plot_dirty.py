@@ -1,0 +1,46 @@
+"""
+A dirty table: name the odd rows, learn from the others
+=======================================================
+
+Four hundred rows, and thirty of them do not belong: twenty are scattered, ten stand in a clump. ``screen`` names rows
+with at most a tenth of false discoveries, and learns from those that stay.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from oneclass import VAAKELM
+
+rng = np.random.default_rng(1)
+angle = rng.uniform(0, 2 * np.pi, 370)
+normal = np.c_[np.cos(angle), np.sin(angle)] * 3 + 0.25 * rng.normal(size=(370, 2))
+away = rng.uniform(0, 2 * np.pi, 20)
+scattered = np.c_[np.cos(away), np.sin(away)] * rng.uniform(4.5, 9, size=(20, 1))
+clump = [6, 6] + 0.2 * rng.normal(size=(10, 2))
+X, dirty = np.concatenate([normal, scattered, clump]), np.repeat([False, True], [370, 30])
+
+# %%
+# ``fit_predict`` judges rows by a model that has learnt from them, and misses two thirds of them.
+
+found = VAAKELM(delta=0.05).screen(X, q=0.1)
+naive = VAAKELM(delta=0.05).fit_predict(X) == -1
+for name, odd in (("screen", found.odd), ("fit_predict", naive)):
+    print(f"{name}: {(odd & dirty).sum()} of {dirty.sum()} found, {(odd & ~dirty).sum()} normal rows named")
+
+# %%
+# The classifier of the rows that stayed, beside one of all rows.
+
+xs, ys = np.meshgrid(np.linspace(-10, 10, 120), np.linspace(-10, 10, 120))
+plane = np.c_[xs.ravel(), ys.ravel()]
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
+for ax, title, model, odd in (
+    (axes[0], "fit(X): learns the dirt", VAAKELM(delta=0.05).fit(X), naive),
+    (axes[1], "screen(X): learns the rest", found.classifier, found.odd),
+):
+    ax.contourf(xs, ys, model.predict(plane).reshape(xs.shape), levels=[-2, 0, 2], colors=["#f6ede6", "#b9cde5"])
+    ax.scatter(*X[~dirty].T, s=6, color="#333333", label="normal")
+    ax.scatter(*X[dirty].T, s=14, color="#dd8452", label="does not belong")
+    ax.scatter(*X[odd].T, s=60, facecolors="none", edgecolors="#c44e52", label="named")
+    ax.set(title=title, xticks=[], yticks=[])
+axes[0].legend(loc="lower right", fontsize=8)
+plt.show()
