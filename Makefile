@@ -2,10 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,dev,data,plot,qp,dask,chunks,onnx,cli,river
+EXTRAS := test,dev,docs,data,plot,qp,dask,chunks,onnx,cli,river
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo transcript test lint types contracts tests test-slow bench reproduce reproduce-quick clean
+.PHONY: demo transcript pictures docs gallery linkcheck test lint types contracts tests test-slow bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -21,9 +21,29 @@ $(VENV)/.all: pyproject.toml
 demo: $(VENV)/.base
 	$(BIN)/python -m examples.demo
 
-# README's transcript of `oneclass demo`, made by the command itself.
+# The transcript of `oneclass demo` in the docs, made by the command itself.
 transcript: $(VENV)/.all
 	$(BIN)/python -m examples.transcript
+
+# The pictures that pages and README keep.
+pictures: $(VENV)/.all
+	$(BIN)/python -m examples.front
+	$(BIN)/python -m examples.pages start understand
+	$(BIN)/python -m examples.streams
+
+# The site, with the gallery's pictures (GALLERY=0 leaves them out). Warnings and broken internal links are errors.
+GALLERY ?= 1
+SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --define plot_gallery=$(GALLERY)
+docs: $(VENV)/.all
+	$(SPHINX) --builder html docs build/site
+	@echo "build/site/index.html"
+
+gallery: docs
+	@echo "build/site/gallery/index.html"
+
+# Links that leave the site; needs a network.
+linkcheck: $(VENV)/.all
+	$(SPHINX) --builder linkcheck docs build/links
 
 test: lint types contracts tests
 
@@ -46,8 +66,8 @@ test-slow: $(VENV)/.all
 # Peers to measure against, not dependencies.
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod skops skl2onnx
-	for part in false_alarm exact_fit baselines defaults criteria coverage groups false_discovery dirty explanations \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod river skops skl2onnx
+	for part in false_alarm exact_fit baselines defaults criteria delivered peers groups false_discovery dirty explanations \
 		awkward search_speed scale files scoring uncertainty command_line importing drift; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 

@@ -1,4 +1,4 @@
-"""Put what `oneclass demo` shows into README, between its marks: python -m examples.transcript."""
+"""Put what `oneclass demo` shows into docs/from_a_file.md, between its marks: python -m examples.transcript."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "from_a_file.md"
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
     demo = [sys.executable, "-m", "oneclass", "demo"]
     said = subprocess.run(demo, capture_output=True, text=True, check=True).stdout
     marked = f"<!-- demo -->\n```\n{said.strip()}\n```\n<!-- /demo -->"
-    README.write_text(re.sub(r"<!-- demo -->.*<!-- /demo -->", lambda _: marked, README.read_text(), flags=re.S))
+    PAGE.write_text(re.sub(r"<!-- demo -->.*<!-- /demo -->", lambda _: marked, PAGE.read_text(), flags=re.S))
 
 
 if __name__ == "__main__":

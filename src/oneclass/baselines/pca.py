@@ -52,7 +52,7 @@ class PCADetector(Explained):
         Threshold on `score_samples`.
     calibration_ : Calibration
         Held-out losses of the training rows, behind thresholds and p-values.
-    components_ : array of shape (n_components_, n_features)
+    components_ : array of shape (n_components, n_features)
         Principal directions kept.
     mean_ : array of shape (n_features,)
         Mean of the training rows in z-scores.

@@ -1,0 +1,63 @@
+"""The site, `make docs`: pages in Markdown (MyST), the reference from docstrings, the gallery from examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import oneclass
+
+ROOT = Path(__file__).parents[1]
+
+project = "oneclass"
+author = "The oneclass developers"
+copyright = f"2020-2026, {author}"
+version = release = oneclass.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["build"]
+templates_path = ["_templates"]
+
+# Every reference in a page must lead somewhere; types in docstrings are prose.
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+suppress_warnings = ["config.cache"]
+
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(ROOT / "examples" / "gallery")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib",),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "oneclass"
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_copy_source = False
+html_show_sourcelink = False
+
+linkcheck_timeout = 20
