@@ -30,6 +30,7 @@ pictures: $(VENV)/.all
 	$(BIN)/python -m examples.front
 	$(BIN)/python -m examples.pages start understand
 	$(BIN)/python -m examples.streams
+	$(BIN)/python -m examples.plots
 
 # The site, with the gallery's pictures (GALLERY=0 leaves them out). Warnings and broken internal links are errors.
 GALLERY ?= 1
