@@ -17,13 +17,16 @@ FILES = sorted(FOLDER.glob("*.oneclass"))
 
 
 def test_there_are_files_of_every_version():
-    assert {int(path.name.split("-")[0]) for path in FILES} == set(range(1, VERSION + 1))
+    for version in range(1, VERSION + 1):
+        kinds = {path.stem.split("-")[1] for path in FILES if path.name.startswith(f"{version}-")}
+        assert {"exact", "vaakelm", "ocrf", "ocsvm", "pca", "table"} <= kinds
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_an_old_file_answers_as_it_did(path):
     version, name = path.stem.split("-")
-    known = json.loads((FOLDER / f"{version}.json").read_text())
+    answers = FOLDER / f"{path.stem}.json"
+    known = json.loads((answers if answers.exists() else FOLDER / f"{version}.json").read_text())
     model = oneclass.load(path)
     rows = pd.DataFrame(known["rows"], columns=known["columns"])
     for verb, expected in known["answers"][name].items():

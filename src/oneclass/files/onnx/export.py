@@ -13,6 +13,8 @@ from ...contract.base import OneClassClassifier
 from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
 from ...selection import OneClassSearchCV
+from ...tabular import TableDetector
+from . import tables
 from .kernels import scaled
 from .losses import loss
 from .tensor import Graph, Tensor, where
@@ -20,7 +22,7 @@ from .tensor import Graph, Tensor, where
 __all__ = ["to_onnx"]
 
 #: Of ONNX, old enough for runtimes of 2023.
-_OPSET, _IR = 18, 8
+_OPSET, _ML, _IR = 18, 3, 8
 
 #: Losses that are looked at at once on the way to a p-value.
 _BRANCHES = 64
@@ -35,9 +37,12 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
 
     Parameters
     ----------
-    model : classifier or search
+    model : classifier, search or TableDetector
         A fitted kernel machine, exact or approximated; PCADetector, KMeansDetector, KCentersDetector, KNNDetector,
-        NaiveParzen, AutoencoderDetector, OCSVM or SVDD; or a search whose best estimator is one of them.
+        NaiveParzen, AutoencoderDetector, OCSVM or SVDD; a search whose best estimator is one of them; or a
+        TableDetector of one. The graph of a table has an input for each column that its plan uses, of shape (n, 1):
+        numbers, NaN where nothing is known (flags are 0 and 1), or words, empty where nothing is known. Dates are
+        refused.
     dtype : {"float32", "float64"}, optional
         Type of rows, scores and p-values; that of the training rows unless given.
 
@@ -56,6 +61,10 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
     [1, -1]
     """
     onnx = _onnx()
+    plan = None
+    if isinstance(model, TableDetector):
+        check_is_fitted(model)
+        model, plan = model.detector_, model.plan_
     classifier = model.best_estimator_ if isinstance(model, OneClassSearchCV) else model
     name = type(classifier).__name__
     if not isinstance(classifier, OneClassClassifier):
@@ -66,12 +75,17 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
     if known not in ("float32", "float64"):
         raise ValueError(f"to_onnx: dtype must be 'float32' or 'float64', got {dtype!r}")
     graph = Graph(onnx.helper)
+    kind = np.dtype(known)
+    taken: dict[str, Any] = {"rows": kind} if plan is None else tables.inputs(plan, kind)
+    rows = Tensor(graph, "rows").cast(np.float64) if plan is None else tables.encoded(plan, graph)
     try:
-        losses = loss(classifier, scaled(scaler, Tensor(graph, "rows").cast(np.float64)))
+        losses = loss(classifier, scaled(scaler, rows))
     except NotImplementedError as error:
         raise NotImplementedError(f"{name}: {error} cannot be written as an ONNX graph") from None
-    outputs = _outputs(classifier, losses, np.dtype(known).type)
-    return _model(onnx, classifier, graph, outputs, np.dtype(known))
+    outputs = _outputs(classifier, losses, kind.type)
+    if both := [column for column in taken if column in outputs or column.startswith("/")]:
+        raise ValueError(f"to_onnx: a column must not be called {both[0]!r}, as a tensor of the graph is")
+    return _model(onnx, classifier, graph, taken, outputs)
 
 
 def _outputs(classifier: OneClassClassifier, losses: Tensor, kind: type) -> dict[str, Tensor]:
@@ -104,21 +118,31 @@ def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
     return losses.graph.apply("Gather", (first + (below[-1] - below)) / (first + below[-1]), place)
 
 
-def _model(onnx: Any, classifier: OneClassClassifier, graph: Graph, outputs: dict[str, Tensor], kind: Any) -> Any:
+def _model(
+    onnx: Any, classifier: OneClassClassifier, graph: Graph, taken: dict[str, Any], outputs: dict[str, Tensor]
+) -> Any:
     helper = onnx.helper
+    kind = next((kind for kind in taken.values() if kind.kind == "f"), np.dtype(np.float64))
+    width = 1 if "rows" not in taken else classifier.n_features_in_
     for name, tensor in outputs.items():
         graph.nodes.append(helper.make_node("Identity", [tensor.name], [name]))
     own, whole = helper.np_dtype_to_tensor_dtype(kind), helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
     made = helper.make_graph(
         graph.nodes,
         type(classifier).__name__,
-        [helper.make_tensor_value_info("rows", own, ["n", classifier.n_features_in_])],
+        [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind), ["n", width])
+            for name, kind in taken.items()
+        ],
         [helper.make_tensor_value_info(name, whole if name == "label" else own, ["n"]) for name in outputs],
         [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants],
         doc_string="score: larger is more normal; p_value: of 'this row is normal'; label: +1 normal, -1 outlier",
     )
     proto = helper.make_model(
-        made, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR, producer_name="oneclass"
+        made,
+        opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML)],
+        ir_version=_IR,
+        producer_name="oneclass",
     )
     known = {"classifier": type(classifier).__name__, "delta": classifier.delta, "offset": classifier.offset_}
     if hasattr(classifier, "feature_names_in_"):

@@ -17,7 +17,7 @@ Operand = Any
 
 @dataclass
 class Graph:
-    """Nodes and constants so far; numbers are in double precision."""
+    """Nodes and constants so far; numbers are in double precision. Names begin with a slash, which no input's does."""
 
     helper: Any  # onnx.helper
     nodes: list[Any] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Graph:
     def constant(self, value: Operand) -> Tensor:
         """A constant: whole numbers stay whole, all others are doubles."""
         array = np.asarray(value if library_of(value) in (None, "numpy") else to_numpy(value))
-        name = f"c{len(self.constants)}"
+        name = f"/c{len(self.constants)}"
         self.constants.append((name, array.astype(np.int64 if array.dtype.kind in "iu" else np.float64, order="C")))
         return Tensor(self, name)
 
@@ -37,7 +37,7 @@ class Graph:
     def results(self, number: int, operator: str, *operands: Operand, **attributes: Any) -> list[Tensor]:
         """The results of an operator that has several."""
         inputs = [x if isinstance(x, Tensor) else self.constant(x) for x in operands]
-        made = [Tensor(self, f"t{len(self.nodes)}_{i}") for i in range(number)]
+        made = [Tensor(self, f"/t{len(self.nodes)}_{i}") for i in range(number)]
         names = [[x.name for x in tensors] for tensors in (inputs, made)]
         self.nodes.append(self.helper.make_node(operator, *names, **attributes))
         return made
