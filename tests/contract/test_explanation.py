@@ -171,6 +171,11 @@ def test_shares_keep_the_order_of_the_parts_and_tame_the_largest():
     np.testing.assert_array_equal(shares.argsort(), parts.argsort())
 
 
+def test_parts_are_beside_their_mean_where_the_threshold_leaves_nothing():
+    parts = np.array([[1.0, 2.0, 6.0]])
+    np.testing.assert_allclose(shares_of(parts, -1.0), shares_of(parts, 3.0))
+
+
 @pytest.mark.parametrize("parts", [[0.0, 0.0], [np.inf, 1.0], [1e308, 1e308], [1e-320, 0.0], [np.nan, 1.0]])
 @pytest.mark.parametrize("usual", [0.0, 1.0, -1.0])
 def test_shares_sum_to_one_whatever_the_parts(parts, usual):

@@ -76,3 +76,11 @@ def test_a_device_by_name_takes_and_gives_numpy():
         found = getattr(machine, verb)(FRESH)
         assert isinstance(found, np.ndarray)
         np.testing.assert_allclose(found, getattr(plain, verb)(FRESH), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("machine", [VAAKELM, OCKELM])
+def test_rows_are_explained_on_the_device_as_on_the_host(machine):
+    found = machine(device="cuda").fit(X).explain(FRESH, neighbours=2)
+    expected = machine().fit(X).explain(FRESH, neighbours=2)
+    for name in ("shares", "expected", "neighbours"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-5, atol=1e-8)

@@ -201,13 +201,16 @@ def shares_among(seen: Any, parts: NDArray[Any], reach: Float) -> Float:
 
 
 def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
-    """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any."""
-    parts = np.nan_to_num(parts.astype(float), nan=0.0, posinf=np.finfo(float).max)
-    usual = np.broadcast_to(np.asarray(usual, dtype=float), (len(parts), 1))
-    least = np.maximum(parts.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any.
+
+    Where the threshold leaves nothing for a part to be usual, that is the mean of the row's.
+    """
+    parts = np.clip(np.nan_to_num(parts.astype(float)), 0, None)
+    mean = (parts / parts.shape[1]).sum(axis=1, keepdims=True)
+    usual = np.where(np.asarray(usual, dtype=float) > 0, usual, mean)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        t = np.clip(parts / usual, 0, 1e150)
-    blame = np.where(usual > 0, np.log1p(t * t), parts / least)
+        t = np.nan_to_num(np.minimum(parts / usual, 1e150))
+    blame = np.log1p(t * t)
     total = blame.sum(axis=1, keepdims=True)
     shares: Float = np.where(total > 0, blame / np.where(total > 0, total, 1), 1 / parts.shape[1])
     return shares
