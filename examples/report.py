@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def biopsies() -> oneclass.Report:
 
 
 def main() -> None:
-    """Write the page into a temporary place and look at it."""
+    """Write the page, look at it in three ways, and keep the pictures."""
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     FOLDER.mkdir(exist_ok=True)
@@ -43,7 +45,8 @@ def main() -> None:
         for name, look in LOOKS.items():
             shown = browser.new_page(**look)
             shown.goto(page.as_uri())
-            shown.screenshot(path=FOLDER / f"{name}.png")
+            taken = Image.open(io.BytesIO(shown.screenshot()))
+            taken.quantize(256).save(FOLDER / f"{name}.png", optimize=True)
     page.unlink()
 
 

@@ -1,6 +1,7 @@
 """What a report says, against what the model and the rows say when they are asked directly."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -265,6 +266,24 @@ def test_what_cannot_be_reported_is_refused(model, new):
     dask = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match="got a Dask collection"):
         report(model, dask.from_array(new))
+
+
+def test_the_largest_numbers_make_a_page(model, new):
+    top = np.finfo(float).max
+    wild = new.copy()
+    wild[:3, 0] = [top, -top, 1e-300]
+    train = rows(150, 0)
+    train[:2, 1] = [top, -top]
+    for page in (report(model, wild).to_html(), report(VAAKELM().fit(train), train).to_html()):
+        assert re.findall(r"\b-?(?:nan|inf)\b", page) == []
+
+
+def test_frames_of_every_library_have_the_same_report(tables):
+    model, odd = tables
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    expected = report(model, odd).to_json()
+    assert report(model, polars.from_pandas(odd)).to_json() == expected
+    assert report(model, arrow.Table.from_pandas(odd)).to_json() == expected
 
 
 def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():

@@ -18,7 +18,7 @@ from .drift import drift
 from .markup import Element, joined, tag
 from .svg import bars
 from .table import table
-from .wording import counted, number, percent
+from .wording import counted, percent
 
 __all__ = ["html_of"]
 
@@ -194,7 +194,7 @@ def _likeness(summary: dict[str, Any]) -> Iterator[Element]:
 
 def chance(p: float) -> str:
     """A p-value in words."""
-    return "less than 1 in 10,000" if p < 1e-4 else number(round(p, 4))
+    return "less than 1 in 10,000" if p < 1e-4 else f"{p:.2g}"
 
 
 def _model(summary: dict[str, Any]) -> Iterator[Element]:

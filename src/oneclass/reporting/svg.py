@@ -22,6 +22,11 @@ def _at(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
+def _drawable(values: Sequence[float]) -> np.ndarray[Any, Any]:
+    """Numbers whose differences are numbers, too."""
+    return np.asarray(np.clip(np.array(values, dtype=float), -1e300, 1e300))
+
+
 def bars(counts: Sequence[float], label: str, *, marked: int, level: float | None = None, name: str) -> Element:
     """Counts as bars, from the bar `marked` on in the colour of alarms (before it, if negative); a level to expect."""
     top = max([*counts, level or 0, 1]) * 1.05
@@ -46,12 +51,11 @@ def bars(counts: Sequence[float], label: str, *, marked: int, level: float | Non
 
 def spread(quantiles: Sequence[float], values: Sequence[float], kind: str, label: str) -> Element:
     """How the values of a column were spread at the fit, as a hill, and values of flagged rows as lines below it."""
-    q, flagged = np.asarray(quantiles), np.asarray(values, dtype=float)
+    q, flagged = _drawable(quantiles), _drawable(values)
     low, high = _ends(q, flagged)
     edges = np.linspace(low, high, 49)
-    heights = np.diff(np.interp(edges, q, LEVELS, left=0, right=1))
-    if q[0] == q[-1]:
-        heights = np.histogram(q, bins=edges)[0] / len(q)
+    # Values that many rows share are quantiles at many levels, and so count for as many.
+    heights = np.histogram(np.interp(np.linspace(0, 1, 1000), LEVELS, q), bins=edges)[0]
     heights = np.convolve(np.pad(heights, 1), [0.25, 0.5, 0.25], mode="valid")
 
     def x(value: Any) -> Any:
@@ -61,12 +65,14 @@ def spread(quantiles: Sequence[float], values: Sequence[float], kind: str, label
     outline = "".join(f"L{_at(a)} {_at(b)}" for a, b in zip(middles, tops, strict=True))
     hill = f"M{_at(middles[0])} {_BASE}{outline}L{_at(middles[-1])} {_BASE}Z"
     usual = x(np.interp([0.05, 0.95], LEVELS, q))
-    places = np.unique(np.round(x(flagged), 1))
+    places = np.unique(np.round(x(flagged[(flagged >= low) & (flagged <= high)]), 1))
+    beyond = [_arrow(_LEFT, -1)] * bool((flagged < low).any()) + [_arrow(_RIGHT, 1)] * bool((flagged > high).any())
     return tag(
         "svg",
         tag("path", class_="hill", d=hill),
         tag("rect", class_="usual", x=_at(usual[0]), y=_BASE, width=_at(max(usual[1] - usual[0], 1)), height=3),
         *(tag("line", class_="odd", x1=_at(a), x2=_at(a), y1=_BASE + 4, y2=_BASE + 16) for a in places),
+        *beyond,
         tag("text", cell(float(low), kind, 3), x=_LEFT, y=_HEIGHT - 2),
         tag("text", cell(float(high), kind, 3), x=_RIGHT, y=_HEIGHT - 2, class_="end"),
         viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
@@ -74,6 +80,11 @@ def spread(quantiles: Sequence[float], values: Sequence[float], kind: str, label
         aria_label=label,
         class_="spread",
     )
+
+
+def _arrow(x: float, way: int) -> Element:
+    """What tells that there is more beyond an end of the axis."""
+    return tag("path", class_="beyond", d=f"M{_at(x)} {_BASE + 4}l{6 * way} 6l{-6 * way} 6Z")
 
 
 def _ends(q: np.ndarray[Any, Any], flagged: np.ndarray[Any, Any]) -> tuple[float, float]:
@@ -86,12 +97,12 @@ def _ends(q: np.ndarray[Any, Any], flagged: np.ndarray[Any, Any]) -> tuple[float
 
 def range_pair(old: dict[str, Any], new: dict[str, Any], label: str) -> Element:
     """Where nine in ten values lay and lie, one above the other, with the middle of each."""
-    ends = [*old["usual"], *new["usual"]]
-    low, high = min(ends), max(ends)
-    wide = (high - low) or 1.0
+    ends = _drawable([*old["usual"], *new["usual"]])
+    low = float(ends.min())
+    wide = float(np.ptp(ends)) or 1.0
 
     def line(said: dict[str, Any], y: float, name: str) -> Element:
-        a, b, middle = ((value - low) / wide * 112 + 4 for value in (*said["usual"], said["middle"]))
+        a, b, middle = (_drawable([*said["usual"], said["middle"]]) - low) / wide * 112 + 4
         middle = min(max(middle, 4), 116)
         return joined(
             tag("rect", class_=name, x=_at(a), y=y, width=_at(max(b - a, 1.5)), height=6, rx=2),
