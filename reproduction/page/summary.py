@@ -22,8 +22,8 @@ __all__ = ["absent", "figures", "method_notes", "opening"]
 #: Where the paper, its code and its data are.
 _LINKS = (
     "Paper: [arXiv:2011.12208](https://arxiv.org/abs/2011.12208), "
-    "[doi:10.48550/arXiv.2011.12208](https://doi.org/10.48550/arXiv.2011.12208). Released code and seven of its splits: "
-    "[PratikMishra/VAAKELM](https://github.com/PratikMishra/VAAKELM). The software it cites: dd_tools and "
+    "[doi:10.48550/arXiv.2011.12208](https://doi.org/10.48550/arXiv.2011.12208). Released code and seven of its "
+    "splits: [PratikMishra/VAAKELM](https://github.com/PratikMishra/VAAKELM). The software it cites: dd_tools and "
     '[LIBSVM](https://www.csie.ntu.edu.tw/~cjlin/libsvm/). Every dataset\'s source is listed under "Datasets".'
 )
 
