@@ -242,6 +242,23 @@ def test_models_of_earlier_versions_have_a_report():
     assert not any("training" in column for column in said["columns"])
 
 
+def test_groups_and_streams_are_called_what_they_are(new):
+    grouped = report(VAAKELM().fit(rows(150, 0), groups=np.arange(150) % 30), new).summary
+    assert "from 30 groups" in grouped["words"][0]
+    stream = oneclass.Stream()
+    stream.watch(rows(150, 0))
+    said = report(stream, new).summary
+    assert said["model"]["name"] == "Stream"
+    assert not any("threshold='loo'" in words for words in said["advice"])
+
+
+def test_rows_that_would_take_too_long_to_explain_have_no_reasons(new, monkeypatch):
+    monkeypatch.setattr("oneclass.reporting.summary._LOSSES", 6 * 25)
+    measured, exact = (report(machine().fit(rows(60, 0)), new).summary for machine in (oneclass.OCKELM, VAAKELM))
+    assert [bool(row["reasons"]) for row in measured["rows"][:26]] == [True] * 25 + [False]
+    assert all(row["reasons"] for row in exact["rows"])
+
+
 def test_one_row_and_no_alarm_make_a_report(model):
     found = report(model, [[0.0, 0.0, 0.0]])
     assert found.summary["budget"]["flagged"] == 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.threshold import RULES
 from .wording import counted, listed, percent
 
-__all__ = ["advice_of", "words_of"]
+__all__ = ["advice_of", "changed_columns", "likeness", "unpromised", "words_of"]
 
 #: P-value below which new rows are called unlike the training rows, and distance from which on that matters.
-DOUBT, CLEAR = 0.01, 0.1
+_DOUBT, _CLEAR = 0.01, 0.1
 
 
 def words_of(summary: dict[str, Any]) -> list[str]:
@@ -75,9 +76,9 @@ def _blamed(summary: dict[str, Any]) -> Iterator[str]:
 def likeness(summary: dict[str, Any]) -> str:
     """How new rows are: ``like`` training rows, that but for ``odd`` ones, ``slightly`` off, or ``unlike`` them."""
     alike, budget = summary["resemblance"], summary["budget"]
-    if alike["p_value"] >= DOUBT:
+    if alike["p_value"] >= _DOUBT:
         return "odd" if _more_than_chance(budget) else "like"
-    return "unlike" if alike["distance"] >= CLEAR else "slightly"
+    return "unlike" if alike["distance"] >= _CLEAR else "slightly"
 
 
 def _more_than_chance(budget: dict[str, Any]) -> bool:
@@ -89,6 +90,11 @@ def changed_columns(summary: dict[str, Any]) -> list[str]:
     """Columns that have clearly changed, the most first."""
     changed = [column for column in summary["columns"] if column.get("changed") == "clearly"]
     return [str(column["name"]) for column in sorted(changed, key=lambda column: -column["distance"])]
+
+
+def unpromised(budget: dict[str, Any]) -> bool:
+    """Whether another rule would have kept the rate asked for; streams watch theirs."""
+    return not budget["promised"] and budget["rule"] in RULES
 
 
 def advice_of(summary: dict[str, Any]) -> list[str]:
@@ -111,6 +117,8 @@ def _about_rows(summary: dict[str, Any]) -> Iterator[str]:
             f"Look at the first {counted(budget['beyond_all']['rows'], 'row')} of the table, which chance does not "
             "explain; the number of the others is what false alarms explain, so most are likely to be normal."
         )
+    elif expected is not None and flagged == 1:
+        yield "Look at the flagged row: one is what false alarms explain, so it may well be normal."
     elif expected is not None:
         yield (
             "Look at the first few flagged rows only: their number is what false alarms explain, so most are likely to "
@@ -138,12 +146,12 @@ def _about_data(summary: dict[str, Any]) -> Iterator[str]:
 
 def _about_model(summary: dict[str, Any]) -> Iterator[str]:
     budget = summary["budget"]
-    if not budget["promised"]:
+    if unpromised(budget):
         yield (
             f"Fit with threshold='loo' to have a promise: the rule {budget['rule']!r} looks at rows that the model has "
             "learnt from, and keeps no rate."
         )
-    elif budget["confidence"] is None and budget["asked"] > 0 and "interval" in budget:
+    elif budget["promised"] and budget["confidence"] is None and budget["asked"] > 0 and "interval" in budget:
         high, asked = budget["interval"][1], budget["asked"]
         if high > 1.5 * asked:
             surely, rows = budget["ask_to_keep_surely"], budget["rows_to_keep_surely"]

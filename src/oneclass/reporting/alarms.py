@@ -50,6 +50,12 @@ class Verdict:
         return self.scores < self.offset
 
     @property
+    def learnt_from(self) -> int | None:
+        """Rows, or groups of them, that were held out."""
+        known = self.calibration
+        return None if known is None else round(known.total - known.removed)
+
+    @property
     def p_values(self) -> Float:
         """P-values of the rows; NaN where the fit has no held-out losses."""
         if self.calibration is None:

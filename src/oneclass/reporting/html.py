@@ -12,7 +12,7 @@ from itertools import pairwise
 from string import Template
 from typing import Any
 
-from .advice import likeness
+from .advice import likeness, unpromised
 from .cards import cards
 from .drift import drift
 from .markup import Element, joined, tag
@@ -166,7 +166,7 @@ def _alarms(summary: dict[str, Any]) -> Iterator[Element]:
         tag("figcaption", f"Rows from the most usual, left, to the most unusual, right{logarithmic}; "
             "those beyond the threshold are in colour."),
     )  # fmt: skip
-    if not budget["promised"]:
+    if unpromised(budget):
         yield tag("p", f"The model's own setting, by the rule {budget['rule']!r}, promises no rate; the one shown is "
                   "what it comes to on held-out rows.", class_="note")  # fmt: skip
 

@@ -25,6 +25,8 @@ __all__ = ["plain", "summarise"]
 #: Columns that are listed, the most changed and the most to blame first; those to blame that are drawn, and values of
 #: each.
 _COLUMNS, _DRAWN, _VALUES = 100, 9, 300
+#: Losses that explaining by substitution, which takes two for every column of a row, may take, and rows at least.
+_LOSSES, _FEW = 100_000, 20
 
 
 def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reasons: int = 3) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reas
             "name": type(classifier).__name__,
             "is": (inspect.getdoc(type(classifier)) or "").partition("\n")[0],
             "parameters": repr(classifier),
-            "learnt_from": None if verdict.calibration is None else verdict.calibration.total,
+            "learnt_from": verdict.learnt_from,
             "grouped": getattr(learnt, "groups", None) is not None,
         },
         "budget": budget,
@@ -80,7 +82,7 @@ def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reas
 def _classifier(model: Any) -> Any:
     """The classifier at the end of tables, searches and pipelines."""
     for inner in ("detector_", "best_estimator_"):
-        if hasattr(model, inner):
+        if getattr(model, inner, None) is not None:
             return _classifier(getattr(model, inner))
     return _classifier(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
@@ -100,18 +102,21 @@ class _Why:
         if not len(places):
             return
         try:
-            found = model.explain(rows_of(X, places))
+            found = model.explain(rows_of(X, places[:1]))
+            few = len(places) if found.exact else max(_FEW, _LOSSES // (2 * len(found.names)))
+            found = model.explain(rows_of(X, places[:few]))
         except (AttributeError, ValueError) as error:
             self.method = str(error)
             return
-        self.names, self.shares, self.top, self.method = found.names, found.shares, found.top(k), found.method
+        self.names, self.shares, self.method = found.names, found.shares, found.method
+        self.top[: len(found)] = found.top(k)
 
 
 def _blame(columns: list[dict[str, Any]], why: _Why, table: dict[Any, NDArray[Any]], flagged: NDArray[np.intp]) -> None:
     """Note how much each column is to blame for the flagged rows, in how many it is the first, and its values there."""
     if not len(flagged) or not len(why.names):
         return
-    shares = why.shares[: len(flagged)]
+    shares = why.shares[: len(flagged)]  # of the strangest, where not all are explained
     first = np.bincount(shares.argmax(axis=1), minlength=len(why.names))
     for entry in columns:
         if entry["name"] in why.names:
