@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self, TypeVar, final
 
 import numpy as np
@@ -16,19 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation, shares_among
-from ..contract.grouping import group_keys
-from ..contract.labels import is_target, read_targets
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.screening import Screening
 from ..core.arrays import to_numpy
-from ..engines.chunks import Transformed
 from ..engines.scoring import Scored, score_through
 from ..machines import VAAKELM
 from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
-from .planning import make_plan
-from .sampling import sample_of
+from .preparing import prepared, prepared_chunks
 
 __all__ = ["TableDetector"]
 
@@ -111,7 +105,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        plan, rows, together = self._planned(X, groups, y)
+        plan, rows, together = prepared(self, X, groups, y)
         params |= {} if together is None else {"groups": together}
         return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
 
@@ -133,37 +127,9 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         Screening
             Which rows are `odd`, their `p_values`, and `classifier`, which is this one.
         """
-        plan, rows, together = self._planned(X, groups)
+        plan, rows, together = prepared(self, X, groups)
         found: Screening = clone(self._detector()).screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
-
-    def _planned(self, X: Any, groups: Any, y: Any = None) -> tuple[ColumnPlan, NDArray[np.float64], Any]:
-        """The plan of training rows, the numbers that it makes of them, and the group of each."""
-        table = columns_of(X, self._name)
-        column = None if groups is None or np.ndim(groups) > 0 else groups
-        self._refuse_unknown(column, table)
-        targets = self._targets(table, y)
-        learnt = table if targets is None else _chosen(table, targets)
-        plan = make_plan(learnt if table else X, self.columns, owner=self._name, groups=column)
-        rows = plan.encode(learnt, owner=self._name, training=True)
-        if targets is not None:
-            known, rows = rows, np.empty((len(targets), rows.shape[1]))
-            rows[targets] = known
-            with warnings.catch_warnings():  # outliers may hold what no target does
-                warnings.simplefilter("ignore")
-                rows[~targets] = plan.encode(_chosen(table, ~targets), owner=self._name)
-        return plan, rows, groups if column is None else as_array(table[column])
-
-    def _targets(self, table: dict[Any, Any], y: Any) -> NDArray[np.bool_] | None:
-        """Which rows to plan by; None is all of them."""
-        target = getattr(self._detector(), "target", None)
-        with warnings.catch_warnings():  # the detector will warn itself
-            warnings.simplefilter("ignore")
-            if target is None or y is None:
-                found = read_targets(self, y, max((len(column) for column in table.values()), default=0))
-            else:
-                found = is_target(y, target, caller=self._name)
-        return None if found is None or found.all() else found
 
     @_if_detector_has("fit_chunks")
     def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
@@ -183,20 +149,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        sample = sample_of(chunks, self._name)
-        self._refuse_unknown(groups, sample)
-        plan = make_plan(sample, self.columns, owner=self._name, groups=groups)
-        del sample
-        # Values that the sample did not hold are no news: these are the training rows.
-        encode = partial(plan.encode, owner=self._name, training=True)
-        step = encode if groups is None else partial(_beside_groups, encode, groups, self._name)
+        plan, numbers = prepared_chunks(self, chunks, groups)
         known = {} if groups is None else {"groups": -1}
-        detector = clone(self._detector()).fit_chunks(Transformed(chunks, step), verbose=verbose, **known)
+        detector = clone(self._detector()).fit_chunks(numbers, verbose=verbose, **known)
         return self._keep(plan, detector)
-
-    def _refuse_unknown(self, groups: Any, table: Any) -> None:
-        if groups is not None and groups not in table:
-            raise ValueError(f"{self._name}: groups must name a column of the table, but there is no {groups!r}")
 
     def _keep(self, plan: ColumnPlan, detector: Any) -> Self:
         self.plan_, self.detector_ = plan, detector
@@ -359,14 +315,3 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _chosen(table: dict[Any, Any], rows: NDArray[np.bool_]) -> dict[Any, Any]:
-    places = np.flatnonzero(rows)
-    return {name: column.take(places) for name, column in table.items()}
-
-
-def _beside_groups(encode: Callable[[Any], NDArray[np.float64]], groups: Any, owner: str, block: Any) -> Any:
-    """The numbers of a block, and last the group of each row: a number by its label, of as many digits as are exact."""
-    labels = as_array(columns_of(block, owner)[groups])
-    return np.column_stack([encode(block), group_keys(owner, labels) % 2**52])

@@ -1,0 +1,82 @@
+"""From training tables to a plan and numbers: which rows the columns are planned by, and where groups go."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract.grouping import group_keys
+from ..contract.labels import is_target, read_targets
+from ..engines.chunks import Transformed
+from .frames import as_array, columns_of
+from .plan import ColumnPlan
+from .planning import make_plan
+from .sampling import sample_of
+
+__all__ = ["prepared", "prepared_chunks"]
+
+Matrix = NDArray[np.float64]
+Table = dict[Any, Any]
+
+
+def prepared(detector: Any, X: Any, groups: Any, y: Any = None) -> tuple[ColumnPlan, Matrix, Any]:
+    """The plan of training rows, the numbers that it makes of them, and the group of each."""
+    owner = type(detector).__name__
+    table = columns_of(X, owner)
+    column = None if groups is None or np.ndim(groups) > 0 else groups
+    _refuse_unknown(column, table, owner)
+    targets = _targets(detector, table, y)
+    learnt = table if targets is None else _chosen(table, targets)
+    plan = make_plan(learnt if table else X, detector.columns, owner=owner, groups=column)
+    rows = plan.encode(learnt, owner=owner, training=True)
+    if targets is not None:
+        known, rows = rows, np.empty((len(targets), rows.shape[1]))
+        rows[targets] = known
+        with warnings.catch_warnings():  # outliers may hold what no target does
+            warnings.simplefilter("ignore")
+            rows[~targets] = plan.encode(_chosen(table, ~targets), owner=owner)
+    return plan, rows, groups if column is None else as_array(table[column])
+
+
+def _refuse_unknown(groups: Any, table: Table, owner: str) -> None:
+    if groups is not None and groups not in table:
+        raise ValueError(f"{owner}: groups must name a column of the table, but there is no {groups!r}")
+
+
+def _targets(detector: Any, table: Table, y: Any) -> NDArray[np.bool_] | None:
+    """Which rows to plan by; None is all of them."""
+    target = getattr(detector.detector, "target", None)
+    with warnings.catch_warnings():  # the classifier will warn itself
+        warnings.simplefilter("ignore")
+        if target is None or y is None:
+            found = read_targets(detector, y, max((len(column) for column in table.values()), default=0))
+        else:
+            found = is_target(y, target, caller=type(detector).__name__)
+    return None if found is None or found.all() else found
+
+
+def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
+    places = np.flatnonzero(rows)
+    return {name: column.take(places) for name, column in table.items()}
+
+
+def prepared_chunks(detector: Any, chunks: Any, groups: Any) -> tuple[ColumnPlan, Transformed]:
+    """The plan of a sample of a source, and the source of numbers; last among these, the group of each row, if any."""
+    owner = type(detector).__name__
+    sample = sample_of(chunks, owner)
+    _refuse_unknown(groups, sample, owner)
+    plan = make_plan(sample, detector.columns, owner=owner, groups=groups)
+    # Values that the sample did not hold are no news: these are the training rows.
+    encode = partial(plan.encode, owner=owner, training=True)
+    return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
+
+
+def _beside_groups(encode: Callable[[Any], Matrix], groups: Any, owner: str, block: Any) -> Matrix:
+    """The numbers of a block, and last the group of each row: a number by its label, of as many digits as are exact."""
+    labels = as_array(columns_of(block, owner)[groups])
+    return np.column_stack([encode(block), group_keys(owner, labels) % 2**52])
