@@ -30,7 +30,7 @@ def prepared(detector: Any, X: Any, groups: Any, y: Any = None) -> tuple[ColumnP
     table = columns_of(X, owner)
     column = None if groups is None or np.ndim(groups) > 0 else groups
     _refuse_unknown(column, table, owner)
-    targets = _targets(detector, table, y)
+    targets = _targets(detector, table, y) if table else None
     learnt = table if targets is None else _chosen(table, targets)
     plan = make_plan(learnt if table else X, detector.columns, owner=owner, groups=column)
     rows = plan.encode(learnt, owner=owner, training=True)
@@ -54,7 +54,7 @@ def _targets(detector: Any, table: Table, y: Any) -> NDArray[np.bool_] | None:
     with warnings.catch_warnings():  # the classifier will warn itself
         warnings.simplefilter("ignore")
         if target is None or y is None:
-            found = read_targets(detector, y, max((len(column) for column in table.values()), default=0))
+            found = read_targets(detector, y, max(len(column) for column in table.values()))
         else:
             found = is_target(y, target, caller=type(detector).__name__)
     return None if found is None or found.all() else found
