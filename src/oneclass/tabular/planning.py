@@ -16,7 +16,7 @@ from .codes import CategoryCode, DateCode, NumberCode
 from .frames import columns_of
 from .plan import KINDS, Column, ColumnPlan
 
-__all__ = ["make_plan"]
+__all__ = ["NoColumnError", "make_plan"]
 
 #: Values that get a column of their own: so many at most, each in such a share of the rows at least.
 _SHOWN, _SHARE = 12, 0.01
@@ -26,6 +26,10 @@ _RARE, _TELLING = 0.05, 0.2
 _FEW, _DISTINCT = 20, 0.9
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 _DAY = 86_400_000_000
+
+
+class NoColumnError(ValueError):
+    """A table of which no column can be learnt from."""
 
 
 def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: Any = None) -> ColumnPlan:
@@ -60,7 +64,7 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
     plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
-        raise ValueError(f"{owner}: no column is left to learn from ({reasons})")
+        raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
     return plan
 
 

@@ -15,7 +15,7 @@ from ..contract.labels import is_target, read_targets
 from ..engines.chunks import Transformed
 from .frames import as_array, columns_of
 from .plan import ColumnPlan
-from .planning import make_plan
+from .planning import NoColumnError, make_plan
 from .sampling import sample_of
 
 __all__ = ["prepared", "prepared_chunks"]
@@ -32,7 +32,13 @@ def prepared(detector: Any, X: Any, groups: Any, y: Any = None) -> tuple[ColumnP
     _refuse_unknown(column, table, owner)
     targets = _targets(detector, table, y) if table else None
     learnt = table if targets is None else _chosen(table, targets)
-    plan = make_plan(learnt if table else X, detector.columns, owner=owner, groups=column)
+    plan_of = partial(make_plan, asked=detector.columns, owner=owner, groups=column)
+    try:
+        plan = plan_of(learnt if table else X)
+    except NoColumnError:
+        if targets is None:
+            raise
+        plan = plan_of(table)  # columns that tell targets from outliers, though all targets are alike
     rows = plan.encode(learnt, owner=owner, training=True)
     if targets is not None:
         known, rows = rows, np.empty((len(targets), rows.shape[1]))
