@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2_contingency, ks_2samp
+from scipy.stats import binom, chi2_contingency, ks_2samp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, RobustScaler
 
@@ -24,6 +24,7 @@ from oneclass import (
     report,
 )
 from oneclass.core.seen import LEVELS
+from oneclass.reporting.advice import likeness
 
 
 def rows(n, seed, d=3):
@@ -301,6 +302,19 @@ def test_frames_of_every_library_have_the_same_report(tables):
     expected = report(model, odd).to_json()
     assert report(model, polars.from_pandas(odd)).to_json() == expected
     assert report(model, arrow.Table.from_pandas(odd)).to_json() == expected
+
+
+@pytest.mark.slow
+def test_rows_of_one_kind_are_seldom_called_anything_else():
+    rng, called, changed, times = np.random.default_rng(0), [], 0, 100
+    for _ in range(times):
+        old, new = np.round(rng.normal(size=(200, 5)), 1), np.round(rng.normal(size=(150, 5)), 1)
+        said = report(KNNDetector().fit(old), new, rows=1).summary
+        called.append(likeness(said))
+        changed += any(column["changed"] != "no" for column in said["columns"])
+    assert called.count("unlike") + called.count("slightly") <= binom.ppf(0.999, times, 0.01)
+    assert called.count("odd") <= binom.ppf(0.999, times, 0.05)
+    assert changed <= binom.ppf(0.999, times, 0.05)
 
 
 def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():
