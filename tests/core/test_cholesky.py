@@ -10,6 +10,8 @@ RNG = np.random.default_rng(0)
 ROOT = RNG.normal(size=(9, 9))
 G = ROOT @ ROOT.T + np.eye(9)
 B = RNG.normal(size=(9, 2))
+LARGE_ROOT = RNG.normal(size=(50, 50))
+LARGE = LARGE_ROOT @ LARGE_ROOT.T + np.eye(50)
 
 
 def factor(xp):
@@ -54,10 +56,14 @@ def test_the_inverse_of_a_factored_matrix_is_its_inverse():
     assert_agree(lower, np.tril(np.linalg.inv(G)), 1e-12)
 
 
-# Panels: what libraries without factorisation in place run on large matrices.
+def test_squares_of_products_and_the_trace_of_what_is_solved_are_those_of_whole_matrices(xp):
+    L = np.linalg.cholesky(G)
+    assert_agree(cholesky.product_squares(xp.asarray(B.T), factor(xp)), np.sum((B.T @ L) ** 2, axis=1), 1e-12)
+    S = LARGE_ROOT[:9, :40] @ LARGE_ROOT[:9, :40].T
+    assert cholesky.trace_of_solved(factor(xp), xp.asarray(S)) == pytest.approx(np.trace(np.linalg.solve(G, S)))
 
-LARGE_ROOT = RNG.normal(size=(50, 50))
-LARGE = LARGE_ROOT @ LARGE_ROOT.T + np.eye(50)
+
+# Panels: what libraries without factorisation in place run on large matrices.
 
 
 @pytest.fixture

@@ -58,6 +58,15 @@ def test_landmarks_that_say_the_same_are_whitened_into_fewer_directions(xp):
     assert_agree(F @ F.T, projected(RBF(sigma=1.5), ROWS), 1e-9)
 
 
+def test_only_landmarks_that_are_alike_are_whitened(xp):
+    apart = NystromMap.suited(Laplacian(sigma=3.0), xp.asarray(LANDMARKS))
+    assert apart.whitening is None
+    for landmarks in (np.vstack([LANDMARKS, LANDMARKS[:1] + 1e-7]), np.vstack([LANDMARKS, LANDMARKS])):
+        assert NystromMap.suited(Laplacian(sigma=3.0), xp.asarray(landmarks)).whitening is not None
+    single = NystromMap.suited(Laplacian(sigma=3.0), xp.asarray(LANDMARKS, dtype=xp.float32))
+    assert single.whitening is not None
+
+
 @pytest.mark.usefixtures("tiny_blocks")
 def test_features_in_small_blocks_are_the_features(xp, kernel, whiten):
     map = NystromMap.of(kernel, xp.asarray(LANDMARKS), whiten=whiten)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oneclass.core.arrays import to_numpy
 from oneclass.core.embedding import Scatter
 from oneclass.core.features import NystromMap
-from oneclass.core.kernels import RBF
+from oneclass.core.kernels import RBF, Laplacian
 from oneclass.core.moments import Moments
 from oneclass.core.solve import solve_primal
 from oracle.comparison import assert_agree
@@ -195,3 +196,17 @@ def test_primal_weights_are_the_direct_formula_over_all_copies(xp, name, whiten,
     assert_agree(model.leverages(model.features(fresh)), np.sum(f * np.linalg.solve(P, f.T).T, axis=1), rounding)
     assert model.effective == pytest.approx(np.trace(F @ np.linalg.solve(P, F.T)), rel=rounding)
     assert signal == pytest.approx(C * np.sum(T * (T - F @ B)) / T.size, rel=rounding)
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(sigma=3.0), RBF(sigma=0.5), RBF(sigma=3.0)], ids=str)
+@pytest.mark.parametrize("ridge", [1 / 8, 1e-3, 1e3])
+def test_uncertainty_by_one_product_is_leverage_and_what_lies_outside(xp, kernel, ridge):
+    rng = np.random.default_rng(0)
+    landmarks, X, fresh = (xp.asarray(rng.normal(size=(n, 3)) * 2) for n in (30, 90, 200))
+    map = NystromMap.of(kernel, landmarks, whiten=False)
+    model, _ = solve_primal(map, Moments.of(map(X), X, None), None, C=1 / ridge, ridge=ridge, dtype=xp.float64)
+    F = model.features(fresh)
+    leverage, outside = (to_numpy(part) for part in (model.leverages(F), model.outside(fresh, F)))
+    # 1e-10 of what is known a priori, k(z, z) / ridge.
+    assert np.max(np.abs(to_numpy(model.uncertainty(fresh, F)) - leverage - outside)) <= 1e-10 / ridge
+    assert model.known is not None or kernel != Laplacian(sigma=3.0) or ridge < 1 / 8

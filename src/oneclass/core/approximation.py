@@ -50,8 +50,9 @@ class Nystrom:
             raise ValueError(f"Nystrom: landmarks must be one of {listed}; got {self.landmarks!r}")
 
     def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> NystromMap:
-        """The feature map for a sample `Z` of rows of weights `w`."""
-        return NystromMap.of(kernel, choose_landmarks(self.landmarks, kernel, Z, w, self.m, rng), whiten=whiten)
+        """The feature map for a sample `Z` of rows of weights `w`; it may `whiten` features that need it."""
+        landmarks = choose_landmarks(self.landmarks, kernel, Z, w, self.m, rng)
+        return NystromMap.suited(kernel, landmarks) if whiten else NystromMap.of(kernel, landmarks, whiten=False)
 
 
 @dataclass(frozen=True)

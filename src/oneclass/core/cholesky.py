@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from .arrays import Array, add_to_diagonal, device, namespace, solve_triangular, subtract_product
 
@@ -17,7 +17,9 @@ __all__ = [
     "diagonal_of_inverse",
     "factor",
     "inverse_of_factored",
+    "product_squares",
     "solve_lower",
+    "trace_of_solved",
 ]
 
 #: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
@@ -108,6 +110,17 @@ def solve_lower(L: Array, B: Array) -> Array:
     return solve_triangular(L[:n, :n], B, upper=False)
 
 
+def product_squares(F: Array, L: Array) -> Array:
+    """``‖L'f‖²`` of each row f of `F`, for a lower triangular `L`."""
+    if isinstance(L, np.ndarray):
+        (trmm,) = get_blas_funcs(("trmm",), (L, F))
+        half = trmm(1.0, L.T, F.T, lower=False)
+        return np.einsum("ij,ij->j", half, half)
+    xp = namespace(L)
+    half = F @ xp.tril(L)
+    return xp.sum(half * half, axis=1)
+
+
 def cho_solve(L: Array, B: Array) -> Array:
     """``(L L')^-1 B``."""
     if isinstance(L, np.ndarray):
@@ -122,6 +135,15 @@ def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return np.asarray(cho_solve(L, np.eye(len(L), dtype=L.dtype)))
     (potri,) = get_lapack_funcs(("potri",), (L,))
     return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
+
+
+def trace_of_solved(L: Array, S: Array) -> float:
+    """Trace of ``(L L')^-1 S`` for a symmetric `S`."""
+    xp = namespace(L)
+    if isinstance(L, np.ndarray):  # a third of the work of solving for every column
+        inverse = np.tril(inverse_of_factored(L.copy()))
+        return float(2 * np.vdot(inverse, S) - np.vdot(np.diagonal(inverse), np.diagonal(S)))
+    return float(xp.sum(xp.linalg.diagonal(cho_solve(L, S))))
 
 
 def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:

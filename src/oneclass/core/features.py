@@ -13,10 +13,14 @@ from typing import Protocol
 import numpy as np
 
 from .arrays import Array, blocks, device, namespace
-from .cholesky import factor, solve_lower
+from .cholesky import SingularSystemError, diagonal_of_inverse, factor, solve_lower
 from .kernels import RBF, Kernel
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
+
+
+#: Rounding, over what the others leave of a landmark, above which normal equations without whitening lose digits.
+_STEADY = 1e-10
 
 
 class FeatureMap(Protocol):
@@ -66,6 +70,27 @@ class NystromMap:
         values, vectors = xp.linalg.eigh(kernel(precise, precise))
         first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(landmarks.dtype).eps * values[-1], xp.int64)))
         return cls(kernel, landmarks, xp.astype(vectors[:, first:] / xp.sqrt(values[first:]), landmarks.dtype))
+
+    @classmethod
+    def suited(cls, kernel: Kernel, landmarks: Array) -> NystromMap:
+        """The map of these landmarks, whitened only where some are so much alike that it makes a difference."""
+        if namespace(landmarks).finfo(landmarks.dtype).eps <= _STEADY:
+            try:
+                plain = cls.of(kernel, landmarks, whiten=False)
+            except SingularSystemError:  # of a kernel that is not definite some directions are
+                return cls.of(kernel, landmarks, whiten=True)
+            if plain.rounding <= _STEADY:
+                return plain
+        return cls.of(kernel, landmarks, whiten=True)
+
+    @property
+    def rounding(self) -> float:
+        """Rounding that inverting the penalty makes of ``k(z, z)``: more where others say almost all of a landmark."""
+        xp = namespace(self.landmarks)
+        eps = float(xp.finfo(self.landmarks.dtype).eps)
+        if self.L is None:
+            return eps
+        return eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(self.L, keep=True)))
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""

@@ -48,8 +48,9 @@ _log = logging.getLogger("oneclass")
 
 #: Rows above which "auto" does not fit exactly: about a minute on one core.
 _EXACT_ROWS = 10_000
-#: Rows of the sample that bandwidth, clusters and (with eight rows a landmark) landmarks are chosen from.
-_CHOOSING_ROWS = 4096
+#: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
+#: multiply-adds; two rows a landmark are as good as more.
+_CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
 #: Rows of the sample that thresholds fall back on: they estimate a rate of 5 % with a standard error of 0.12 points.
 _SAMPLE_ROWS = 32_768
 #: Multiply-adds of a pass over all rows that is worth its time for the last digits.
@@ -171,23 +172,25 @@ def judge_training(
     matters = model.effective / n > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * survey.sample.size
-    judged = _sample_of(survey, approximation) if sampled else engine
-
-    def losses(held_out: bool, label: str) -> Ranked:
-        if (held_out, sampled) not in known:
-            step = partial(_held_out if held_out else _training, machine, judged.loss_limit)
-            known[held_out, sampled] = judged.total(step, label).weighted()
-        return known[held_out, sampled]
-
-    held_out = losses(matters, "held-out losses")
-    training = None if decision.held_out else Ranks.of(*losses(False, "losses"))
+    if (matters, sampled) not in known:
+        judged = _sample_of(survey, approximation) if sampled else engine
+        step = partial(_judged, machine, matters, judged.loss_limit)
+        for held_out, summary in judged.total(step, "held-out losses").items():
+            known[held_out, sampled] = summary.weighted()
+    held_out = known[matters, sampled]
+    training = None if decision.held_out else Ranks.of(*known[False, sampled])
     by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
     return Fit(machine, Calibration.of(*held_out), training, by_row)
 
 
 def _choosing_rows(approximation: Approximation) -> int:
     """Rows of the sample that the plan looks at; those after them are fresh to it."""
-    return max(_CHOOSING_ROWS, 8 * approximation.m)
+    return max(_CHOOSING_ROWS, 2 * approximation.m)
+
+
+def _candidates(approximation: Approximation) -> int:
+    """Rows of the sample that landmarks are chosen from."""
+    return max(min(_CHOOSING_ROWS, int(_CHOOSING_COST / approximation.m**2)), 2 * approximation.m)
 
 
 def plan_through(
@@ -209,11 +212,12 @@ def plan_through(
     scaler = Scaler.of(recipe.scaling, survey.columns, rows, w)
     plan = Plan.of(recipe, scaler, rows[looked_at, :], w[looked_at])
     Z, w = scaler(rows[:n, :]), w[:n]
-    # Whitening doubles the work of the moments: worth it while that is little, and in single precision, whose rounding
-    # is more than landmarks that are alike leave of their normal equations.
+    # Whitening triples the work of the moments: worth it, for landmarks that are alike, while that is little, and in
+    # single precision, whose rounding is more than they leave of their normal equations.
     single = namespace(Z).finfo(Z.dtype).bits == 32
     whiten = single or survey.n_rows * approximation.m**2 <= _AFFORDABLE
-    feature_map = approximation.map(plan.kernel, Z, w, np.random.default_rng(seed), whiten=whiten)
+    some, rng = slice(0, min(_candidates(approximation), n)), np.random.default_rng(seed)
+    feature_map = approximation.map(plan.kernel, Z[some, :], w[some], rng, whiten=whiten)
     clustered = isinstance(recipe.variance, Variance)
     centres = recipe.variance.centres(Z[few, :], w[few]) if clustered else None  # type: ignore[union-attr]
     return replace(plan, map=feature_map, centres=centres), survey
@@ -234,8 +238,20 @@ def _primal(machine: Machine) -> PrimalModel:
     return machine.model
 
 
-def _held_out(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:
-    return LossSummary.of(machine.held_out_losses(machine.plan.training_rows(_primal(machine), X, w)), w, limit=limit)
+class _Losses(dict[bool, LossSummary]):
+    """Losses of rows, held out or not; two of them add."""
+
+    def __add__(self, other: _Losses) -> _Losses:
+        return _Losses({held_out: summary + other[held_out] for held_out, summary in self.items()})
+
+
+def _judged(machine: Machine, matters: bool, limit: float, X: Array, w: Array | None) -> _Losses:
+    """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
+    if not matters:
+        return _Losses({False: _training(machine, limit, X, w)})
+    rows = machine.plan.training_rows(_primal(machine), X, w)
+    losses = {True: machine.held_out_losses(rows), False: machine.training_losses(rows)}
+    return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in losses.items()})
 
 
 def _held_out_fold(

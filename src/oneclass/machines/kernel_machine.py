@@ -152,7 +152,7 @@ class KernelMachine(OneClassClassifier):
     def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
-        The rows are read two to four times: to survey them, for their moments and, unless a sample does, for their
+        The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
         scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. With
         ``approximation=None``, as with ``"auto"``, the machine takes ``Nystrom(1000)``, and says so in
         `approximation_`: an exact fit needs all rows at once.

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..core.cholesky import trace_of_solved
+from ..core.features import NystromMap
 from ..core.moments import Moments
 from ..core.plan import Plan
 from .memory import Memory, Vector
@@ -30,9 +32,11 @@ class Fitting:
     @classmethod
     def of(cls, plan: Plan, moments: Moments, memory: Memory) -> Fitting:
         """The fit of all rows, by their moments, and of the latest that are held."""
-        whole = moments.total()
+        whole, features = moments.total(), plan.features
         weight = float(whole.weight[0])
-        reached = float(np.trace(whole.ff[0]) / weight + whole.f[0] @ whole.f[0])
+        squares = whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0])
+        plain = features.L if isinstance(features, NystromMap) else None
+        reached = float(np.trace(squares)) if plain is None else trace_of_solved(plain, squares)
         Z = plan.scaler(memory.X[memory.trust > 0][-_LATEST:])
         return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _NARROW)
 
