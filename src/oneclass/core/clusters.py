@@ -9,6 +9,8 @@ first of equals is taken.
 
 from __future__ import annotations
 
+import math
+
 from .arrays import Array, blocks, device, namespace
 
 __all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
@@ -125,10 +127,12 @@ def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array
     generic = xp.cos(xp.arange(1, centred.shape[1] + 1, dtype=centred.dtype, device=device(centred)))
     v = spreads + skewness + _margin(w, 0.25) * xp.max(spreads) * generic
     v = v / xp.max(xp.abs(v))
+    # Of more rows than columns the scatter is smaller than they are.
+    scatter = centred.T @ (w[:, None] * centred) if centred.shape[0] > centred.shape[1] else None
     for _ in range(n_iter):
-        v = (w * (centred @ v)) @ centred
-        length = xp.sqrt(xp.sum(v * v))
-        if not bool(length > 0):
+        v = (w * (centred @ v)) @ centred if scatter is None else scatter @ v
+        length = math.sqrt(float(v @ v))
+        if not length > 0:
             break
         v = v / length
     return v

@@ -10,6 +10,7 @@ close together and the next ones far away.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -107,13 +108,21 @@ def crowding(Z: Float) -> Crowding | None:
     tiny = np.finfo(float).tiny
     steps = np.sort(np.diff(np.log(np.maximum(nearest, tiny)), axis=1) / 2, axis=0)
     growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), tiny)
-    # Of a smooth density in d dimensions d times a step is minus the log of a Beta(k, k) number.
-    shares = _FORGIVEN + (1 - _FORGIVEN) * (np.arange(100) + 0.5) / 100
-    dimension = -np.log(betaincinv(k[:-1], k[:-1], shares[:, None])).mean(axis=0) / growth
+    dimension = _steps_in_one_dimension(len(k) - 1) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]
     dips = dimension[:-1] / further[1:]
     place = int(np.argmin(dips))
     return Crowding(int(k[place])) if dips[place] < 1 - max(_DIP, _CHANCE / np.sqrt(len(asked))) else None
+
+
+@cache
+def _steps_in_one_dimension(n: int) -> Float:
+    """Mean steps between the logs of distances to 1, 2, 4... neighbours.
+
+    Of a smooth density in d dimensions d times a step is minus the log of a Beta(k, k) number.
+    """
+    k, shares = 2 ** np.arange(n), _FORGIVEN + (1 - _FORGIVEN) * (np.arange(100) + 0.5) / 100
+    return np.asarray(-np.log(betaincinv(k, k, shares[:, None])).mean(axis=0))
 
 
 def decorrelation(Z: Float) -> int:

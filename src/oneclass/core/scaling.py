@@ -87,19 +87,27 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
     xp = namespace(X)
     w = xp.astype(w, xp.float64, copy=False)
     if bool(xp.all(w == w[0])):
-        values, reached = xp.sort(X, axis=0), xp.cumulative_sum(w)[:, None]
-    else:
-        order = xp.argsort(X, axis=0)
-        values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
-        reached = xp.cumulative_sum(xp.reshape(xp.take(w, xp.reshape(order, (-1,))), order.shape), axis=0)
+        values, reached = xp.sort(X, axis=0), xp.cumulative_sum(w)
+        places = [_places(reached, share) for share in shares]
+        return [values[low, :] / 2 + values[high, :] / 2 for low, high in places]
+    order = xp.argsort(X, axis=0)
+    values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
+    reached = xp.cumulative_sum(xp.reshape(xp.take(w, xp.reshape(order, (-1,))), order.shape), axis=0)
     columns, found = xp.arange(X.shape[1], device=device(X)), []
     for share in shares:
         goal = share * reached[-1:, :]
         place = xp.sum(xp.astype(reached < goal * (1 - _SLACK), xp.int64), axis=0)
         at_goal = xp.sum(xp.astype(reached < goal * (1 + _SLACK), xp.int64), axis=0)
-        place, at_goal = (xp.broadcast_to(xp.clip(p, max=X.shape[0] - 1), columns.shape) for p in (place, at_goal))
+        place, at_goal = (xp.clip(p, max=X.shape[0] - 1) for p in (place, at_goal))
         found.append(values[place, columns] / 2 + values[at_goal, columns] / 2)
     return found
+
+
+def _places(reached: Array, share: float) -> tuple[int, int]:
+    """Rows, in order, between which a share of all weight lies; one and the same if it falls on one."""
+    goal, last = share * float(reached[-1]), reached.shape[0] - 1
+    low, high = (int(namespace(reached).count_nonzero(reached < goal * side)) for side in (1 - _SLACK, 1 + _SLACK))
+    return min(low, last), min(high, last)
 
 
 @dataclass(frozen=True)
