@@ -7,7 +7,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
-from oneclass.engines.threads import spread
+from oneclass.engines import threads
+from oneclass.engines.threads import on_one_thread, spread
 
 ROWS = np.zeros((1, 1))
 
@@ -101,9 +102,35 @@ def test_an_error_in_a_block_is_raised_and_the_threads_of_blas_come_back():
 def test_the_number_of_threads_does_not_change_the_machine(chunked):
     X = np.random.default_rng(0).normal(size=(30_000, 4))
     fits = []
-    for threads in (1, 2):
-        with threadpool_limits(threads):
+    for cores in (1, 2):
+        with threadpool_limits(cores):
             machine = VAAKELM(approximation=Nystrom(40))
             fits.append(machine.fit_chunks(np.array_split(X, 7)) if chunked else machine.fit(X))
     np.testing.assert_allclose(fits[0].offset_, fits[1].offset_, rtol=1e-12)
     np.testing.assert_allclose(fits[0].score_samples(X[:500]), fits[1].score_samples(X[:500]), rtol=1e-12)
+
+
+def test_small_matrices_have_one_thread_of_blas_and_large_ones_all():
+    for size, expected in ((threads._SMALL, 1), (threads._SMALL + 1, 2)):
+        with on_one_thread(size, ROWS):
+            assert blas_threads() == expected
+            with on_one_thread(size, ROWS):
+                assert blas_threads() == expected
+        assert blas_threads() == 2
+
+
+@pytest.mark.parametrize("approximation", [None, Nystrom(20)], ids=str)
+def test_small_fits_and_batches_have_one_thread_of_blas(approximation, monkeypatch):
+    seen = set()
+
+    def kernel(X, Y):
+        seen.add(blas_threads())
+        return np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2))
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    VAAKELM(kernel=kernel, approximation=approximation).fit(X).predict(X[:5])
+    assert seen == {1}
+    seen.clear()
+    monkeypatch.setattr(threads, "_SMALL", 0)
+    VAAKELM(kernel=kernel, approximation=approximation).fit(X).predict(X[:5])
+    assert seen == {2}

@@ -10,7 +10,7 @@ from operator import add
 from typing import ClassVar, TypeVar
 
 from ..core.arrays import Array, blocks, on_host
-from .threads import spread
+from .threads import on_one_thread, spread
 
 __all__ = ["InMemory"]
 
@@ -35,7 +35,10 @@ class InMemory:
         n = self.X.shape[0]
         # Enough slices for the cores to share, each long enough for its sums to be worth adding up.
         at_most = min(max(_SHORTEST, -(-n // 8)), _LONGEST) if on_host(self.X) else None
-        slices = blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most)
+        slices = list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
+        if len(slices) == 1:
+            with on_one_thread(n, self.X):
+                return step(self.X, self.w)
         return reduce(add, spread(lambda ab: self._part(step, *ab), slices, self.X))
 
     def _part(self, step: Callable[[Array, Array | None], S], a: int, b: int) -> S:

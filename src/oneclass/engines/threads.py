@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
@@ -21,7 +22,10 @@ from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import Array
 
-__all__ = ["spread"]
+__all__ = ["on_one_thread", "spread"]
+
+#: Rows of a square matrix that one core factors in about a tenth of a second.
+_SMALL = 2048
 
 B = TypeVar("B")
 S = TypeVar("S")
@@ -51,6 +55,24 @@ def spread(step: Callable[[B], S], blocks: Iterable[B], like: Array) -> Iterator
                     yield running.popleft().result()
             while running:
                 yield running.popleft().result()
+    finally:
+        _alone.release()
+
+
+@contextmanager
+def on_one_thread(size: int, like: Array) -> Iterator[None]:
+    """Linear algebra of host matrices of this size on one thread, if they are small.
+
+    Threads of a BLAS wait for one another by spinning. What a second core gains on a small matrix is little, and where
+    other work has that core the wait takes many times the arithmetic.
+    """
+    small = size <= _SMALL and isinstance(like, np.ndarray)
+    if not small or _cores() == 1 or not _alone.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=1):
+            yield
     finally:
         _alone.release()
 

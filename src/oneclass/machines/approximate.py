@@ -26,6 +26,7 @@ from ..core.scaling import Scaler
 from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
+from ..engines.threads import on_one_thread
 from .exact import Check, Fit, losses_of
 
 __all__ = [
@@ -109,7 +110,9 @@ def fit_through(
         if not survey.groups.alone:
             return _fit_by_folds(plan, survey, survey.groups, engine, decision)
         engine = _Ungrouped(engine)
-    machine = fit_moments(plan, engine.total(plan.moments, "moments"))
+    moments = engine.total(plan.moments, "moments")
+    with on_one_thread(plan.features.width, survey.sample.rows):
+        machine = fit_moments(plan, moments)
     if groups is not None and isinstance(engine, InMemory):
         return judge_groups(machine, engine, groups, decision)
     return judge_training(machine, engine, survey, approximation, decision, {})
@@ -202,10 +205,15 @@ def plan_through(
     check: Check,
 ) -> tuple[Plan, Survey]:
     """Survey the rows of an engine, then choose scaling, kernel, C, features and clusters."""
-    choosing = _choosing_rows(approximation)
-    survey = engine.total(partial(Survey.of, size=choosing + _SAMPLE_ROWS, seed=seed), "survey")
+    size = _choosing_rows(approximation) + _SAMPLE_ROWS
+    survey = engine.total(partial(Survey.of, size=size, seed=seed), "survey")
     check(survey.columns, survey.n_rows)
-    rows, w = survey.sample.rows, survey.sample.weights
+    with on_one_thread(approximation.m, survey.sample.rows):
+        return _planned(recipe, survey, approximation, seed), survey
+
+
+def _planned(recipe: Recipe, survey: Survey, approximation: Approximation, seed: int) -> Plan:
+    choosing, rows, w = _choosing_rows(approximation), survey.sample.rows, survey.sample.weights
     n = min(choosing, rows.shape[0])
     few = slice(0, min(_CHOOSING_ROWS, n))
     looked_at = few if looks_at_pairs(recipe.kernel) else slice(None)
@@ -220,7 +228,7 @@ def plan_through(
     feature_map = approximation.map(plan.kernel, Z[some, :], w[some], rng, whiten=whiten)
     clustered = isinstance(recipe.variance, Variance)
     centres = recipe.variance.centres(Z[few, :], w[few]) if clustered else None  # type: ignore[union-attr]
-    return replace(plan, map=feature_map, centres=centres), survey
+    return replace(plan, map=feature_map, centres=centres)
 
 
 def _sample_of(survey: Survey, approximation: Approximation) -> Engine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
-from ..engines.threads import spread
+from ..engines.threads import on_one_thread, spread
 
 __all__ = ["Check", "Fit", "early_answers", "fit_exactly", "in_blocks", "losses_of"]
 
@@ -47,8 +48,9 @@ def fit_exactly(
     """
     columns = ColumnMoments.of(X, w)
     check(columns, X.shape[0])
-    plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
-    machine, rows = fit_rows(plan, X, w, groups=groups)
+    with on_one_thread(X.shape[0], X):
+        plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
+        machine, rows = fit_rows(plan, X, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
     held_out = HeldOut.of(machine.held_out_losses(rows), w, groups)
     return Fit(machine, held_out.calibration(), training, held_out)
@@ -59,10 +61,13 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     # Where every block goes through all of a factor, short ones would wait for memory.
     factored = machine.answers_early and isinstance(X, np.ndarray)
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
-    ranges = blocks(X.shape[0], width, X, for_products=factored, at_most=at_most)
+    ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
-    parts = list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X))
-    return parts[0] if len(parts) == 1 else namespace(X).concat(parts)
+    if len(ranges) == 1:
+        # A single row takes no product that a BLAS would share.
+        with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
+            return step(scaler(X))
+    return namespace(X).concat(list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X)))
 
 
 def losses_of(machine: Machine, X: Array) -> Array:
