@@ -178,8 +178,8 @@ def judge_training(
     if (matters, sampled) not in known:
         judged = _sample_of(survey, approximation) if sampled else engine
         step = partial(_judged, machine, matters, judged.loss_limit)
-        for held_out, summary in judged.total(step, "held-out losses").items():
-            known[held_out, sampled] = summary.weighted()
+        for without, summary in judged.total(step, "held-out losses").items():
+            known[without, sampled] = summary.weighted()
     held_out = known[matters, sampled]
     training = None if decision.held_out else Ranks.of(*known[False, sampled])
     by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
