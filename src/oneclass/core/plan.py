@@ -161,7 +161,7 @@ class Plan:
                 flat = xp.reshape(xp.asarray(whole[a:b], device=device(X)), (-1,))
                 order.append(flat)
                 given = (xp.take(X, flat, axis=0), xp.take(w, flat), groups.of_rows[whole[a:b, 0]])
-                parts.append(self._group_rows(model, landmarks, *given))
+                parts.append(self.group_rows(model, landmarks, *given))
         back = xp.argsort(xp.concat(order))
 
         def together(arrays: list[Array]) -> Array:
@@ -181,7 +181,7 @@ class Plan:
             return np.zeros(0, dtype=np.int64)
         return to_numpy(clusters.assign(self.map.landmarks, self.scaler(X)))
 
-    def _group_rows(
+    def group_rows(
         self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: np.ndarray[Any, Any]
     ) -> TrainingRows:
         """Rows of groups of these numbers, all of one size, one after the other."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from .arrays import Array, bits, device, namespace, to_numpy
 
-__all__ = ["RowSample", "mixed"]
+__all__ = ["RowSample", "mixed", "row_keys"]
 
 # Odd multipliers of splitmix64 and of Fibonacci hashing, as signed 64-bit numbers.
 _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
@@ -36,7 +36,7 @@ class RowSample:
     @classmethod
     def of(cls, X: Array, w: Array, groups: np.ndarray[Any, Any] | None = None, *, size: int, seed: int) -> RowSample:
         """The sample of one chunk of rows."""
-        return cls(size, seed, _keys(X, seed), X, w, groups)._merged()
+        return cls(size, seed, row_keys(X, seed), X, w, groups)._merged()
 
     def __add__(self, other: RowSample) -> RowSample:
         xp = namespace(self.rows)
@@ -64,7 +64,7 @@ class RowSample:
         return RowSample(self.size, self.seed, xp.take(keys, ends), rows, weights, groups)
 
 
-def _keys(X: Array, seed: int) -> Array:
+def row_keys(X: Array, seed: int) -> Array:
     """A 64-bit hash of each row: equal rows have equal keys, other rows as good as independent ones."""
     words = bits(X)
     key = words[:, 0] * 0 + (seed + 1) * _MIX[2] % (1 << 62)

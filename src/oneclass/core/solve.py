@@ -188,7 +188,10 @@ class PrimalModel:
         if L is None or self.map.rounding > _STEADY * min(1.0, self.ridge):  # type: ignore[attr-defined]
             return None
         eye = namespace(L).eye(self.width, dtype=L.dtype, device=device(L))
-        return factor(lambda: cho_solve(L, eye) - self.ridge * cho_solve(self.L, eye))
+        try:
+            return cholesky(cho_solve(L, eye) - self.ridge * cho_solve(self.L, eye))
+        except np.linalg.LinAlgError:  # no row says anything of some landmark
+            return None
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
         """``C v(z)``."""

@@ -64,7 +64,9 @@ class Landmarks:
             R, owners = namespace(R).take(R, namespace(R).asarray(chosen, device=device(R)), axis=0), owners[chosen]
         solved, shared = cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T
         columns = R[:, :0] if model.columns is None else R @ model.columns.PV
-        return cls(owners, solved, solved @ R.T, shared, shared @ R.T, R @ model.weights, columns, model.ridge)
+        whole = found.whitening is None and chosen is None  # R is the identity
+        inside, prior = (solved, shared) if whole else (solved @ R.T, shared @ R.T)
+        return cls(owners, solved, inside, shared, prior, R @ model.weights, columns, model.ridge)
 
     def withdrawn(self, groups: np.ndarray[Any, Any], features: Array) -> Withdrawn | None:
         """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""

@@ -19,6 +19,7 @@ from ..core.calibration import Calibration, HeldOut
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments
+from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
@@ -177,7 +178,8 @@ def judge_training(
     sampled = costly and n > 2 * survey.sample.size
     if (matters, sampled) not in known:
         judged = _sample_of(survey, approximation) if sampled else engine
-        step = partial(_judged, machine, matters, judged.loss_limit)
+        owned = OwnLandmarks.of(machine, survey) if matters and not sampled else None
+        step = partial(_judged, machine, owned, matters, judged.loss_limit)
         for without, summary in judged.total(step, "held-out losses").items():
             known[without, sampled] = summary.weighted()
     held_out = known[matters, sampled]
@@ -253,12 +255,18 @@ class _Losses(dict[bool, LossSummary]):
         return _Losses({held_out: summary + other[held_out] for held_out, summary in self.items()})
 
 
-def _judged(machine: Machine, matters: bool, limit: float, X: Array, w: Array | None) -> _Losses:
+def _judged(
+    machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: float, X: Array, w: Array | None
+) -> _Losses:
     """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
     if not matters:
         return _Losses({False: _training(machine, limit, X, w)})
     rows = machine.plan.training_rows(_primal(machine), X, w)
-    losses = {True: machine.held_out_losses(rows), False: machine.training_losses(rows)}
+    held_out = machine.held_out_losses(rows)
+    losses = {
+        True: held_out if owned is None else owned.without(machine, X, w, held_out),
+        False: machine.training_losses(rows),
+    }
     return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in losses.items()})
 
 

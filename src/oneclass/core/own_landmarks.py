@@ -1,0 +1,67 @@
+"""Rows that are landmarks are held out as landmarks too, or they would look nearer than any fresh row can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, device, namespace, ones, to_numpy
+from .machine import Machine
+from .plan import Survey
+from .sample import row_keys
+from .solve import PrimalModel
+from .withdrawal import Landmarks
+
+__all__ = ["OwnLandmarks"]
+
+#: Share of the rows that may be landmarks without a threshold's noticing.
+_NEGLIGIBLE = 0.02
+
+
+@dataclass(frozen=True)
+class OwnLandmarks:
+    """The landmarks of a model that are single rows, by the keys of these, which are sorted."""
+
+    keys: np.ndarray[Any, Any]
+    seed: int
+    landmarks: Landmarks
+
+    @classmethod
+    def of(cls, machine: Machine, survey: Survey) -> OwnLandmarks | None:
+        """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies."""
+        sample, model = survey.sample, machine.model
+        # With its copies left, a row is known as well as before; of all rows the others are landmarks enough.
+        rows = machine.plan.nearest(sample.rows)
+        if not isinstance(model, PrimalModel) or len(rows) <= _NEGLIGIBLE * survey.n_rows:
+            return None
+        chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
+        if not len(chosen) or len(rows) == sample.rows.shape[0]:
+            return None
+        keys, owners = np.unique(to_numpy(sample.keys)[rows[chosen]], return_inverse=True)
+        every = len(chosen) == len(rows)
+        found = Landmarks.of(model, owners) if every else Landmarks.of(model, _filled(owners, chosen, rows), chosen)
+        return None if found is None else cls(keys, sample.seed, found)
+
+    def without(self, machine: Machine, X: Array, w: Array | None, losses: Array) -> Array:
+        """Held-out losses of rows, those of landmarks by machines that have not these either."""
+        xp = namespace(X)
+        keys = to_numpy(row_keys(X, self.seed))
+        owners = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        mine = np.flatnonzero(self.keys[owners] == keys)
+        if not len(mine) or not isinstance(machine.model, PrimalModel):
+            return losses
+        others = np.setdiff1d(np.arange(len(keys)), mine)
+        here, there = (xp.asarray(places, device=device(X)) for places in (mine, others))
+        weights = xp.take(ones(X) if w is None else w, here)
+        rows = machine.plan.group_rows(machine.model, self.landmarks, xp.take(X, here, axis=0), weights, owners[mine])
+        found = xp.concat([machine.held_out_losses(rows), xp.take(losses, there)])
+        return xp.take(found, xp.argsort(xp.concat([here, there])))
+
+
+def _filled(owners: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> Any:
+    """Owners of all landmarks, of which some are chosen."""
+    filled = np.full(len(rows), -1)
+    filled[chosen] = owners
+    return filled
