@@ -52,3 +52,12 @@ def test_many_landmarks_keep_the_rate_asked_for():
         X = np.random.default_rng(seed).normal(size=(2400, 10))
         rates.append(np.mean(VAAKELM(approximation=Nystrom(200), delta=0.1).fit(X[:400]).predict(X[400:]) == -1))
     assert np.mean(rates) == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_landmark_that_others_stand_for_leaves_nothing_open():
+    """Thirty rows span three directions as well as twenty-nine do, so that the machine is the exact one."""
+    params = {"kernel": "linear", "variance": "none", "C": 1.0, "scale": "zscore"}
+    exact = VAAKELM(**params, approximation=None).fit(ROWS).held_out_scores_
+    np.testing.assert_allclose(
+        VAAKELM(**params, approximation=Nystrom(30)).fit(ROWS).held_out_scores_, exact, rtol=1e-6
+    )

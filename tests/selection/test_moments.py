@@ -47,12 +47,12 @@ def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
 
 
 def test_losses_of_a_model_serve_every_threshold(monkeypatch):
-    """The training rows are judged once for each C, whatever delta is and however many."""
+    """Training rows, and those of them that are landmarks, are judged once for each C, however many deltas."""
     judged, losses = [], Machine.held_out_losses
     monkeypatch.setattr(Machine, "held_out_losses", lambda self, rows: judged.append(len(rows.T)) or losses(self, rows))
     grid = {"C": [0.5, 8.0], "delta": [0.02, 0.05, 0.1]}
     OneClassSearchCV(AAKELM(approximation=Nystrom(30)), grid, cv=3, refit=False).fit(X, Y)
-    assert judged == 6 * [200]
+    assert judged == 6 * [200, 30]
 
 
 def test_a_point_that_cannot_be_fitted_does_not_take_the_others_with_it():

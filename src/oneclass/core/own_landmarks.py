@@ -32,9 +32,10 @@ class OwnLandmarks:
     def of(cls, machine: Machine, survey: Survey) -> OwnLandmarks | None:
         """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies."""
         sample, model = survey.sample, machine.model
-        # With its copies left, a row is known as well as before; of all rows the others are landmarks enough.
+        # With its copies left, a row is known as well as before; of all rows the others are landmarks enough, and so
+        # they are where they span what a landmark does.
         rows = machine.plan.nearest(sample.rows)
-        if not isinstance(model, PrimalModel) or len(rows) <= _NEGLIGIBLE * survey.n_rows:
+        if not isinstance(model, PrimalModel) or not _NEGLIGIBLE * survey.n_rows < len(rows) <= model.width:
             return None
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
         if not len(chosen) or len(rows) == sample.rows.shape[0]:

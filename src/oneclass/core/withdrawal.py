@@ -74,21 +74,20 @@ class Landmarks:
         owned = self._of(groups)
         if not owned.shape[1]:
             return None
-        most, m = owned.shape[1], len(self.owners)
+        m = len(self.owners)
         size, d, b = features.shape[1], self.weights.shape[1], self.columns.shape[1]
         places = xp.asarray(np.maximum(owned, 0), device=device(features))
         present = xp.asarray(owned >= 0, dtype=features.dtype, device=device(features))
         pairs = places[:, :, None] * m + places[:, None, :]
-        rows = xp.reshape(xp.arange(len(groups) * size, device=device(features)), (len(groups), size, 1))
 
         def of_rows(A: Array) -> Array:
-            """Of values with all landmarks (groups x size x landmarks) those with the group's own."""
-            return xp.reshape(_entries(A, rows * m + places[:, None, :]), (-1, size, most)) * present[:, None, :]
+            """What rows (groups x size) have of the group's own rows of a matrix (landmarks x m)."""
+            return features @ xp.matrix_transpose(taken(A, places)) * present[:, None, :]
 
         def solved(S: Array, B: Array) -> Array:
             return _solve(_entries(S, pairs) * present[:, :, None] * present[:, None, :], B)
 
-        across, reached = of_rows(features @ self.solved.T), of_rows(features @ self.shared.T)
+        across, reached = of_rows(self.solved), of_rows(self.shared)
         weights, columns = (taken(of, places) * present[:, :, None] for of in (self.weights, self.columns))
         pulled = solved(self.inside, xp.concat([xp.matrix_transpose(across), weights, columns], axis=2))
         GB, GV = pulled[:, :, size : size + d], pulled[:, :, size + d : size + d + b]
