@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import oneclass
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 
 project = "oneclass"
 author = "The oneclass developers"
@@ -14,11 +16,11 @@ copyright = f"2020-2026, {author}"
 version = release = oneclass.__version__
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
@@ -48,6 +50,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib",),
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "oneclass"
 html_theme_options = {
@@ -57,6 +60,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_sidebars = {page: [] for page in ("index", "start", "choose", "search")}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 
