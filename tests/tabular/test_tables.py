@@ -236,6 +236,18 @@ def test_groups_by_name_are_groups_by_hand():
     np.testing.assert_array_equal(by_name.p_value(fresh), by_hand.p_value(fresh))
 
 
+def test_the_screening_of_a_table_is_that_of_its_numbers():
+    table = visits(150, 0)
+    table.loc[[3, 70], "age"] = 900.0
+    model = TableDetector(VAAKELM())
+    found = model.screen(table)
+    by_hand = VAAKELM().screen(model.plan_.encode(table, owner="", training=True))
+    np.testing.assert_array_equal(found.p_values, by_hand.p_values)
+    assert found.classifier is model
+    fresh = visits(10, 1)
+    np.testing.assert_array_equal(model.p_value(fresh), by_hand.classifier.p_value(model.encode(fresh)))
+
+
 def test_a_plan_is_made_of_rows_from_all_of_a_source(monkeypatch):
     monkeypatch.setattr(sampling, "_SAMPLE", 100)
     drawn = sampling.sample_of([pd.DataFrame({"x": np.arange(a, a + 70)}) for a in range(0, 2100, 70)], "Table")["x"]
