@@ -53,6 +53,12 @@ def test_tuning_without_labels_makes_up_outliers(folder, tune):
     assert (model.predict(pd.read_csv("odd.csv")) == -1).all()
 
 
+def test_points_that_cannot_be_fitted_have_no_score(folder, run):
+    code, out, err = run("tune normal.csv -o model.oneclass --method pca --grid n_components=1,99 --drop note --json")
+    assert (code, [point["score"] is None for point in json.loads(out)["tried"]]) == (0, [False, True])
+    assert "n_components" in err  # why
+
+
 def test_what_only_outliers_hold_is_unknown_to_the_plan(folder):
     table = pd.read_csv("labelled.csv")
     table.loc[table["fault"] == "yes", "town"] = "Oslo"

@@ -110,8 +110,7 @@ def tune(
     if label is not None:
         rows, targets = _apart(rows, label, target)
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
-    search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, error_score="raise",
-                              verbose=5 * on_terminal())  # fmt: skip
+    search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
     labels = None if targets is None else np.where(targets, 1, -1)
     search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
     normal = rows if targets is None else rows[targets]
@@ -155,9 +154,15 @@ def _number(text: str) -> Any:
 def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
     found = search.cv_results_
     scores = np.asarray(found["mean_test_score"], dtype=float)
-    tried = [{"parameters": found["params"][i], "score": float(scores[i])} for i in np.argsort(-scores, kind="stable")]
+    tried = [
+        {"parameters": found["params"][i], "score": float(scores[i]) if np.isfinite(scores[i]) else None}
+        for i in np.argsort(-scores, kind="stable")
+    ]
     best = {"parameters": search.best_params_, "score": float(search.best_score_)}
-    lines = [f"{point['score']:12.5g}  {_shown(point['parameters'])}" for point in tried]
+    lines = [
+        f"{'none' if point['score'] is None else format(point['score'], '.5g'):>12}  {_shown(point['parameters'])}"
+        for point in tried
+    ]
     fields = {"model": output, "method": method, "criterion": search.criterion_, "best": best, "tried": tried}
     said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.criterion_}"
     say(fields, as_json, "\n".join([*lines, said]))
