@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import oneclass
 from oneclass import VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
 from oneclass.tabular import sampling
+from oneclass.tabular.planning import make_plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:TableDetector. left out")
 
@@ -176,6 +177,22 @@ def test_common_gaps_get_a_column_when_they_tell_and_none_when_they_do_not():
     silent = TableDetector(KNNDetector()).fit(pd.DataFrame({"x": x, "y": np.where(rng.random(400) < 0.3, np.nan, y)}))
     assert "y missing" in telling.plan_.made
     assert "y missing" not in silent.plan_.made
+
+
+def test_gaps_tell_when_their_correlation_with_the_ranks_of_another_column_does():
+    rng, told = np.random.default_rng(0), []
+    for _ in range(60):
+        base, n = rng.normal(size=100), 100
+        table = pd.DataFrame({j: 2 * base * rng.random() + rng.normal(size=n) for j in "abc"})
+        table = table.mask(rng.random(table.shape) < 0.2)
+        table["y"] = np.where(base + 2 * rng.random() * rng.normal(size=n) > 0.7, np.nan, rng.normal(size=n))
+        correlations = [
+            np.corrcoef(table["y"].isna()[seen], table[j][seen].rank())[0, 1]
+            for j, seen in ((j, table[j].notna()) for j in "abc")
+        ]
+        told.append(np.abs(correlations).max() > 0.4)  # four standard errors
+        assert ("y missing" in make_plan(table, None, owner="").made) == told[-1]
+    assert 10 < sum(told) < 50
 
 
 @pytest.mark.parametrize(
