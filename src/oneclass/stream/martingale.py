@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -24,8 +23,9 @@ __all__ = ["Bets", "Martingale"]
 
 #: Slopes of the bets ``1 + slope (p - 1/2)``, and the part of the fortune that is spread anew after so many rows.
 _SLOPES, _MOVED, _ROUND = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), 0.2, 20
-#: Rows that are ranked at a time.
+#: Rows that are ranked at a time, and which of them came before which.
 _RANKED = 128
+_BEFORE = np.tri(_RANKED, k=-1, dtype=bool)
 #: Multipliers of splitmix64.
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
@@ -107,17 +107,16 @@ class Bets:
     def after(self, losses: Vector) -> Bets:
         """The same after bets on the ranks of these."""
         everything = np.concatenate([self.losses, losses])
-        first = len(self.losses)
-        cuts = range(first, len(everything), _RANKED)
-        p = np.concatenate([_ranks(everything[: a + _RANKED], a, self.seen + a - first) for a in cuts])
-        factors = 1 + _SLOPES * (p[:, None] - 0.5)
-        rounds = np.flatnonzero((self.seen + np.arange(len(p))) % _ROUND == 0)
+        p = _ranks(everything, len(self.losses), self.seen)
+        starts = np.arange(-self.seen % _ROUND, len(p), _ROUND).tolist()
+        begun = sorted({0, *starts})
+        gains = np.multiply.reduceat(1 + _SLOPES * (p[:, None] - 0.5), begun)
         money, fortune, highest = self.money, self.fortune, self.highest
-        for a, b in pairwise([0, *rounds[rounds > 0], len(p)]):
-            if (self.seen + a) % _ROUND == 0:
+        for start, gain in zip(begun, gains, strict=True):
+            if (self.seen + start) % _ROUND == 0:
                 money = (1 - _MOVED) * money + _MOVED / len(money)
-            money = money * np.prod(factors[a:b], axis=0)
-            total = float(np.sum(money))
+            money = money * gain
+            total = float(money.sum())
             money, fortune = money / total, fortune + math.log(total)
             highest = max(highest, fortune)
         return Bets(everything, money, fortune, highest, self.seen + len(losses))
@@ -125,13 +124,22 @@ class Bets:
 
 def _ranks(losses: Vector, first: int, seen: int) -> Vector:
     """Rank of each loss from the first-th among itself and all before it, as a number in (0, 1); small is strange."""
-    order, new = np.sort(losses[:first]), losses[first:]
-    before = np.tril(np.ones((len(new), len(new)), dtype=bool), -1)
-    above = first - np.searchsorted(order, new, side="right") + np.sum((new > new[:, None]) & before, axis=1)
-    at_least = first - np.searchsorted(order, new, side="left") + np.sum((new >= new[:, None]) & before, axis=1)
+    parts = [_above(losses[:a], losses[a : a + _RANKED]) for a in range(first, len(losses), _RANKED)]
+    above, equal = np.concatenate(parts, axis=1)
     # Equal losses, and a loss and itself, are put in an order by chance: ranks are uniform then, and not only nearly.
-    chosen = above + _chance(seen, len(new)) * (at_least - above + 1)
+    chosen = above + _chance(seen, len(above)) * (equal + 1)
     return np.asarray(chosen / np.arange(first + 1, len(losses) + 1))
+
+
+def _above(old: Vector, new: Vector) -> Vector:
+    """How many of the old losses, and of the new ones before it, are larger than each new one, and how many equal."""
+    order, before = np.sort(old), _BEFORE[: len(new), : len(new)]
+    below = np.searchsorted(order, new, side="right")
+    above = len(old) - below + np.count_nonzero((new > new[:, None]) & before, axis=1)
+    equal = below - np.searchsorted(order, new, side="left")
+    if len(np.unique(new)) < len(new):
+        equal += np.count_nonzero((new == new[:, None]) & before, axis=1)
+    return np.stack([above, equal])
 
 
 def _chance(first: int, n: int) -> Vector:
