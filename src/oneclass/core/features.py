@@ -104,8 +104,8 @@ class NystromMap:
     def outside(self, Z: Array, F: Array) -> Array:
         """``k(z, z)`` less its projection on the landmarks."""
         xp = namespace(F)
-        coordinates = F.T if self.L is None else solve_lower(self.L, F.T)
-        return xp.clip(self.kernel.diagonal(Z) - xp.sum(coordinates * coordinates, axis=0), min=0)
+        coordinates = F if self.L is None else solve_lower(self.L, F.T).T
+        return xp.clip(self.kernel.diagonal(Z) - xp.vecdot(coordinates, coordinates), min=0)
 
     @property
     def coefficients(self) -> Array:

@@ -168,8 +168,8 @@ class PrimalModel:
 
     def leverages(self, features: Array) -> Array:
         """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""
-        half = solve_lower(self.L, features.T)
-        return namespace(features).sum(half * half, axis=0)
+        half = solve_lower(self.L, features.T).T
+        return namespace(features).vecdot(half, half)
 
     def outside(self, Z: Array, features: Array) -> Array:
         """C times the prior variance of what the features do not reach."""

@@ -27,9 +27,6 @@ from .state import Settings, State
 
 __all__ = ["begin", "judged", "learn"]
 
-#: Rows scaled, and their features.
-Known = tuple[Vector, Vector]
-
 #: Losses that it takes to tell who is strange.
 _ENOUGH = 20
 #: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
@@ -46,43 +43,42 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
     """The stream that opens with rows that are believed."""
     n = len(X)
     time = np.cumsum(w) if time is None else time
-    nothing = np.zeros(n)
-    memory = Memory.of(X, number=0, time=time, loss=nothing, alarm=nothing.astype(bool), trust=w)
     now = float(time[-1])
-    memory = memory.where(w > 0, counted=True)
-    memory = memory[settings.forgetting.inside(now - memory.time)]
-    plan, moments = planned(settings, memory, memory.trust * settings.forgetting.weights(now - memory.time))
+    inside = settings.forgetting.inside(now - time)
+    plan, moments = planned(settings, X[inside], (w * settings.forgetting.weights(now - time))[inside])
+    nothing = np.zeros(n)
+    memory = Memory.of(X, plan.scaler(X), number=0, time=time, loss=nothing, alarm=nothing.astype(bool), trust=w)
+    memory = memory.where(w > 0, counted=True)[inside]
     fit = Fitting.at_first(plan, moments, memory)
     state = State(plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets())
     memory = memory.where(memory.counted, loss=held_out(settings, state, memory.counted))
     return replace(state, memory=_bounded(settings, memory)[0])
 
 
-def judged(state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[State, Known]:
-    """The stream with more rows pending; these rows scaled, and their features."""
+def judged(state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[State, Vector]:
+    """The stream with more rows pending, and their features."""
     Z = state.plan.scaler(X)
     F = state.plan.features(Z)
     loss = state.losses(Z, F)
     time = np.full(len(X), np.nan) if time is None else time
-    rows = Memory.of(X, number=state.seen, time=time, loss=loss, alarm=loss > state.threshold, trust=told)
+    rows = Memory.of(X, Z, number=state.seen, time=time, loss=loss, alarm=loss > state.threshold, trust=told)
     pending = state.pending + rows if len(state.pending) else rows
-    return state.but(pending=pending, seen=state.seen + len(X)), (Z, F)
+    return state.but(pending=pending, seen=state.seen + len(X)), F
 
 
-def learn(settings: Settings, state: State, known: Known | None = None) -> State:
+def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     """Learn what is pending: believe, forget, add, and adopt what waited long enough.
 
-    All of it may be `known` already, scaled and as features.
+    The features `F` of all of it may be known already.
     """
     rows, patience, before = state.pending, settings.patience, state.learned
     state = state.but(pending=rows[:0])
-    if known is None or len(known[0]) != len(rows):
-        Z = state.plan.scaler(rows.X)
-        known = Z, state.plan.features(Z)
-    Z, F = known
+    if F is None or len(F) != len(rows):
+        rows = replace(rows, Z=state.plan.scaler(rows.X))  # there may be another plan since they came
+        F = state.plan.features(rows.Z)
     state = _test(settings, state, rows)
     told = rows.trust
-    rows, single, held = _believed(patience, state, rows, Z)
+    rows, single, held = _believed(patience, state, rows)
     # Feedback by rows believed normal; strange ones by themselves may be either.
     miss = rows.alarm.astype(float) - settings.delta
     step = _STEP * settings.delta * float(np.sum(miss[rows.counted]) + _EITHER * np.sum(miss[single]))
@@ -90,7 +86,7 @@ def learn(settings: Settings, state: State, known: Known | None = None) -> State
     if not settings.forgetting.clock:
         rows = replace(rows, time=state.now + np.cumsum(rows.trust))
     now, going_on = float(rows.time[-1]), bool(np.mean(state.memory.waiting[-STRETCH:]) > 0.5)
-    state = _added(settings, replace(state, level=level), rows, Z, F, now)
+    state = _added(settings, replace(state, level=level), rows, F, now)
     if patience is None:
         return renew(settings, state) if due(settings, state, before) else state
     fresh = held & np.isnan(told)
@@ -98,7 +94,7 @@ def learn(settings: Settings, state: State, known: Known | None = None) -> State
         evidence = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
         state = state.with_event("strange", rows.number[fresh], evidence, moved_from(state, rows.X[fresh]))
     waiting, good = state.memory[state.memory.waiting], state.memory[trusted_rows(state.memory)]
-    found = ripe(patience, waiting, good, state.seen, state.plan)
+    found = ripe(patience, waiting, good, state.seen, state.plan.kernel)
     if found is not None:
         return adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence)
     return renew(settings, state) if due(settings, state, before) else state
@@ -112,7 +108,7 @@ def _test(settings: Settings, state: State, rows: Memory) -> State:
     return state if rejected is None else state.with_event("shift", rows.number, rejected, moved_from(state, rows.X))
 
 
-def _believed(patience: Patience | None, state: State, rows: Memory, Z: Vector) -> tuple[Memory, Vector, Vector]:
+def _believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Vector, Vector]:
     """The rows with what is believed of them, those that are strange by themselves, and those held in a stretch."""
     told, none = rows.trust, np.zeros(len(rows), dtype=bool)
     known = ~np.isnan(told)
@@ -127,8 +123,8 @@ def _believed(patience: Patience | None, state: State, rows: Memory, Z: Vector) 
     backed = np.ones(len(rows))
     if sure:
         # Rows less strange than most need nobody to vouch for them.
-        asked, memory, plan = rows.loss > np.median(losses), state.memory, state.plan
-        backed[asked] = backing(plan.kernel, plan.scaler, Z[asked], memory.X, trusted_rows(memory))
+        asked, memory = rows.loss > np.median(losses), state.memory
+        backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
     doubted = strange | held | (backed < _DOUBTED)
     counted = np.where(known, normal, ~doubted)
@@ -137,7 +133,7 @@ def _believed(patience: Patience | None, state: State, rows: Memory, Z: Vector) 
     return replace(rows, trust=trust, counted=counted, waiting=waiting), ~known & strange & ~held, held
 
 
-def _added(settings: Settings, state: State, rows: Memory, Z: Vector, F: Vector, now: float) -> State:
+def _added(settings: Settings, state: State, rows: Memory, F: Vector, now: float) -> State:
     """Forget up to now, then add the rows."""
     forgetting = settings.forgetting
     moments, memory = state.moments, state.memory
@@ -153,7 +149,7 @@ def _added(settings: Settings, state: State, rows: Memory, Z: Vector, F: Vector,
     if np.any(arriving):
         w = rows.trust * forgetting.weights(now - rows.time)
         everything = bool(np.all(arriving))
-        part = (Z, F, w) if everything else (Z[arriving], F[arriving], w[arriving])
+        part = (rows.Z, F, w) if everything else (rows.Z[arriving], F[arriving], w[arriving])
         moments = moments + state.plan.moments_of(*part)
     memory, gone = _bounded(settings, memory + rows if len(memory) else rows)
     if forgetting.window is not None:

@@ -17,6 +17,7 @@ class Memory:
     """Rows in the order of their coming; columns of this table are arrays with one entry a row."""
 
     X: Vector
+    Z: Vector  # the rows as the plan in force scales them
     number: Vector  # of the row in the stream
     time: Vector  # by the clock, or by what had been learned when it came
     trust: Vector  # weight at which it is learned, before any forgetting
@@ -26,11 +27,13 @@ class Memory:
     waiting: Vector  # strange, and not decided on
 
     @classmethod
-    def of(cls, X: Vector, *, number: int, time: Vector, loss: Vector, alarm: Vector, trust: Vector) -> Memory:
+    def of(
+        cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Vector, trust: Vector
+    ) -> Memory:
         """Rows that have just been judged, the first of them with this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
-        return cls(X, np.arange(number, number + n), time, trust, loss, alarm, none, none)
+        return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none)
 
     def __len__(self) -> int:
         return len(self.number)

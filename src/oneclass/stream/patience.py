@@ -9,14 +9,12 @@ another world is read from who else waits and who else came.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ..core.kernels import Kernel
-from ..core.plan import Plan
+from ..core.kernels import Kernel, Radial
 from .memory import Memory, Vector
 
 __all__ = [
@@ -142,25 +140,32 @@ def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
     return np.asarray(ratio**steepness)
 
 
-def backing(kernel: Kernel, scale: Callable[[Vector], Vector], Z: Vector, X: Vector, trusted: Vector) -> Vector:
-    """How far the ten most similar of the known rows `X` vouch for each scaled row: one when half are trusted."""
+def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Vector) -> Vector:
+    """How far the ten most similar of the known rows vouch for each row: one when half are trusted."""
     half = _NEIGHBOURS // 2
     backed = np.ones(len(Z))
     if np.sum(~trusted) <= half or not len(Z):
         return backed
     # Where half of the neighbours could be doubtful, the sixth most similar of those must be closer than the fifth of
     # the trusted: rows for which a sample of the trusted shows that it is not need no further look.
-    close = -np.partition(-kernel(Z, scale(X[~trusted])), half, axis=1)[:, half]
+    close = -np.partition(-_nearness(kernel, Z, known[~trusted]), half, axis=1)[:, half]
     good = np.flatnonzero(trusted)
-    sampled = X[good[:: max(1, len(good) // _SAMPLED)]]
-    near = np.sum(kernel(Z, scale(sampled)) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
+    sampled = known[good[:: max(1, len(good) // _SAMPLED)]]
+    near = (
+        np.count_nonzero(_nearness(kernel, Z, sampled) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
+    )
     open_ = np.flatnonzero(near < half)
     if open_.size:
-        similar = kernel(Z[open_], scale(X))
-        k = min(_NEIGHBOURS, len(X))
+        similar = _nearness(kernel, Z[open_], known)
+        k = min(_NEIGHBOURS, len(known))
         nearest = np.argpartition(-similar, k - 1, axis=1)[:, :k]
         backed[open_] = np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1))
     return backed
+
+
+def _nearness(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
+    """Larger for rows that are more similar: distances, where a kernel has some, cost less and tell far rows apart."""
+    return np.asarray(-kernel.distances(Z, known) if isinstance(kernel, Radial) else kernel(Z, known))
 
 
 def trusted_rows(memory: Memory) -> Vector:
@@ -177,7 +182,7 @@ class Ripe:
     evidence: float
 
 
-def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, plan: Plan) -> Ripe | None:
+def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel: Kernel) -> Ripe | None:
     """Which of the rows that wait have become many for longer than the patience, if any."""
     needed = patience.needed
     evidence = patience.evidence(waiting.number, seen)
@@ -188,7 +193,7 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, plan: 
     alone = np.flatnonzero(np.arange(len(waiting), 0, -1) >= _GONE * lasting)
     if alone.size and lasting[alone[0]] >= needed / (_MANY - patience.share):
         return Ripe(lasting <= lasting[alone[0]], "change", evidence)
-    label = _kinds(plan.kernel, plan.scaler(waiting.X), plan.scaler(trusted.X))
+    label = _kinds(kernel, waiting.Z, trusted.Z)
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
     for c in np.flatnonzero(size >= max(_FEW, needed)):
@@ -207,11 +212,11 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, plan: 
 
 def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> Vector:
     """A label for each row: rows are linked that are among each other's nearest, and nearer than any trusted one."""
-    similar = kernel(Z, Z)
+    similar = _nearness(kernel, Z, Z)
     np.fill_diagonal(similar, -np.inf)
     k = min(_LINKS, len(Z) - 1)
     close = -np.partition(-similar, k - 1, axis=1)[:, k - 1]
     if len(trusted):
-        close = np.maximum(close, np.nextafter(np.max(kernel(Z, trusted), axis=1), np.inf))
+        close = np.maximum(close, np.nextafter(np.max(_nearness(kernel, Z, trusted), axis=1), np.inf))
     linked = similar >= close[:, None]
     return np.asarray(connected_components(linked & linked.T, directed=False)[1])

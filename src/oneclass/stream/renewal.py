@@ -12,7 +12,7 @@ from ..engines import InMemory
 from ..machines.approximate import plan_through
 from .fitting import Fitting
 from .forgetting import carried
-from .memory import Memory, Vector
+from .memory import Vector
 from .state import RANKED, Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]
@@ -43,10 +43,10 @@ def _is_whole(state: State) -> bool:
     return bool(np.sum(state.memory.trust) >= state.learned * (1 - 1e-12))
 
 
-def planned(settings: Settings, memory: Memory, w: Vector) -> tuple[Plan, Moments]:
-    """A plan by the rows at hand, which have these weights, and their moments."""
+def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
+    """A plan by rows of these weights, and their moments."""
     some = w > 0
-    X, w = memory.X[some], w[some]
+    X, w = X[some], w[some]
     plan, _ = plan_through(
         settings.recipe, InMemory(X, w), settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
@@ -62,7 +62,8 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
     memory, w = state.memory, state.weights(settings.forgetting)
     if np.count_nonzero(w) < 2:
         return state
-    plan, moments = planned(settings, memory, w)
+    plan, moments = planned(settings, memory.X, w)
+    memory = replace(memory, Z=plan.scaler(memory.X))
     open_ = 0.0
     if settings.forgetting.window is None:
         some = w > 0

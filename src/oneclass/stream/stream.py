@@ -289,14 +289,14 @@ class Stream(OneClassClassifier):
         state, losses, labels = known, [], []
         for a in range(0, len(rows), _LONGEST):
             block = slice(a, a + _LONGEST)
-            state, seen = judged(state, rows[block], None if when is None else when[block], told[block])
+            state, features = judged(state, rows[block], None if when is None else when[block], told[block])
             new = state.pending[-len(rows[block]) :]
             losses.append(new.loss)
             labels.append(np.where(new.alarm, -1, 1))
             if detector is not None:
                 detector, state = _detected(copy.deepcopy(detector), state, new)
             if len(state.pending) >= settings.every:
-                state = learn(settings, state, seen)
+                state = learn(settings, state, features)
         self._keep_state(header, settings, state, detector)
         events = tuple(event for event in state.events if event.number >= known.n_events)
         self._tell_of(events)
