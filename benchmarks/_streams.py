@@ -30,7 +30,7 @@ class Drift:
     changes: tuple[int, ...] = ()
 
 
-def _stream(
+def assembled(
     name: str,
     normal: Callable[[Rows, Rng], Rows],
     strange: Callable[[Rows, Rng], Rows],
@@ -60,12 +60,12 @@ def _mixing(d: int, rng: Rng) -> Rows:
     return rng.normal(size=(d, d)) * np.geomspace(1.5, 0.2, d)[:, None] + 0.2 * np.eye(d)
 
 
-def _third(t: Rows) -> Rows:
+def third(t: Rows) -> Rows:
     """Which of three worlds a time is in."""
     return np.searchsorted(CHANGES, t, side="right")
 
 
-def _direction(d: int, rng: Rng) -> Rows:
+def direction(d: int, rng: Rng) -> Rows:
     v = rng.normal(size=d)
     return v / np.linalg.norm(v)
 
@@ -80,12 +80,12 @@ def stationary(rng: Rng) -> Drift:
     def normal(t: Rows, rng: Rng) -> Rows:
         return centres[rng.integers(3, size=t.size)] + rng.normal(size=(t.size, 8))
 
-    return _stream("stationary", normal, lambda t, rng: rng.normal(size=(t.size, 8)) * 4, rng)
+    return assembled("stationary", normal, lambda t, rng: rng.normal(size=(t.size, 8)) * 4, rng)
 
 
 def ageing(rng: Rng) -> Drift:
     """Correlated sensors, some of which lose gain and shift; anomalies break the correlation in two columns."""
-    A, shift, gain = _mixing(10, rng), 6 * _direction(10, rng), rng.uniform(0.4, 1.6, size=10)
+    A, shift, gain = _mixing(10, rng), 6 * direction(10, rng), rng.uniform(0.4, 1.6, size=10)
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return (rng.normal(size=(t.size, 10)) @ A) * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
@@ -96,21 +96,21 @@ def ageing(rng: Rng) -> Drift:
             X[np.arange(t.size), j] += rng.choice([-1, 1], size=t.size) * rng.uniform(2, 5, size=t.size)
         return X
 
-    return _stream("ageing", normal, strange, rng)
+    return assembled("ageing", normal, strange, rng)
 
 
 def abrupt(rng: Rng) -> Drift:
     """Three worlds, each 4 to 6 deviations from the last; anomalies are broad."""
-    steps = np.stack([np.zeros(8), *(rng.uniform(4, 6) * _direction(8, rng) for _ in range(2))]).cumsum(axis=0)
+    steps = np.stack([np.zeros(8), *(rng.uniform(4, 6) * direction(8, rng) for _ in range(2))]).cumsum(axis=0)
     A = _mixing(8, rng)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        return steps[_third(t)] + rng.normal(size=(t.size, 8)) @ A
+        return steps[third(t)] + rng.normal(size=(t.size, 8)) @ A
 
     def strange(t: Rows, rng: Rng) -> Rows:
-        return steps[_third(t)] + rng.normal(size=(t.size, 8)) * A.std() * 5
+        return steps[third(t)] + rng.normal(size=(t.size, 8)) * A.std() * 5
 
-    return _stream("abrupt", normal, strange, rng, changes=CHANGES)
+    return assembled("abrupt", normal, strange, rng, changes=CHANGES)
 
 
 def rotation(rng: Rng) -> Drift:
@@ -129,7 +129,7 @@ def rotation(rng: Rng) -> Drift:
         Z[:, 1] = rng.choice([-1, 1], size=t.size) * rng.uniform(3, 5, size=t.size)
         return turned(Z, t)
 
-    return _stream("rotation", normal, strange, rng)
+    return assembled("rotation", normal, strange, rng)
 
 
 def growing(rng: Rng) -> Drift:
@@ -140,12 +140,12 @@ def growing(rng: Rng) -> Drift:
         second = rng.random(t.size) < np.clip(t - 0.25, 0, 0.5)
         return centres[second.astype(int)] + rng.normal(size=(t.size, 8))
 
-    return _stream("growing", normal, lambda t, rng: centres[2] + 0.7 * rng.normal(size=(t.size, 8)), rng)
+    return assembled("growing", normal, lambda t, rng: centres[2] + 0.7 * rng.normal(size=(t.size, 8)), rng)
 
 
 def recurring(rng: Rng) -> Drift:
     """Two modes by turns, 600 rows each; anomalies between them and beyond."""
-    centres = np.stack([np.zeros(6), 7 * _direction(6, rng)])
+    centres = np.stack([np.zeros(6), 7 * direction(6, rng)])
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return centres[(t * 8.3333).astype(int) % 2] + rng.normal(size=(t.size, 6))
@@ -153,13 +153,13 @@ def recurring(rng: Rng) -> Drift:
     def strange(t: Rows, rng: Rng) -> Rows:
         return centres.mean(axis=0) + rng.normal(size=(t.size, 6)) * 3.5
 
-    return _stream("recurring", normal, strange, rng, changes=(0.12,))
+    return assembled("recurring", normal, strange, rng, changes=(0.12,))
 
 
 def bursts(rng: Rng) -> Drift:
     """A world that stays, and five bursts of 60 to 120 rows of one kind of anomaly each."""
     A = _mixing(8, rng)
-    kinds = np.stack([_direction(8, rng) * 6 for _ in range(5)])
+    kinds = np.stack([direction(8, rng) * 6 for _ in range(5)])
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return rng.normal(size=(t.size, 8)) @ A
@@ -168,14 +168,14 @@ def bursts(rng: Rng) -> Drift:
         return kinds[np.minimum((5 * t).astype(int), 4)] + 0.8 * rng.normal(size=(t.size, 8))
 
     times = tuple((400 + 1000 * k, n) for k, n in enumerate((60, 80, 100, 120, 120)))
-    return _stream("bursts", normal, strange, rng, bursts=times, share=0.01)
+    return assembled("bursts", normal, strange, rng, bursts=times, share=0.01)
 
 
 def louder(rng: Rng) -> Drift:
     """Noise that doubles at a third and halves again at two thirds; heavy tails; anomalies shift four columns."""
 
     def level(t: Rows) -> Rows:
-        return np.where(_third(t) == 1, 2.0, 1.0)[:, None]
+        return np.where(third(t) == 1, 2.0, 1.0)[:, None]
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return rng.standard_t(5, size=(t.size, 10)) * level(t)
@@ -185,66 +185,66 @@ def louder(rng: Rng) -> Drift:
         X[:, :4] += 3.5 * level(t) * rng.choice([-1, 1], size=(t.size, 4))
         return X
 
-    return _stream("louder", normal, strange, rng, changes=CHANGES)
+    return assembled("louder", normal, strange, rng, changes=CHANGES)
 
 
 def dense(rng: Rng) -> Drift:
     """One world turns gradually into another; anomalies of one dense kind keep coming."""
-    A, to = _mixing(8, rng), 7 * _direction(8, rng)
-    kind = 5 * _direction(8, rng) + to / 2
+    A, to = _mixing(8, rng), 7 * direction(8, rng)
+    kind = 5 * direction(8, rng) + to / 2
 
     def normal(t: Rows, rng: Rng) -> Rows:
         second = rng.random(t.size) < np.clip(2 * t - 0.5, 0, 1)
         return second[:, None] * to + rng.normal(size=(t.size, 8)) @ A
 
-    return _stream("dense", normal, lambda t, rng: kind + 0.5 * rng.normal(size=(t.size, 8)), rng)
+    return assembled("dense", normal, lambda t, rng: kind + 0.5 * rng.normal(size=(t.size, 8)), rng)
 
 
 # Public rows.
 
 
-def _of(name: str) -> Rows:
+def rows_of(name: str) -> Rows:
     X, y = load(name, download=False)
     return np.asarray(X.to_numpy(dtype=float)[y == 1])
 
 
 def _usps(digit: int) -> Rows:
     """The images of a digit, four pixels made one."""
-    return _of(f"usps_{digit}").reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+    return rows_of(f"usps_{digit}").reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
 
 
-def _drawn(X: Rows, n: int, rng: Rng) -> Rows:
+def drawn(X: Rows, n: int, rng: Rng) -> Rows:
     """Rows drawn again and again, each time a little different."""
     return X[rng.integers(len(X), size=n)] + 0.05 * X.std(axis=0) * rng.normal(size=(n, X.shape[1]))
 
 
-def _classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, gradual: bool = False) -> Drift:
+def of_classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, gradual: bool = False) -> Drift:
     """Worlds of a few classes each, one after the other; anomalies are rows of `others`."""
     k = len(worlds)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        w = (t * (k - 1) + rng.random(t.size)).astype(int) if gradual else _third(t)
+        w = (t * (k - 1) + rng.random(t.size)).astype(int) if gradual else third(t)
         X = np.empty((t.size, others.shape[1]))
         for i, world in enumerate(worlds):
             here = np.flatnonzero(w == i)
             kinds = rng.integers(len(world), size=here.size)
             for c, rows in enumerate(world):
-                X[here[kinds == c]] = _drawn(rows, int(np.sum(kinds == c)), rng)
+                X[here[kinds == c]] = drawn(rows, int(np.sum(kinds == c)), rng)
         return X
 
     changes = () if gradual else CHANGES
-    return _stream(name, normal, lambda t, rng: _drawn(others, t.size, rng), rng, changes=changes)
+    return assembled(name, normal, lambda t, rng: drawn(others, t.size, rng), rng, changes=changes)
 
 
 def digits_switch(rng: Rng) -> Drift:
     """Handwritten digits (USPS): 0 and 6, then 2 and 3, then 4 and 9; anomalies are eights and fives."""
     worlds = [[_usps(a), _usps(b)] for a, b in ((0, 6), (2, 3), (4, 9))]
-    return _classes("digits switch", worlds, np.concatenate([_usps(8), _usps(5)]), rng)
+    return of_classes("digits switch", worlds, np.concatenate([_usps(8), _usps(5)]), rng)
 
 
 def digits_gradual(rng: Rng) -> Drift:
     """Sevens among ones, gradually more; anomalies are fours."""
-    return _classes("digits gradual", [[_usps(1)], [_usps(1), _usps(7)]], _usps(4), rng, gradual=True)
+    return of_classes("digits gradual", [[_usps(1)], [_usps(1), _usps(7)]], _usps(4), rng, gradual=True)
 
 
 def waves(rng: Rng) -> Drift:
@@ -255,7 +255,7 @@ def waves(rng: Rng) -> Drift:
         X, y = waveform_generator(6000, random_state=int(rng.integers(2**31)))
         return np.asarray(X)[np.asarray(y) == kind]
 
-    return _classes("waves", [[of(0)], [of(1)]], of(2), rng, gradual=True)
+    return of_classes("waves", [[of(0)], [of(1)]], of(2), rng, gradual=True)
 
 
 def hearts(rng: Rng) -> Drift:
@@ -268,10 +268,10 @@ def hearts(rng: Rng) -> Drift:
     def aged(rows: Rows, t: Rows) -> Rows:
         return rows * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
 
-    return _stream(
+    return assembled(
         "hearts",
-        lambda t, rng: aged(_drawn(X[y == -1], t.size, rng), t),
-        lambda t, rng: aged(_drawn(X[y == 1], t.size, rng), t),
+        lambda t, rng: aged(drawn(X[y == -1], t.size, rng), t),
+        lambda t, rng: aged(drawn(X[y == 1], t.size, rng), t),
         rng,
     )
 
@@ -285,8 +285,8 @@ STREAMS = (
 def attack(rng: Rng) -> Drift:
     """A world that stays, and an attack of 1,000 rows, nine of ten of them of one kind, six deviations away."""
     A = _mixing(8, rng)
-    kind = 6 * _direction(8, rng) @ A
-    return _stream(
+    kind = 6 * direction(8, rng) @ A
+    return assembled(
         "attack",
         lambda t, rng: rng.normal(size=(t.size, 8)) @ A,
         lambda t, rng: kind + 0.8 * rng.normal(size=(t.size, 8)),

@@ -1,17 +1,19 @@
 """Streams that drift: what patience, forgetting and thresholds before learning are worth, beside simpler ways.
 
 Every method is handed blocks of 50 rows: it scores them, decides at a budget of 5 %, then learns what it wants of them.
-Writes the tables of docs/streams.md. Streams made of public rows need ONECLASS_DATA. ``--quick`` runs one seed of a few
-streams and writes nothing. The full run takes about six minutes of one core, most of them for the refits.
+Writes the tables of docs/streams.md. Streams of public rows need ONECLASS_DATA and river. ``--quick`` runs one seed
+of a few streams and writes nothing. The full run takes about nine minutes of one core, most of them for the refits:
+``--keep FILE`` keeps what every method made of every stream, and runs only what is not there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score
 
+import _held_out
 import _streams
 from _streams import OPENING, Drift
 from _table import markdown, write_between_markers
@@ -201,15 +204,36 @@ def recovery(alarms: Rows, anomaly: Rows, change: int) -> int:
     return 1000
 
 
-def streams(seeds: int, *, quick: bool) -> Iterator[Drift]:
-    """Every stream for every seed; quick ones need no files."""
-    chosen = _streams.STREAMS[2:8:2] if quick else _streams.STREAMS
+def streams(makers: tuple[Callable[[Any], Drift], ...], seeds: int) -> Iterator[tuple[str, Drift]]:
+    """Every stream for every seed, and what it is called; those whose files are not there are left out."""
     for seed in range(seeds):
-        for make in chosen:
+        for make in makers:
             try:
-                yield make(np.random.default_rng([seed, sum(map(ord, make.__name__))]))
-            except DatasetError as error:
+                drift = make(np.random.default_rng([seed, sum(map(ord, make.__name__))]))
+                yield f"{drift.name}, seed {seed}", drift
+            except (DatasetError, ImportError) as error:
                 print(f"{make.__name__} is left out: {error}")
+
+
+class Kept:
+    """Results in a file, a line each; those that are there need no run."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.known = path, {}
+        if path is not None and path.exists():
+            for line in path.read_text().splitlines():
+                name, stream, found = json.loads(line)
+                lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
+                self.known[name, stream] = Result(**found | lists)
+
+    def run(self, name: str, make: Callable[[], Any], stream: str, drift: Drift) -> Result:
+        """What a method makes of a stream."""
+        if (name, stream) not in self.known:
+            self.known[name, stream] = found = run(make(), drift)
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps([name, stream, asdict(found)]) + "\n")
+        return self.known[name, stream]
 
 
 def percent(value: float) -> str:
@@ -270,7 +294,7 @@ def mean_over(results: list[Result], names: list[str], stream: str, what: str) -
     return float(np.mean([getattr(r, what) for r, name in zip(results, names, strict=True) if name == stream]))
 
 
-def shows(results: dict[str, list[Result]], names: list[str], seeds: int) -> list[str]:
+def shows(results: dict[str, list[Result]], names: list[str]) -> list[str]:
     """What was asked for, and what was reached."""
 
     def area(name: str) -> float:
@@ -298,6 +322,12 @@ def shows(results: dict[str, list[Result]], names: list[str], seeds: int) -> lis
     )
     waits = [rows for r in ours for rows in r.recovery]
     lines.append(f"4. Recovery: median {np.median(waits):.0f} rows, worst {max(waits)}.")
+    return lines
+
+
+def shows_of_random_numbers(results: dict[str, list[Result]], names: list[str], seeds: int) -> list[str]:
+    """The same for what takes streams of its own."""
+    ours, lines = results[OURS], []
     for stream, text in (("bursts", "5. Bursts"), ("stationary", "   Stationary")):
         if stream in names:
             area_, recall = (mean_over(ours, names, stream, what) for what in ("area", "recall"))
@@ -356,24 +386,35 @@ def main() -> None:
     parser.add_argument(
         "--long", type=int, metavar="ROWS", help="only feed a stream so many rows, and watch its memory"
     )
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="a file of results, read and added to")
+    parser.add_argument("--methods", nargs="*", choices=METHODS, help="only run these, and print what they made of it")
     arguments = parser.parse_args()
     if arguments.long:
         print(long_run(arguments.long))
         return
-    quick = arguments.quick
-    seeds = 1 if quick else 2
-    drifts = list(streams(seeds, quick=quick))
-    names = [drift.name for drift in drifts]
+    quick, page = arguments.quick, Path(__file__).parents[1] / "docs" / "streams.md"
+    seeds, kept = 1 if quick else 2, Kept(arguments.keep)
     methods = {name: make for name, make in METHODS.items() if not (quick and name == REFITTED_TOLD)}
-    results = {name: [run(make(), drift) for drift in drifts] for name, make in methods.items()}
-    tables = {"drift": summary(results), "drift-streams": by_stream(results, names)}
-    lines = shows(results, names, seeds)
-    print(*tables.values(), "\n".join(lines), sep="\n\n")
-    if not quick:
-        page = Path(__file__).parents[1] / "docs" / "streams.md"
-        for marker, table in tables.items():
-            write_between_markers(page, marker, table)
-        write_between_markers(page, "drift-shows", "\n".join(lines))
+    if arguments.methods:
+        methods = {name: METHODS[name] for name in arguments.methods}
+    groups = {"drift": _streams.STREAMS[2:8:2] if quick else _streams.STREAMS}
+    groups |= {} if quick else {"held-out": _held_out.HELD_OUT}
+    for group, makers in groups.items():
+        drifts = dict(streams(makers, seeds))
+        results = {name: [kept.run(name, make, *item) for item in drifts.items()] for name, make in methods.items()}
+        if arguments.methods:
+            print(summary(results))
+            continue
+        names = [drift.name for drift in drifts.values()]
+        lines = shows(results, names)
+        if group == "drift":
+            lines += shows_of_random_numbers(results, names, seeds)
+        parts = {group: summary(results), f"{group}-streams": by_stream(results, names)}
+        parts[f"{group}-shows"] = "\n".join(lines)
+        print(*parts.values(), sep="\n\n")
+        if not quick:
+            for marker, text in parts.items():
+                write_between_markers(page, marker, text)
 
 
 if __name__ == "__main__":
