@@ -62,7 +62,7 @@ def test_memory_is_no_longer_than_an_epoch():
 def test_a_stream_tells_of_shifts_it_does_not_decide_on(aakelm):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(600, 3)), 1.5 * rng.normal(size=(300, 3))])
-    tested, silent = (Stream(aakelm, change=change).fit(X[:200]) for change in (Martingale(0.01), None))
+    tested, silent = (Stream(aakelm, window=300, change=c).fit(X[:200]) for c in (Martingale(0.01), None))
     for stream in (tested, silent):
         for a in range(200, 900, 50):
             stream.partial_fit(X[a : a + 50])
@@ -70,6 +70,25 @@ def test_a_stream_tells_of_shifts_it_does_not_decide_on(aakelm):
     assert any(600 < event.row <= 800 for event in shifts)
     assert [event.kind for event in silent.events_ if event.kind == "shift"] == []
     np.testing.assert_array_equal(tested.score_samples(X), silent.score_samples(X))
+
+
+def test_a_world_that_is_still_being_learned_is_not_taken_for_one_that_changes(aakelm):
+    rejected = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        stream = Stream(aakelm, window=400, change=Martingale(0.01)).fit(rng.normal(size=(100, 3)))
+        for _ in range(15):
+            stream.partial_fit(rng.normal(size=(100, 3)))
+        rejected += any(event.kind == "shift" for event in stream.events_)
+    assert rejected <= 1  # all eight, if it bets from the first row on
+
+
+def test_losses_in_other_units_are_worth_the_same_bets():
+    losses = np.random.default_rng(0).exponential(size=300)
+    plain = Bets().after(losses[:200]).after(losses[200:])
+    converted = Bets().after(losses[:200]).in_units_of(7.0).after(7 * losses[200:])
+    np.testing.assert_allclose(converted.money, plain.money)
+    assert converted.fortune == pytest.approx(plain.fortune)
 
 
 @pytest.mark.parametrize("settings", [{"level": 0}, {"level": 1.5}, {"epoch": 1}])

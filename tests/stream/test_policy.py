@@ -17,8 +17,8 @@ def normal(rng, n, shift=0.0):
 
 @pytest.fixture
 def stream(aakelm):
-    """A stream that has seen 500 rows of a world that stays."""
-    return Stream(aakelm, window=400).fit(normal(np.random.default_rng(0), 500))
+    """A stream that has seen 500 rows of a world that stays, and believes in no other before its patience ends."""
+    return Stream(aakelm, window=400, patience=140).fit(normal(np.random.default_rng(0), 500))
 
 
 def alarms(stream, X, size=25):
@@ -53,6 +53,70 @@ def test_a_change_is_told_from_a_mode_though_anomalies_came_before(stream):
     assert kinds(stream) == ["strange", "change"]
     alarms(stream, normal(rng, 200, AWAY))
     assert kinds(stream) == ["strange", "change"]
+
+
+@pytest.fixture
+def prompt(aakelm):
+    """The same by default: a change that leaves nobody of the old world is believed on trial."""
+    return Stream(aakelm, window=400).fit(normal(np.random.default_rng(0), 500))
+
+
+def test_a_change_that_leaves_nobody_of_the_old_world_is_believed_soon(prompt):
+    rng = np.random.default_rng(1)
+    alarms(prompt, normal(rng, 50, AWAY))
+    assert kinds(prompt) == ["strange", "change"]
+    assert alarms(prompt, normal(rng, 300, AWAY)).mean() < 0.1
+    assert kinds(prompt) == ["strange", "change"]
+    assert prompt.state_.trial is None
+
+
+def test_a_burst_on_top_of_the_world_is_not_believed_soon(prompt):
+    rng = np.random.default_rng(1)
+    old = np.arange(120) % 10 == 4
+    found = alarms(prompt, np.where(old[:, None], 0.1 * normal(rng, 120), normal(rng, 120, AWAY)))
+    np.testing.assert_array_equal(found, ~old)
+    assert kinds(prompt) == ["strange"]
+
+
+@pytest.mark.parametrize("span", [{"window": 400}, {"window": None, "half_life": 300.0}, {"window": None}])
+def test_a_burst_that_was_believed_on_trial_is_taken_back_as_if_it_had_never_been(aakelm, span):
+    rng = np.random.default_rng(1)
+    opening, probe = normal(rng, 500), np.concatenate([normal(rng, 50), normal(rng, 50, AWAY)])
+    burst, after = normal(rng, 100, AWAY), normal(rng, 25)
+    tried, patient = (Stream(aakelm, every=25, patience=p, **span).fit(opening) for p in ("prompt", 140))
+    for stream in (tried, patient):
+        alarms(stream, burst)
+    assert np.mean(tried.predict(probe[50:]) > 0) > 0.8
+    for stream in (tried, patient):
+        alarms(stream, after)
+    assert kinds(tried) == ["strange", "change", "forgotten"]
+    assert set(range(500, 550)) <= set(tried.events_[-1].rows) <= set(range(500, 600))
+    np.testing.assert_array_equal(tried.score_samples(probe), patient.score_samples(probe))
+    assert tried.offset_ == patient.offset_
+    assert np.all(tried.predict(probe[50:]) < 0)
+
+
+def test_a_change_that_is_forgotten_while_on_trial_takes_all_with_it_that_it_taught(aakelm):
+    rng = np.random.default_rng(1)
+    opening, burst = normal(rng, 500), normal(rng, 100, AWAY)
+    tried, patient = (Stream(aakelm, every=25, patience=p).fit(opening) for p in ("prompt", 140))
+    for stream in (tried, patient):
+        alarms(stream, burst)
+    tried.forget(next(event for event in tried.events_ if event.kind == "change"))
+    np.testing.assert_array_equal(tried.score_samples(burst), patient.score_samples(burst))
+    assert kinds(tried) == ["strange", "change", "forgotten"]
+
+
+def test_labels_told_during_a_trial_outlive_it(aakelm):
+    rng = np.random.default_rng(1)
+    opening, burst, after = normal(rng, 500), normal(rng, 75, AWAY), normal(rng, 25)
+    tried, patient = (Stream(aakelm, every=25, patience=p).fit(opening) for p in ("prompt", 140))
+    for stream in (tried, patient):
+        alarms(stream, burst)
+        stream.tell([510, 511, 570], normal=[True, True, False])
+        alarms(stream, after)
+    assert tried.state_.trial is None
+    np.testing.assert_array_equal(tried.score_samples(burst), patient.score_samples(burst))
 
 
 def test_longer_patience_sits_out_a_longer_attack(aakelm):
@@ -134,7 +198,7 @@ def test_events_tell_what_moved_and_when(stream):
 def test_an_adoption_is_taken_back_exactly(aakelm):
     rng = np.random.default_rng(6)
     X, probe = normal(rng, 150, AWAY), np.concatenate([normal(rng, 50), normal(rng, 50, AWAY)])
-    stream = Stream(aakelm, window=400).fit(normal(rng, 500))
+    stream = Stream(aakelm, window=400, patience=140).fit(normal(rng, 500))
     alarms(stream, X)
     change = next(event for event in stream.events_ if event.kind == "change")
     assert np.mean(stream.predict(probe[50:]) > 0) > 0.8
@@ -179,7 +243,7 @@ def test_told_anomalies_are_not_learned_however_long_they_last(stream):
 def test_labels_that_come_later_are_labels_that_came_at_once(aakelm):
     rng = np.random.default_rng(8)
     opening, X, probe = normal(rng, 400), normal(rng, 50, AWAY), normal(rng, 30, AWAY)
-    late = Stream(aakelm, window=None).fit(opening)
+    late = Stream(aakelm, window=None, patience=140).fit(opening)
     rows = late.watch(X).rows
     strange = late.score_samples(probe)
     late.tell(rows, normal=True)
@@ -277,6 +341,7 @@ def test_evidence_is_what_lasts_not_what_comes_at_once():
         ({"rows": math.nan}, "Patience: rows must be"),
         ({"share": 0.2}, r"Patience: share must be a number in \(0, 0.2\), got 0.2"),
         ({"steepness": -1}, "Patience: steepness must be"),
+        ({"trial": 0}, r"Patience: trial must be a number in \(0, inf\], got 0"),
     ],
 )
 def test_a_policy_that_makes_no_sense_is_refused(settings, message):

@@ -174,7 +174,11 @@ CHOICES = {
     "window": (-1, ValueError, r"Stream: window must be a number in \(0, inf\), got -1"),
     "half_life": (3.0, ValueError, "Stream: half_life must be None with a window"),
     "delta": (0.7, ValueError, r"Stream: delta must be a number in \(0, 0.5\), got 0.7"),
-    "patience": (-3, ValueError, r"Stream: patience must be a number in \(0, inf\], a Patience or None, got -3"),
+    "patience": (
+        -3,
+        ValueError,
+        r"Stream: patience must be 'prompt', a number in \(0, inf\], a Patience or None, got -3",
+    ),
     "change": ("adwin", ValueError, "Stream: change must be 'martingale'"),
     "every": (0, ValueError, "Stream: every must be a whole number of at least 1, got 0"),
     "clock": (1, ValueError, "Stream: clock must be True or False, got 1"),

@@ -39,9 +39,7 @@ _PAUSE = 0.2
 @click.option(
     "--patience",
     type=click.FloatRange(0, min_open=True),
-    default=140,
-    show_default=True,
-    help="Rows that a change must last before it is learned.",
+    help="Rows a change must last before it is learned.  [default: 45 if nobody of the old world is left, 140 else]",
 )
 @click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows to begin with.")
 @click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows to learn at a time.")
@@ -53,7 +51,7 @@ def watch(
     delta: float,
     window: float | None,
     half_life: float | None,
-    patience: float,
+    patience: float | None,
     opening: int,
     every: int,
     delimiter: str,
@@ -69,7 +67,7 @@ def watch(
       oneclass watch numbers.csv --state stream.oneclass
     """
     window = 1000 if window is None and half_life is None else window
-    new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience, every=every)
+    new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience or "prompt", every=every)
     with ExitStack() as stack:
         file: IO[str] = sys.stdin
         if table != "-":

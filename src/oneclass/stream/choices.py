@@ -16,7 +16,7 @@ from ..machines.kernel_machine import KernelMachine
 from .forgetting import Forgetting
 from .martingale import Martingale
 from .memory import Vector
-from .patience import Patience
+from .patience import PROMPT, Patience
 from .state import Settings
 
 __all__ = ["default_machine", "detector_of", "read_labels", "read_times", "settings_of"]
@@ -63,12 +63,14 @@ def _clock(stream: Any) -> bool:
 
 def _patience(stream: Any) -> Patience | None:
     patience = stream.patience
+    if isinstance(patience, str) and patience == "prompt":
+        return PROMPT
     if patience is None or isinstance(patience, Patience):
         return patience
     if isinstance(patience, numbers.Real) and not isinstance(patience, bool | np.bool_) and float(patience) > 0:
         return Patience(rows=float(patience))
     name = type(stream).__name__
-    raise ValueError(f"{name}: patience must be a number in (0, inf], a Patience or None, got {patience!r}")
+    raise ValueError(f"{name}: patience must be 'prompt', a number in (0, inf], a Patience or None, got {patience!r}")
 
 
 def _test(stream: Any) -> Martingale | None:

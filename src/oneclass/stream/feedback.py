@@ -11,9 +11,9 @@ from .martingale import Bets
 from .memory import Vector
 from .patience import far_out
 from .renewal import held_out, renew
-from .state import Settings, State
+from .state import Settings, State, Trial
 
-__all__ = ["adopt", "doubt", "forget", "moved_from", "tell"]
+__all__ = ["adopt", "doubt", "forget", "moved_from", "taken_back", "tell"]
 
 #: Losses that a threshold needs.
 _ENOUGH = 20
@@ -56,7 +56,8 @@ def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence
     memory = state.memory.where(which, waiting=False, counted=True, alarm=False)
     if kind == "change":
         memory = replace(memory, counted=which)
-    state = replace(state, memory=memory, level=settings.delta, bets=Bets(seen=state.bets.seen))
+    since = float(np.min(memory.time[which]))
+    state = replace(state, memory=memory, level=settings.delta, bets=Bets(seen=state.bets.seen), since=since)
     return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
 
 
@@ -74,14 +75,32 @@ def tell(settings: Settings, state: State, numbers: Vector, normal: Vector) -> S
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # What was strange is as a rule out of the reach of features that were chosen without it.
             state = renew(settings, state) if value else state
-    return state
+    if state.trial is None:
+        return state
+    without = tell(settings, state.trial.without, numbers, normal)
+    return state.but(trial=replace(state.trial, without=without))
+
+
+def taken_back(state: State, trial: Trial) -> State:
+    """What would be known without a trial, having told of it."""
+    back = trial.without.but(bets=state.bets, n_events=state.n_events, events=state.events)
+    lost = state.memory[(state.memory.trust > 0) & (state.memory.number >= trial.first)]
+    lost = lost[~np.isin(lost.number, back.memory.number[back.memory.trust > 0])]
+    return back.with_event("forgotten", lost.number, trial.odds, moved_from(back, lost.X))
 
 
 def forget(settings: Settings, state: State, event: Event) -> State:
-    """Take the rows of an adoption out again: from now on as if they had never been learned."""
+    """Take the rows of an adoption out again: from now on as if they had never been learned.
+
+    With a change that is on trial goes all that was learned on its word.
+    """
+    if state.trial is not None and max(event.rows) >= state.trial.first:
+        return taken_back(state, state.trial)
     which = np.isin(state.memory.number, np.asarray(event.rows))
     state = _trusting(settings, state, which, 0.0)
     state = replace(state, memory=state.memory.where(which, counted=False, waiting=False))
+    if state.trial is not None:
+        state = state.but(trial=replace(state.trial, without=forget(settings, state.trial.without, event)))
     if not np.any(state.memory.trust > 0):
         return state
     if np.count_nonzero(state.memory.counted) < _ENOUGH:

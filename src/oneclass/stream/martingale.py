@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -103,6 +103,11 @@ class Bets:
     fortune: float = 0.0
     highest: float = 0.0
     seen: int = 0
+
+    def in_units_of(self, unit: float) -> Bets:
+        """The same where losses are counted in other units."""
+        with np.errstate(over="ignore"):
+            return replace(self, losses=unit * self.losses)
 
     def after(self, losses: Vector) -> Bets:
         """The same after bets on the ranks of these."""

@@ -18,6 +18,7 @@ from ..core.kernels import Kernel, Radial
 from .memory import Memory, Vector
 
 __all__ = [
+    "PROMPT",
     "STRETCH",
     "Patience",
     "Ripe",
@@ -63,16 +64,21 @@ class Patience:
     steepness : float, default=3.0
         Rows beyond the threshold that need not wait are learned with weight ``(threshold / loss) ** steepness``.
 
+    trial : float, default=inf
+        Rows after which a world is adopted on trial in which nobody of the old one is left. If the old one is back
+        before `rows` have passed, all that was learned meanwhile is taken back.
+
     Examples
     --------
     >>> from oneclass.stream import Patience
     >>> Patience(rows=1500)  # sits out an attack of a thousand rows
-    Patience(rows=1500, share=0.05, steepness=3.0)
+    Patience(rows=1500, share=0.05, steepness=3.0, trial=inf)
     """
 
     rows: float = 140
     share: float = 0.05
     steepness: float = 3.0
+    trial: float = math.inf
 
     def __post_init__(self) -> None:
         if not self.rows > 0:
@@ -81,6 +87,8 @@ class Patience:
             raise ValueError(f"Patience: share must be a number in (0, {_MANY:g}), got {self.share!r}")
         if not 0 <= self.steepness < math.inf:
             raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
+        if not self.trial > 0:
+            raise ValueError(f"Patience: trial must be a number in (0, inf], got {self.trial!r}")
 
     @property
     def needed(self) -> float:
@@ -100,6 +108,10 @@ class Patience:
         back = (seen - 1 - number[number >= seen - _HORIZON]) // _TOGETHER
         each = np.minimum(np.bincount(back), _MANY * _TOGETHER) - self.share * _TOGETHER
         return float(np.max(np.cumsum(each), initial=0.0))
+
+
+#: The policy of a stream that names none.
+PROMPT = Patience(rows=140, trial=45)
 
 
 def far_out(losses: Vector) -> float:
@@ -193,7 +205,7 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel
     alone = np.flatnonzero(np.arange(len(waiting), 0, -1) >= _GONE * lasting)
     if alone.size and lasting[alone[0]] >= needed / (_MANY - patience.share):
         return Ripe(lasting <= lasting[alone[0]], "change", evidence)
-    label = _kinds(kernel, waiting.Z, trusted.Z)
+    label, around = _kinds(kernel, waiting.Z, trusted.Z)
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
     for c in np.flatnonzero(size >= max(_FEW, needed)):
@@ -201,7 +213,7 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel
         if alike >= needed:
             rows |= label == c
             found.append(alike)
-    scattered = size[label] < _FEW
+    scattered = (size[label] < _FEW) & around
     wide = patience.evidence(waiting.number[scattered], seen)
     if wide >= needed:
         rows |= scattered
@@ -210,13 +222,15 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel
     return Ripe(rows, kind, max(found)) if found else None
 
 
-def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> Vector:
-    """A label for each row: rows are linked that are among each other's nearest, and nearer than any trusted one."""
+def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Vector, Vector]:
+    """A label for each row, and whether its likes are the trusted rows and not others of these.
+
+    Rows are linked that are among each other's nearest, and nearer than any trusted one.
+    """
     similar = _nearness(kernel, Z, Z)
     np.fill_diagonal(similar, -np.inf)
     k = min(_LINKS, len(Z) - 1)
     close = -np.partition(-similar, k - 1, axis=1)[:, k - 1]
-    if len(trusted):
-        close = np.maximum(close, np.nextafter(np.max(_nearness(kernel, Z, trusted), axis=1), np.inf))
-    linked = similar >= close[:, None]
-    return np.asarray(connected_components(linked & linked.T, directed=False)[1])
+    near = np.max(_nearness(kernel, Z, trusted), axis=1) if len(trusted) else np.full(len(Z), -np.inf)
+    linked = similar >= np.maximum(close, np.nextafter(near, np.inf))[:, None]
+    return np.asarray(connected_components(linked & linked.T, directed=False)[1]), near >= close

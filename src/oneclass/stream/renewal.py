@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..engines import InMemory
 from ..machines.approximate import plan_through
 from .fitting import Fitting
 from .forgetting import carried
+from .martingale import Bets
 from .memory import Vector
 from .state import RANKED, Settings, State
 
@@ -81,8 +83,11 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found = loss[ranked] * (found / held_out(settings, state, ranked))
         found = np.where(np.isfinite(found), found, loss[ranked])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = float(np.median(found / loss[ranked])) if len(ranked) else 1.0
+    bets = state.bets.in_units_of(unit) if math.isfinite(unit) else Bets(seen=state.bets.seen)
     loss[ranked] = found
-    return replace(fresh, memory=replace(memory, loss=loss))
+    return replace(fresh, memory=replace(memory, loss=loss), bets=bets)
 
 
 def held_out(settings: Settings, state: State, which: Vector) -> Vector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +21,7 @@ from .martingale import Bets, Martingale
 from .memory import Memory, Vector
 from .patience import Patience
 
-__all__ = ["RANKED", "Settings", "State"]
+__all__ = ["RANKED", "Settings", "State", "Trial"]
 
 #: Losses that the threshold is put on.
 RANKED = 500
@@ -45,6 +46,15 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A change that is believed for now: what would be known without it, its first row, and the odds for it."""
+
+    without: State
+    first: int
+    odds: float  # logarithm: that the old world is gone, not that a tenth of it is left
+
+
+@dataclass(frozen=True)
 class State:
     """What a stream knows: a plan, the moments of all that is learned, rows, and where threshold and test stand."""
 
@@ -61,6 +71,9 @@ class State:
     n_events: int = 0
     events: tuple[Event, ...] = ()
     carried: float = 0.0  # share of the features' variance that changes of plan left open, of rows that are gone
+    since: float = -math.inf  # when the world began
+    trial: Trial | None = None
+    alone: float = 0.0  # share of the latest rows that wait by themselves
 
     @cached_property
     def machine(self) -> Machine:

@@ -3,75 +3,29 @@
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.checks import check_magnitudes
 from ..contract.labels import read_targets
 from ..contract.reading import Header, read_rows, read_training_rows, read_weights
 from ..contract.screening import Stayed
-from ..core.arrays import Array, to_numpy
-from ..core.machine import Machine
-from ..core.scaling import ColumnMoments, Scaler
-from ..core.threshold import Decision, Rule, conformal
-from ..machines.exact import losses_of
-from ..machines.explaining import expected_of, parts_of
-from .choices import default_machine, detector_of, read_labels, read_times, settings_of
+from .answers import Answers
+from .choices import detector_of, read_labels, read_times, settings_of
 from .events import Event
-from .feedback import doubt, forget, tell
-from .learning import begin, judged, learn
-from .memory import Memory, Vector
+from .feedback import forget, tell
+from .learning import begin, learn
 from .renewal import renew
-from .state import Settings, State
+from .state import State
+from .verdict import Verdict
+from .watching import last_time, opened, watched
 
 __all__ = ["Stream", "Verdict"]
 
-_log = logging.getLogger("oneclass")
-
-#: Rows that are judged by one machine, at most.
-_LONGEST = 1024
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a stream said of rows before it learned them.
-
-    Parameters
-    ----------
-    rows : array of shape (n,)
-        Numbers of the rows in the stream, by which labels may be told later.
-    scores : array of shape (n,)
-        How normal each was; larger is more normal.
-    labels : array of shape (n,)
-        +1 for normal rows, -1 for alarms.
-    events : tuple of Event
-        What happened to the world meanwhile.
-    """
-
-    rows: Vector
-    scores: Vector
-    labels: Vector
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True)
-class Opening:
-    """Rows that came before there were enough to begin."""
-
-    X: Vector
-    time: Vector
-    told: Vector
-
 
 @final
-class Stream(OneClassClassifier):
+class Stream(Answers):
     """Learn from rows that keep coming while what is normal changes.
 
     Every row is judged before it is learned. The stream sees *all* rows, anomalies among them, and decides itself which
@@ -90,8 +44,10 @@ class Stream(OneClassClassifier):
         Rows that are known; older ones are taken out exactly. None with a `half_life` of None forgets nothing.
     delta : float in (0, 0.5), default=0.05
         Share of the normal rows that may be alarms, in the long run.
-    patience : float, Patience or None, default=140
-        Rows that a change must last before it is learned, or the whole policy. None believes every row.
+    patience : {"prompt"}, float, Patience or None, default="prompt"
+        Rows that a change must last before it is learned, or the whole policy. "prompt" is
+        ``Patience(rows=140, trial=45)``: a change that leaves nobody of the old world is believed after 45 rows, on
+        trial. None believes every row.
     change : {"martingale"}, Martingale, detector or None, default="martingale"
         Test of change, which raises events and decides nothing: a conformal martingale on losses before learning, or a
         detector of river such as ``river.drift.ADWIN()``, which is given p-values.
@@ -139,16 +95,6 @@ class Stream(OneClassClassifier):
     array([ 1, -1])
     """
 
-    #: The threshold of a stream is put by what was delivered so far: there is none to choose.
-    thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
-    held_out_thresholds: ClassVar[tuple[str, ...]] = ()
-    threshold = "stream"
-    confidence = None
-
-    state_: State | Opening
-    settings_: Settings
-    detector_: Any
-
     def __init__(
         self,
         machine: Any = None,
@@ -156,7 +102,7 @@ class Stream(OneClassClassifier):
         half_life: float | None = None,
         window: float | None = 1000,
         delta: float = 0.05,
-        patience: Any = 140,
+        patience: Any = "prompt",
         change: Any = "martingale",
         every: int = 50,
         clock: bool = False,
@@ -208,11 +154,6 @@ class Stream(OneClassClassifier):
         if groups is not None:
             raise ValueError(f"{self._name}: groups must be None: a stream holds out the rows that have not come yet")
         return self.fit(X, sample_weight=stayed.rows)
-
-    @property
-    def scale(self) -> Any:
-        """How the machine scales columns."""
-        return (default_machine() if self.machine is None else self.machine).scale
 
     def partial_fit(self, X: Any, y: Any = None, *, time: Any = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
@@ -283,55 +224,17 @@ class Stream(OneClassClassifier):
             rows, detector = read_rows(header, X), self.detector_
         rows = self._rows(rows, header, settings)
         told = read_labels(self, y, len(rows))
-        when = read_times(self, time, len(rows), _last_time(known))
-        if not isinstance(known, State):
-            return self._open(header, settings, detector, known, rows, when, told)
-        state, losses, labels = known, [], []
-        for a in range(0, len(rows), _LONGEST):
-            block = slice(a, a + _LONGEST)
-            state, features = judged(state, rows[block], None if when is None else when[block], told[block])
-            new = state.pending[-len(rows[block]) :]
-            losses.append(new.loss)
-            labels.append(np.where(new.alarm, -1, 1))
-            if detector is not None:
-                detector, state = _detected(copy.deepcopy(detector), state, new)
-            if len(state.pending) >= settings.every:
-                state = learn(settings, state, features)
-        self._keep_state(header, settings, state, detector)
-        events = tuple(event for event in state.events if event.number >= known.n_events)
-        self._tell_of(events)
-        return Verdict(np.arange(known.seen, state.seen), -np.concatenate(losses), np.concatenate(labels), events)
-
-    def _open(
-        self,
-        header: Header,
-        settings: Settings,
-        detector: Any,
-        known: Opening | None,
-        rows: Vector,
-        when: Vector | None,
-        told: Vector,
-    ) -> Verdict:
-        """Begin with two rows or more, or with single ones as soon as they make a block."""
-        alone = known is not None or len(rows) < 2
-        given = np.full(len(rows), np.nan) if when is None else when
-        opening = Opening(rows, given, told)
-        if known is not None:
-            parts = zip(vars(known).values(), vars(opening).values(), strict=True)
-            opening = Opening(*(np.concatenate(pair) for pair in parts))
-        verdict = Verdict(
-            np.arange(len(opening.X) - len(rows), len(opening.X)),
-            np.zeros(len(rows)),
-            np.ones(len(rows), dtype=int),
-            (),
-        )
-        normal = np.where(np.isnan(opening.told), 1.0, opening.told)
-        if len(opening.X) < (settings.every if alone else 2) or np.count_nonzero(normal) < 2:
-            self.__dict__.update(header.attributes(), state_=opening, settings_=settings, detector_=detector)
+        when = read_times(self, time, len(rows), last_time(known))
+        if isinstance(known, State):
+            state, detector, verdict = watched(settings, known, detector, rows, when, told)
+            self._keep_state(header, settings, state, detector)
+            self._tell_of(verdict.events)
             return verdict
-        state = begin(settings, opening.X, opening.time if settings.forgetting.clock else None, normal)
-        state = doubt(settings, state, np.flatnonzero(opening.told == 1))
-        self._keep_state(header, settings, state, detector)
+        begun, verdict = opened(settings, known, rows, when, told)
+        if isinstance(begun, State):
+            self._keep_state(header, settings, begun, detector)
+        else:
+            self.__dict__.update(header.attributes(), state_=begun, settings_=settings, detector_=detector)
         return verdict
 
     def tell(self, rows: Any, normal: Any = True) -> Self:
@@ -402,116 +305,3 @@ class Stream(OneClassClassifier):
         state = self._state()
         state = learn(self.settings_, state) if len(state.pending) else state
         return self._keep_state(Header.of(self), self.settings_, renew(self.settings_, state), self.detector_)
-
-    def save(self, path: str | Path) -> None:
-        """Write the stream into a file, from which `oneclass.load` goes on as if it had never stopped.
-
-        The file is written beside its place and then moved into it: a stream that is killed, at whatever point, leaves
-        the last file that was whole. Its `n_seen_` says which row comes next, so that no row is learned twice or lost.
-        `on_event` is not saved, and a stream with a detector of river cannot be.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write or to replace; by custom it ends in ``.oneclass``.
-
-        Examples
-        --------
-        >>> import numpy as np, oneclass, tempfile
-        >>> X = np.random.default_rng(0).normal(size=(400, 2))
-        >>> stream = oneclass.Stream().fit(X[:200]).partial_fit(X[200:320])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     stream.save(f"{folder}/stream.oneclass")
-        ...     again = oneclass.load(f"{folder}/stream.oneclass")
-        >>> again = again.partial_fit(X[again.n_seen_ :])
-        >>> stream = stream.partial_fit(X[320:])
-        >>> bool((again.score_samples(X) == stream.score_samples(X)).all())
-        True
-        """
-        bare = copy.copy(self).set_params(on_event=None)
-        super(Stream, bare).save(path)
-
-    # What it is made of.
-
-    def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
-        # A copy: rows are kept, and what was given may be written over.
-        X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
-        if scaling != "tamed":
-            check_magnitudes(self, ColumnMoments.of(X, np.ones(len(X))), header.names, scaling=scaling)
-        return X
-
-    def _keep_state(self, header: Header, settings: Settings, state: State, detector: Any) -> Self:
-        return self._keep(
-            header,
-            state.threshold,
-            state.calibration,
-            decision_=Decision("stream", settings.delta, held_out=False),
-            state_=state,
-            settings_=settings,
-            detector_=detector,
-            events_=state.events,
-            n_seen_=state.seen,
-            level_=state.level,
-        )
-
-    def _not_empty(self, state: State) -> State:
-        if not np.any(state.memory.trust > 0):
-            raise ValueError(f"{self._name}: the rows named are all that is learned, and something must stay")
-        return state
-
-    def _tell_of(self, events: tuple[Event, ...]) -> None:
-        for event in events:
-            _log.info("%s: %s at row %d, %d rows", self._name, event.kind, event.row, len(event.rows))
-            if self.on_event is not None:
-                self.on_event(event)
-
-    def _state(self) -> State:
-        check_is_fitted(self)
-        return self.state_  # type: ignore[return-value]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return isinstance(getattr(self, "state_", None), State)
-
-    # Answers.
-
-    @property
-    def machine_(self) -> Machine:
-        """The machine of all that is learned."""
-        return self._state().machine
-
-    def _losses(self, X: Array) -> Array:
-        return losses_of(self.machine_, X)
-
-    def _read(self, X: Any) -> Array:
-        return np.asarray(to_numpy(super()._read(X)), dtype=float)
-
-    @property
-    def scaler_(self) -> Scaler:  # type: ignore[override]
-        """The scaling of the machine."""
-        return self.machine_.plan.scaler
-
-    def _parts(self, rows: Array) -> Array | None:
-        return parts_of(self.machine_, rows)
-
-    def _expected(self, rows: Array) -> Array | None:
-        return expected_of(self.machine_, rows)
-
-    def _kept_rows(self) -> Array | None:
-        memory = self._state().memory
-        return self.scaler_(memory.X[memory.trust > 0])
-
-
-def _last_time(known: State | Opening | None) -> float:
-    """When the last row came."""
-    if isinstance(known, State):
-        return float(known.pending.time[-1]) if len(known.pending) else known.now
-    return -np.inf if known is None else float(known.time[-1])
-
-
-def _detected(detector: Any, state: State, rows: Memory) -> tuple[Any, State]:
-    """A detector of river after the p-values of rows, and the stream with an event if it found a change."""
-    found = False
-    for p in state.calibration.p_value(rows.loss).tolist():
-        detector.update(p)
-        found = found or bool(detector.drift_detected)
-    return detector, state.with_event("shift", rows.number, 0.0) if found else state

@@ -7,11 +7,11 @@ from .forgetting import Forgetting
 from .martingale import Bets, Martingale
 from .memory import Memory
 from .patience import Patience
-from .state import Settings, State
+from .state import Settings, State, Trial
 
 __all__ = ["VALUES"]
 
 #: Classes that a saved stream may hold.
 VALUES: tuple[type, ...] = (
-    Bets, Event, Fitting, Forgetting, Martingale, Memory, Moments, Moved, Patience, Settings, State,
+    Bets, Event, Fitting, Forgetting, Martingale, Memory, Moments, Moved, Patience, Settings, State, Trial,
 )  # fmt: skip

@@ -1,0 +1,65 @@
+"""How rows enter what a stream knows, and others leave it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.moments import Moments
+from ..core.plan import Plan
+from .memory import Memory, Vector
+from .state import Settings, State
+
+__all__ = ["added", "bounded"]
+
+#: Weight below which a world is not forgotten any further.
+_LEAST = 1e-9
+
+
+def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float) -> State:
+    """Forget up to now, then add the rows."""
+    forgetting = settings.forgetting
+    moments, memory = state.moments, state.memory
+    arriving = rows.trust > 0
+    stays = forgetting.inside(now - memory.time)
+    if not np.any(stays & (memory.trust > 0)) and not np.any(arriving):
+        stays[:] = True  # nothing came that could replace the world
+    memory, gone = memory[stays], memory[~stays]
+    moments = _without(state.plan, moments, memory, gone)
+    if forgetting.half_life is not None and state.weight > 0:
+        rho = float(forgetting.weights(np.array([now - state.now]))[0])
+        moments = moments.decay(max(rho, min(1.0, _LEAST / state.weight)))
+    if np.any(arriving):
+        w = rows.trust * forgetting.weights(now - rows.time)
+        everything = bool(np.all(arriving))
+        part = (rows.Z, F, w) if everything else (rows.Z[arriving], F[arriving], w[arriving])
+        moments = moments + state.plan.moments_of(*part)
+    memory, gone = bounded(settings, memory + rows if len(memory) else rows)
+    if forgetting.window is not None:
+        moments = _without(state.plan, moments, memory, gone)
+    learned = state.learned + float(np.sum(rows.trust))
+    return replace(state, moments=moments, memory=memory, now=now, learned=learned)
+
+
+def _without(plan: Plan, moments: Moments, stays: Memory, gone: Memory) -> Moments:
+    """Moments less those of rows of a window that are gone, by subtraction, or anew where that is less work."""
+    gone, stays = gone[gone.trust > 0], stays[stays.trust > 0]
+    if not len(gone):
+        return moments
+    if len(gone) >= len(stays):
+        return plan.moments(stays.X, stays.trust)
+    return moments - plan.moments(gone.X, gone.trust)
+
+
+def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
+    """As many rows as may be kept, and those that must go: the oldest without trust, then the oldest."""
+    kept = np.ones(len(memory), dtype=bool)
+    useless = np.flatnonzero(memory.trust == 0)
+    room = settings.patience.kept if settings.patience else 0
+    kept[useless[: max(0, len(useless) - room)]] = False
+    places = np.flatnonzero(kept)
+    size = settings.forgetting.size + room
+    if len(places) > size:
+        kept[places[: len(places) - int(size)]] = False
+    return (memory, memory[:0]) if np.all(kept) else (memory[kept], memory[~kept])

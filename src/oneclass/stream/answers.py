@@ -1,0 +1,149 @@
+"""What a stream answers by what it knows: losses, explanations, files."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..contract.base import OneClassClassifier
+from ..contract.checks import check_magnitudes
+from ..contract.reading import Header
+from ..core.arrays import Array, to_numpy
+from ..core.machine import Machine
+from ..core.scaling import ColumnMoments, Scaler
+from ..core.threshold import Decision, Rule, conformal
+from ..machines.exact import losses_of
+from ..machines.explaining import expected_of, parts_of
+from .choices import default_machine
+from .events import Event
+from .memory import Vector
+from .state import Settings, State
+from .verdict import Opening
+
+__all__ = ["Answers"]
+
+_log = logging.getLogger("oneclass")
+
+
+class Answers(OneClassClassifier):
+    """A classifier whose answers are those of a `State`, which its methods replace by another."""
+
+    #: The threshold of a stream is put by what was delivered so far: there is none to choose.
+    thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
+    held_out_thresholds: ClassVar[tuple[str, ...]] = ()
+    threshold = "stream"
+    confidence = None
+
+    machine: Any
+    on_event: Callable[[Event], object] | None
+    state_: State | Opening
+    settings_: Settings
+    detector_: Any
+
+    @property
+    def scale(self) -> Any:
+        """How the machine scales columns."""
+        return (default_machine() if self.machine is None else self.machine).scale
+
+    def save(self, path: str | Path) -> None:
+        """Write the stream into a file, from which `oneclass.load` goes on as if it had never stopped.
+
+        The file is written beside its place and then moved into it: a stream that is killed, at whatever point, leaves
+        the last file that was whole. Its `n_seen_` says which row comes next, so that no row is learned twice or lost.
+        `on_event` is not saved, and a stream with a detector of river cannot be.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write or to replace; by custom it ends in ``.oneclass``.
+
+        Examples
+        --------
+        >>> import numpy as np, oneclass, tempfile
+        >>> X = np.random.default_rng(0).normal(size=(400, 2))
+        >>> stream = oneclass.Stream().fit(X[:200]).partial_fit(X[200:320])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stream.save(f"{folder}/stream.oneclass")
+        ...     again = oneclass.load(f"{folder}/stream.oneclass")
+        >>> again = again.partial_fit(X[again.n_seen_ :])
+        >>> stream = stream.partial_fit(X[320:])
+        >>> bool((again.score_samples(X) == stream.score_samples(X)).all())
+        True
+        """
+        bare = copy.copy(self).set_params(on_event=None)
+        super(Answers, bare).save(path)
+
+    # What it is made of.
+
+    def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
+        # A copy: rows are kept, and what was given may be written over.
+        X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
+        if scaling != "tamed":
+            check_magnitudes(self, ColumnMoments.of(X, np.ones(len(X))), header.names, scaling=scaling)
+        return X
+
+    def _keep_state(self, header: Header, settings: Settings, state: State, detector: Any) -> Self:
+        return self._keep(
+            header,
+            state.threshold,
+            state.calibration,
+            decision_=Decision("stream", settings.delta, held_out=False),
+            state_=state,
+            settings_=settings,
+            detector_=detector,
+            events_=state.events,
+            n_seen_=state.seen,
+            level_=state.level,
+        )
+
+    def _not_empty(self, state: State) -> State:
+        if not np.any(state.memory.trust > 0):
+            raise ValueError(f"{self._name}: the rows named are all that is learned, and something must stay")
+        return state
+
+    def _tell_of(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            _log.info("%s: %s at row %d, %d rows", self._name, event.kind, event.row, len(event.rows))
+            if self.on_event is not None:
+                self.on_event(event)
+
+    def _state(self) -> State:
+        check_is_fitted(self)
+        return self.state_  # type: ignore[return-value]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return isinstance(getattr(self, "state_", None), State)
+
+    # Answers.
+
+    @property
+    def machine_(self) -> Machine:
+        """The machine of all that is learned."""
+        return self._state().machine
+
+    def _losses(self, X: Array) -> Array:
+        return losses_of(self.machine_, X)
+
+    def _read(self, X: Any) -> Array:
+        return np.asarray(to_numpy(super()._read(X)), dtype=float)
+
+    @property
+    def scaler_(self) -> Scaler:  # type: ignore[override]
+        """The scaling of the machine."""
+        return self.machine_.plan.scaler
+
+    def _parts(self, rows: Array) -> Array | None:
+        return parts_of(self.machine_, rows)
+
+    def _expected(self, rows: Array) -> Array | None:
+        return expected_of(self.machine_, rows)
+
+    def _kept_rows(self) -> Array | None:
+        memory = self._state().memory
+        return memory.Z[memory.trust > 0]

@@ -1,0 +1,61 @@
+"""Whom a stream believes among rows that were judged, and where that puts the level of its threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from .memory import Memory, Vector
+from .patience import Patience, backing, far_out, in_stretches, soft_trust, trusted_rows
+from .state import Settings, State
+
+__all__ = ["believed", "corrected"]
+
+#: Losses that it takes to tell who is strange.
+_ENOUGH = 20
+#: Share of the rows that need nobody's backing, and backing below which others wait.
+_UNASKED, _DOUBTED = 0.75, 0.5
+#: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
+_STEP, _LOWEST, _HIGHEST = 0.1, 0.04, 10.0
+#: Share of the rows that anomalies are granted among those that wait by themselves, and rows over which these count.
+_GRANTED, _LATELY = 0.01, 200
+
+
+def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Vector, Vector]:
+    """The rows with what is believed of them, those strange by themselves, and those held in a stretch."""
+    told, none = rows.trust, np.zeros(len(rows), dtype=bool)
+    known = ~np.isnan(told)
+    normal = known & (told > 0)
+    if patience is None:
+        trust = np.where(known, told, 1.0)
+        return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
+    losses = state.calibration.losses
+    sure = len(losses) >= _ENOUGH
+    strange = rows.loss > max(far_out(losses), state.threshold) if sure else none
+    held = in_stretches(state.memory.alarm, rows.alarm) if sure else none
+    backed = np.ones(len(rows))
+    if sure:
+        # Rows less strange than most need nobody to vouch for them.
+        asked, memory = rows.loss > np.quantile(losses, _UNASKED), state.memory
+        backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
+    trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
+    doubted = strange | held | (backed < _DOUBTED)
+    counted = np.where(known, normal, ~doubted)
+    waiting = ~known & doubted
+    trust = np.where(known, told, np.where(doubted, 0.0, trust))
+    return replace(rows, trust=trust, counted=counted, waiting=waiting), ~known & strange & ~held, held
+
+
+def corrected(settings: Settings, state: State, rows: Memory, alone: Vector) -> State:
+    """The stream with a level that heeds the false alarms among rows.
+
+    Rows that wait by themselves may be either: what they have beyond the share granted to anomalies is false.
+    """
+    lately = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _LATELY)
+    false = max(0.0, 1 - _GRANTED / lately) if lately > 0 else 0.0
+    miss = rows.alarm.astype(float) - settings.delta
+    step = _STEP * settings.delta * float(np.sum(miss[rows.counted]) + false * np.sum(miss[alone]))
+    level = float(np.clip(state.level - step, _LOWEST * settings.delta, min(_HIGHEST * settings.delta, 0.5)))
+    return replace(state, level=level, alone=lately)

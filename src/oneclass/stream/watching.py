@@ -1,0 +1,73 @@
+"""A call with rows, as a function: what a stream knew, what it knows then, and what it said."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from .feedback import doubt
+from .learning import begin, judged, learn
+from .memory import Memory, Vector
+from .state import Settings, State
+from .verdict import Opening, Verdict
+
+__all__ = ["last_time", "opened", "watched"]
+
+#: Rows that are judged by one machine, at most.
+_LONGEST = 1024
+
+
+def watched(
+    settings: Settings, known: State, detector: Any, X: Vector, time: Vector | None, told: Vector
+) -> tuple[State, Any, Verdict]:
+    """Judge rows, learn those that are believed, and say what was said of them."""
+    state, losses, labels = known, [], []
+    for a in range(0, len(X), _LONGEST):
+        block = slice(a, a + _LONGEST)
+        state, features = judged(state, X[block], None if time is None else time[block], told[block])
+        new = state.pending[-len(X[block]) :]
+        losses.append(new.loss)
+        labels.append(np.where(new.alarm, -1, 1))
+        if detector is not None:
+            detector, state = _detected(copy.deepcopy(detector), state, new)
+        if len(state.pending) >= settings.every:
+            state = learn(settings, state, features)
+    events = tuple(event for event in state.events if event.number >= known.n_events)
+    rows = np.arange(known.seen, state.seen)
+    return state, detector, Verdict(rows, -np.concatenate(losses), np.concatenate(labels), events)
+
+
+def opened(
+    settings: Settings, known: Opening | None, X: Vector, time: Vector | None, told: Vector
+) -> tuple[State | Opening, Verdict]:
+    """Begin with two rows or more, or with single ones as soon as they make a block; till then all rows are normal."""
+    alone = known is not None or len(X) < 2
+    opening = Opening(X, np.full(len(X), np.nan) if time is None else time, told)
+    if known is not None:
+        parts = zip(vars(known).values(), vars(opening).values(), strict=True)
+        opening = Opening(*(np.concatenate(pair) for pair in parts))
+    n = len(opening.X)
+    verdict = Verdict(np.arange(n - len(X), n), np.zeros(len(X)), np.ones(len(X), dtype=int), ())
+    normal = np.where(np.isnan(opening.told), 1.0, opening.told)
+    if n < (settings.every if alone else 2) or np.count_nonzero(normal) < 2:
+        return opening, verdict
+    state = begin(settings, opening.X, opening.time if settings.forgetting.clock else None, normal)
+    return doubt(settings, state, np.flatnonzero(opening.told == 1)), verdict
+
+
+def last_time(known: State | Opening | None) -> float:
+    """When the last row came."""
+    if isinstance(known, State):
+        return float(known.pending.time[-1]) if len(known.pending) else known.now
+    return -np.inf if known is None else float(known.time[-1])
+
+
+def _detected(detector: Any, state: State, rows: Memory) -> tuple[Any, State]:
+    """A detector of river after the p-values of rows, and the stream with an event if it found a change."""
+    found = False
+    for p in state.calibration.p_value(rows.loss).tolist():
+        detector.update(p)
+        found = found or bool(detector.drift_detected)
+    return detector, state.with_event("shift", rows.number, 0.0) if found else state
