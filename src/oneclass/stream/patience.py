@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ..core.kernels import Kernel, Radial
+from ..core.kernels import Kernel
 from .memory import Memory, Vector
 
 __all__ = [
@@ -177,7 +177,8 @@ def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Vector) -> Vector
 
 def _nearness(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
     """Larger for rows that are more similar: distances, where a kernel has some, cost less and tell far rows apart."""
-    return np.asarray(-kernel.distances(Z, known) if isinstance(kernel, Radial) else kernel(Z, known))
+    distances = getattr(kernel, "distances", None)
+    return np.asarray(kernel(Z, known) if distances is None else -distances(Z, known))
 
 
 def trusted_rows(memory: Memory) -> Vector:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core.features import NystromMap
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..engines import InMemory
@@ -52,6 +53,11 @@ def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
     plan, _ = plan_through(
         settings.recipe, InMemory(X, w), settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
+    features = plan.map
+    if isinstance(features, NystromMap) and features.whitening is None:
+        # Orthonormal features keep regressions of one plan's on another's well posed, and have a penalty that every
+        # block's solve finds done.
+        plan = replace(plan, map=NystromMap.of(plan.kernel, features.landmarks, whiten=True))
     return plan, plan.moments(X, w)
 
 
