@@ -84,11 +84,11 @@ def attacked(rng: np.random.Generator, length: int) -> tuple[Rows, Rows]:
     return X, anomaly | kind
 
 
-SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Rows]], float]] = {
-    "a sensor ages": (ageing, 140),
-    "an abrupt change": (changed, 140),
-    "a new mode": (new_mode, 140),
-    "a burst of 120 rows": (burst, 140),
+SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Rows]], str | float]] = {
+    "a sensor ages": (ageing, "prompt"),
+    "an abrupt change": (changed, "prompt"),
+    "a new mode": (new_mode, "prompt"),
+    "a burst of 120 rows": (burst, "prompt"),
     "an attack of 1,000 rows, patience 1,500": (attack, 1500),
 }
 
