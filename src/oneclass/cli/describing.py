@@ -31,6 +31,6 @@ def info(model: str, as_json: bool) -> None:
     if known.calibration_ is not None:
         low, high = known.interval(alpha=detector.delta)
         fields |= {"delta": detector.delta, "held_out": float(known.calibration_.total), "rate_95": [low, high]}
-    plan = f"\n{known.plan_}" if isinstance(known, library.TableDetector) else ""
+    plan = f"\n{known.plan_.table()}" if isinstance(known, library.TableDetector) else ""
     said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
     say(fields, as_json, "\n".join(said) + plan)

@@ -16,6 +16,7 @@ __all__ = ["fit"]
 
 #: Rows up to which a table is fitted whole, exactly; beyond, from chunks with landmarks.
 _WHOLE = 5_000
+_OVERRULE = "Overrule with --column NAME=KIND: number, category, date, clock or drop."
 
 
 @click.command()
@@ -59,4 +60,8 @@ def fit(
         model.save(output)
     rows = int(model.calibration_.total) if model.calibration_ is not None else None
     fields = {"model": output, "method": method, "rows": rows, "columns": plan_rows(model)}
-    say(fields, as_json, f"{model.plan_}\n{output}: {method} of {rows} rows, or groups of them, delta={delta:g}")
+    say(
+        fields,
+        as_json,
+        f"{model.plan_.table()}\n{_OVERRULE}\n{output}: {method} of {rows} rows, or groups of them, delta={delta:g}",
+    )

@@ -104,14 +104,17 @@ class ColumnPlan:
         return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
 
     def __repr__(self) -> str:
+        return f"{self.table()}\nOverrule with columns={{name: {' | '.join(map(repr, KINDS))}}}."
+
+    def table(self) -> str:
+        """Every column, what it was taken for, why, and what is made of it, as text."""
         rows = [("column", "taken for", "because", "made of it")]
         for column in self.columns:
             parts = column.parts
             shown = ", ".join(parts[:4]) + f", ... ({len(parts)})" * (len(parts) > 4)
             rows.append((str(column.name), column.kind, column.why, shown))
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
-        lines = ["  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows]
-        return "\n".join([*lines, f"Overrule with columns={{name: {' | '.join(map(repr, KINDS))}}}."])
+        return "\n".join("  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows)
 
     def encode(self, X: Any, *, owner: str = "ColumnPlan", training: bool = False) -> Matrix:
         """The table as a matrix of numbers, one column for each of `made`."""
