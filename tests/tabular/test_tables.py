@@ -245,6 +245,20 @@ def test_words_among_numbers_are_gaps_when_asked():
     assert model.encode(table)[-1, 1] > 0
 
 
+def test_new_rows_are_coded_as_training_rows(model):
+    table = visits(400, 0)
+    coded = model.encode(table)
+    np.testing.assert_array_equal(coded, model.plan_.encode(table, owner="", training=True))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_categories_as_common_as_each_other_keep_the_rate(seed):
+    rng = np.random.default_rng(seed)
+    train, fresh = (pd.DataFrame({"x": rng.normal(size=n), "kind": rng.choice(list("abc"), n)}) for n in (200, 2000))
+    rejected = np.mean(TableDetector(VAAKELM(delta=0.05)).fit(train).predict(fresh) == -1)
+    assert rejected < 0.1  # this model's own rate, with more than 99 % confidence
+
+
 def test_groups_by_name_are_groups_by_hand():
     table = visits(80, 0).assign(patient=np.arange(80) // 4)
     by_name = TableDetector(KNNDetector()).fit(table, groups="patient")

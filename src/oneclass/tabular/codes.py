@@ -36,7 +36,7 @@ class NumberCode:
         """What is made of the column."""
         return ("", "missing") if self.gap else ("",)
 
-    def encode(self, cells: Cells, *, training: bool) -> Matrix:
+    def encode(self, cells: Cells) -> Matrix:
         """One row of numbers for each cell."""
         values: Any = np.full(len(cells.gaps), np.nan) if cells.numbers is None else cells.numbers
         gaps = np.isnan(values)
@@ -65,13 +65,17 @@ class CategoryCode:
         """What is made of the column."""
         return (*(f"is {_say(level)}" for level in self.levels[1 : self.shown]), "rarity")
 
-    def encode(self, cells: Cells, *, training: bool) -> Matrix:
-        """One row of numbers for each cell; a training row does not count itself among those like it."""
+    def encode(self, cells: Cells) -> Matrix:
+        """One row of numbers for each cell.
+
+        A training row does not count itself among those like it. No more does a new row count all of them: where values
+        are about as common as each other, one row more or less would set all new rows apart from those of the fit.
+        """
         place = {level: i for i, level in enumerate(self.levels)}
         words = cells.as_words()
         codes = np.array([place.get(word, -1) for word in words.levels], dtype=np.intp)[words.codes]
-        counts = np.array([*self.counts, 0.0])[codes] - (training & (codes >= 0))
-        rarity = np.log((self.total - training + 0.5) / (counts + 0.5))
+        others = np.maximum(np.array([*self.counts, 0.0])[codes] - 1, 0)
+        rarity = np.log((self.total - 0.5) / (others + 0.5))
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
 
     def restore(self, Z: Matrix) -> list[Any]:
@@ -103,7 +107,7 @@ class DateCode:
         made += ["hour sin", "hour cos"] * self.hour
         return (*made, "missing") if self.gap else tuple(made)
 
-    def encode(self, cells: Cells, *, training: bool) -> Matrix:
+    def encode(self, cells: Cells) -> Matrix:
         """One row of numbers for each cell; a gap has the middle of every circle."""
         n = len(cells.gaps)
         times: Any = np.full(n, "NaT", dtype="datetime64[us]") if cells.times is None else cells.times

@@ -124,7 +124,7 @@ class ColumnPlan:
         parts, fresh = [], []
         for column in self.used:
             cells = self._cells(column, table[column.name], owner, training)
-            parts.append(column.code.encode(cells, training=training))  # type: ignore[union-attr]
+            parts.append(column.code.encode(cells))  # type: ignore[union-attr]
             if _is_watched(column):
                 fresh.append(_unknown(column, cells))
         if fresh:

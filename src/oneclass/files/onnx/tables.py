@@ -57,7 +57,7 @@ def _category(code: CategoryCode, cells: Tensor) -> Tensor:
     """The row of a table that has one for each value, and one more for those never seen; a gap is empty."""
     levels = [*code.levels, object()]  # which no value equals
     words = Words(np.array([*levels, None], dtype=object)[:-1], np.arange(len(levels)))
-    rows = code.encode(Cells("words", words=words), training=False)
+    rows = code.encode(Cells("words", words=words))
     keys = ["" if level is None else level for level in code.levels]
     places = cells.do("LabelEncoder", domain="ai.onnx.ml", keys_strings=keys, values_int64s=list(range(len(keys))),
                       default_int64=len(keys))  # fmt: skip
