@@ -121,3 +121,22 @@ def test_shells_complete_commands():
     done = subprocess.run([sys.executable, "-m", "oneclass"], env=os.environ | asked, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "_ONECLASS_COMPLETE" in done.stdout
+
+
+def test_every_kind_of_model_is_described(folder, run):
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    machine = oneclass.VAAKELM(delta=0.1, approximation=oneclass.Nystrom(10)).fit(X)
+    models = {
+        "machine": machine,
+        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X),
+        "stream": oneclass.Stream(window=100).partial_fit(X),
+        "table": oneclass.TableDetector(oneclass.PCADetector(delta=0.1)).fit(X),
+    }
+    for name, model in models.items():
+        model.save(f"{name}.oneclass")
+        code, out, _ = run(f"info {name}.oneclass --json")
+        said = json.loads(out)
+        assert (code, said["kind"]) == (0, type(model).__name__)
+        if name != "stream":
+            assert (said["delta"], said["rate_95"]) == (0.1, [*model.interval(0.1)])
+    assert said["columns"][0] == {"name": 0, "kind": "number", "why": "numbers"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,13 +25,19 @@ def info(model: str, as_json: bool) -> None:
       oneclass info model.oneclass
     """
     known = library.load(model)
-    kind, detector = type(known).__name__, getattr(known, "detector_", known)
-    fields = {"kind": kind, "detector": repr(detector), "bytes": Path(model).stat().st_size}
+    detector = known.detector_ if isinstance(known, library.TableDetector) else known
+    fields: dict[str, Any] = {
+        "kind": type(known).__name__,
+        "detector": " ".join(repr(detector).split()),
+        "bytes": Path(model).stat().st_size,
+    }
     if isinstance(known, library.TableDetector):
         fields["columns"] = plan_rows(known)
-    if known.calibration_ is not None:
-        low, high = known.interval(alpha=detector.delta)
-        fields |= {"delta": detector.delta, "held_out": float(known.calibration_.total), "rate_95": [low, high]}
+    if isinstance(known, library.Stream):
+        fields["rows"] = known.n_seen_
+    elif known.calibration_ is not None:
+        fitted = getattr(detector, "best_estimator_", detector)
+        fields |= {"delta": fitted.delta, "held_out": float(known.calibration_.total), "rate_95": [*known.interval()]}
     plan = f"\n{known.plan_.table()}" if isinstance(known, library.TableDetector) else ""
     said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
     say(fields, as_json, "\n".join(said) + plan)
