@@ -37,12 +37,13 @@ class Event:
         The time of the last of them, by the stream's clock.
     kind : str
         ``"strange"``: most rows of a stretch are alarms, and wait. ``"change"``: a world that replaced the old one was
-        adopted. ``"mode"``: a kind of rows beside the old ones was adopted. ``"wider"``: scattered rows around the old
+        adopted, maybe on trial. ``"mode"``: a kind of rows beside the old ones was adopted. ``"wider"``: scattered rows around the old
         ones were adopted. ``"shift"``: the test of change rejected. ``"forgotten"``: an adoption was taken back.
     rows : tuple of int
         Numbers of the rows that it is about.
     evidence : float
-        Rows in excess of what anomalies may take (`Patience`), or the logarithm of the test's wealth.
+        Rows in excess of what anomalies may take (`Patience`), the logarithm of the odds of a trial, or that of the
+        test's wealth.
     columns : tuple of Moved
         Columns that moved most, the first the farthest.
     """
