@@ -37,8 +37,9 @@ class Event:
         The time of the last of them, by the stream's clock.
     kind : str
         ``"strange"``: most rows of a stretch are alarms, and wait. ``"change"``: a world that replaced the old one was
-        adopted, maybe on trial. ``"mode"``: a kind of rows beside the old ones was adopted. ``"wider"``: scattered rows around the old
-        ones were adopted. ``"shift"``: the test of change rejected. ``"forgotten"``: an adoption was taken back.
+        adopted, maybe on trial. ``"mode"``: a kind of rows beside the old ones was adopted. ``"wider"``: scattered rows
+        around the old ones were adopted. ``"shift"``: the test of change rejected. ``"forgotten"``: an adoption was
+        taken back.
     rows : tuple of int
         Numbers of the rows that it is about.
     evidence : float
