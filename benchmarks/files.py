@@ -64,7 +64,7 @@ def latency() -> None:
     n = 200 if QUICK else 1000
     X, x = rows(n), rows(1, seed=1)
     models = {
-        f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive"),
+        f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=None),
         f"VAAKELM, exact, {n:,} rows, reconstruction": VAAKELM(sigma="mean", loss="reconstruction"),
         "VAAKELM, 200 landmarks, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=Nystrom(200)),
         "VAAKELM, the same, RBF on z-scores": VAAKELM(
@@ -114,7 +114,7 @@ def models() -> None:
     n = 500 if QUICK else 5000
     body = []
     cases = {
-        f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive"),
+        f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=None),
         "VAAKELM, 500 landmarks": VAAKELM(sigma="mean", approximation=Nystrom(500)),
         "OCRF, 100 trees": oneclass.OCRF(),
         "KNNDetector": KNNDetector(),

@@ -42,7 +42,7 @@ def gemm_rate(n: int = 12288) -> float:
 
 def exact(n: int, rate: float, **params: object) -> list[str]:
     X = torch.randn(n, 20, dtype=torch.float64, device="cuda")
-    machine = AAKELM(loss="reconstruction", **params)
+    machine = AAKELM(loss="reconstruction", approximation=None, **params)
     machine.fit(X[:8192])
     t = seconds(lambda: machine.fit(X), 2 if n <= 60_000 else 1)
     alarms = float((machine.predict(torch.randn(20_000, 20, dtype=torch.float64, device="cuda")) < 0).double().mean())

@@ -1,7 +1,7 @@
-"""Fits of up to a million rows: growth, the bare cost, peers, memory, accuracy, and two Dask workers against one.
+"""Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
 
 Each comparison is made in one run; a fit runs in a process of its own so that its peak memory is its own. Writes the
-tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large growth accuracy dask.
+tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large accuracy dask.
 """
 
 from __future__ import annotations
@@ -57,19 +57,12 @@ def nystroem_sgd(X: np.ndarray) -> None:
     make_pipeline(Nystroem(gamma=1 / 72, n_components=M, random_state=0), SGDOneClassSVM(random_state=0)).fit(X)
 
 
-def ocsvm(X: np.ndarray) -> None:
-    from sklearn.svm import OneClassSVM
-
-    OneClassSVM(nu=0.05).fit(X)
-
-
 RUNS: dict[str, Callable[[np.ndarray], None]] = {
     "bare kernel and Gram": bare,
     "AAKELM, reconstruction": ours,
     "VAAKELM, reconstruction": lambda X: ours(X, "VAAKELM"),
     "VAAKELM, predictive": lambda X: ours(X, "VAAKELM", "predictive"),
     "Nystroem + SGDOneClassSVM": nystroem_sgd,
-    "OneClassSVM": ocsvm,
 }
 
 
@@ -91,8 +84,7 @@ def one(name: str, n: int) -> None:
 
 
 def large(n: int = 1_000_000) -> None:
-    names = [name for name in RUNS if name != "OneClassSVM"]
-    found = {name: apart(name, n) for name in names}
+    found = {name: apart(name, n) for name in RUNS}
     base = found["bare kernel and Gram"]["s"]
     peer = found["Nystroem + SGDOneClassSVM"]["s"]
     body = [
@@ -101,35 +93,6 @@ def large(n: int = 1_000_000) -> None:
     ]
     head = [f"{n:,} rows x {D}, m = {M:,}", "seconds", "over bare", "times faster than the pipeline", "peak GB"]
     _write("large", markdown(head, body))
-
-
-def growth(sizes: tuple[int, ...] = (10_000, 30_000, 50_000, 100_000, 300_000, 1_000_000)) -> None:
-    names = ("AAKELM, reconstruction", "VAAKELM, predictive", "OneClassSVM")
-    # A support vector machine of 300,000 rows would take a quarter of an hour.
-    found = {name: {n: apart(name, n)["s"] for n in sizes if name != names[-1] or n <= 100_000} for name in names}
-    slopes = {
-        name: np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0] for name, times in found.items()
-    }
-    body = [[f"{n:,}", *(f"{found[name][n]:.2f}" if n in found[name] else "" for name in names)] for n in sizes]
-    body.append(["slope of log time", *(f"{slopes[name]:.2f}" for name in names)])
-    _write("growth", markdown(["rows", *(f"{name}, s" for name in names)], body))
-    _draw(found, slopes)
-
-
-def _draw(found: dict[str, dict[int, float]], slopes: dict[str, float]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for (name, times), marker in zip(found.items(), "os^", strict=True):
-        label = f"{name}{'' if name == 'OneClassSVM' else f', m = {M:,}'} (slope {slopes[name]:.2f})"
-        axes.loglog(list(times), list(times.values()), marker=marker, label=label)
-    axes.set(xlabel="training rows", ylabel="seconds to fit", title=f"Time to fit rows of {D} features, one run")
-    axes.grid(True, which="major", alpha=0.3)
-    axes.legend()
-    figure.savefig(PAGE.with_name("growth.png"), dpi=120)
 
 
 Task = tuple[np.ndarray, np.ndarray, np.ndarray]  # targets to learn, rows to judge, their labels
@@ -144,7 +107,7 @@ def accuracy() -> None:
     for group, tasks in groups().items():
         found = []
         for train, test, truth in tasks:
-            fits = [VAAKELM().fit(train)]
+            fits = [VAAKELM(approximation=None).fit(train)]
             fits += [VAAKELM(approximation=Nystrom(M), sigma=s).fit(train) for s in (fits[0].sigma_, "local")]
             found.append([roc_auc_score(truth, fit.score_samples(test)) for fit in fits])
         sizes = sorted(len(train) for train, *_ in tasks)
@@ -221,7 +184,7 @@ def _write(name: str, table: str) -> None:
 
 
 def main() -> None:
-    parts = {"large": large, "growth": growth, "accuracy": accuracy, "dask": dask}
+    parts = {"large": large, "accuracy": accuracy, "dask": dask}
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -216,10 +216,23 @@ def test_auto_fits_exactly_while_it_can_and_says_what_it_chose(
     np.testing.assert_array_equal(model.score_samples(fresh), same.score_samples(fresh))
 
 
-def test_chunks_without_a_choice_are_fitted_by_landmarks(machine, rows):
-    for approximation in (None, "auto"):
-        model = machine(approximation=approximation, C=8.0, sigma="mean").fit_chunks([rows])
-        assert model.approximation_ == Nystrom(1000)
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # of copies
+@pytest.mark.parametrize("approximation", [None, "auto"])
+def test_chunks_mean_by_auto_what_rows_in_memory_do(machine, copied, fresh, approximation, monkeypatch):
+    params = {"approximation": approximation, "C": 8.0, "sigma": "mean", "delta": 0.1}
+    chunks = np.array_split(copied, [5, 40])
+    model = machine(**params).fit_chunks(chunks)
+    assert model.approximation_ is None
+    assert_same(model, machine(**params).fit(copied), fresh, 1e-9)
+    monkeypatch.setattr(approximate, "_EXACT_ROWS", 71)
+    assert machine(**params).fit_chunks(chunks).approximation_ == Nystrom(1000)
+
+
+@pytest.mark.parametrize("kind", [VOCKELM, VAAKELM])
+def test_auto_is_exact_where_nothing_else_is_possible(kind, rows, monkeypatch):
+    monkeypatch.setattr(approximate, "_EXACT_ROWS", 59)
+    assert kind(variance=np.eye(60)).fit(rows).approximation_ is None
+    assert kind().fit(rows).approximation_ == Nystrom(1000)
 
 
 @pytest.mark.parametrize("value", ["nystrom", 100, Nystrom, True, 0.5], ids=repr)

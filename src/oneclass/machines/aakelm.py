@@ -45,11 +45,11 @@ class AAKELM(AutoAssociative):
     confidence : float in (0, 1), optional
         Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
         that is to be sure of it rejects less.
-    approximation : None, "auto", Nystrom or Fourier, default=None
-        None fits exactly, in time n³ and memory n²; `fit_chunks` and Dask collections, which cannot, take
-        ``Nystrom(1000)`` then. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but
-        for the losses of up to a million rows. ``"auto"`` is exact up to 10,000 rows if they fit in memory, and
-        ``Nystrom(1000)`` beyond.
+    approximation : "auto", None, Nystrom or Fourier, default="auto"
+        ``"auto"`` fits exactly up to 5,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
+        beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
+        ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
+        a million rows.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -108,7 +108,7 @@ class AAKELM(AutoAssociative):
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        approximation: Any = None,
+        approximation: Any = "auto",
         device: Any = None,
         random_state: Any = None,
     ) -> None:

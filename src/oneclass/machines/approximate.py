@@ -13,7 +13,7 @@ import numpy as np
 from ..contract.kernels import is_precomputed
 from ..contract.memory import available_bytes
 from ..core.approximation import Approximation, Nystrom
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array, namespace, on_host
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
@@ -28,7 +28,8 @@ from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
-from .exact import Check, Fit, losses_of
+from .choices import is_matrix
+from .exact import Check, Fit, fit_exactly, losses_of
 
 __all__ = [
     "Approximation",
@@ -48,8 +49,8 @@ Ranked = tuple[Array, Array]
 
 _log = logging.getLogger("oneclass")
 
-#: Rows above which "auto" does not fit exactly: about a minute on one core.
-_EXACT_ROWS = 10_000
+#: Rows above which "auto" does not fit exactly: a few seconds on one core, half a second on a GPU.
+_EXACT_ROWS, _EXACT_DEVICE_ROWS = 5_000, 30_000
 #: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
 #: multiply-adds; two rows a landmark are as good as more.
 _CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
@@ -87,8 +88,12 @@ def chunk_approximation(machine: Any) -> Approximation:
 
 
 def _fits_exactly(machine: Any, X: Array) -> bool:
-    n = X.shape[0]
-    return is_precomputed(machine) or (n <= _EXACT_ROWS and 8 * 3 * n * n < available_bytes(X))
+    return is_precomputed(machine) or is_matrix(machine.variance) or _is_quick(int(X.shape[0]), X)
+
+
+def _is_quick(n: int, like: Array) -> bool:
+    """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
+    return n <= (_EXACT_ROWS if on_host(like) else _EXACT_DEVICE_ROWS) and 8 * 3 * n * n < available_bytes(like)
 
 
 def fit_through(
@@ -100,13 +105,20 @@ def fit_through(
     seed: int,
     check: Check,
     groups: Groups | None = None,
+    exact: bool = False,
 ) -> Fit:
     """The machine with explicit features of the rows of an engine; `check` may refuse their columns.
 
     Rows of `groups`, which must be in memory, are held out together; of an engine whose chunks bring the keys of their
-    groups along, folds of whole groups are.
+    groups along, folds of whole groups are. Without groups the fit may be `exact` if the rows are few: then the sample
+    holds all of them, and copies as weights.
     """
-    plan, survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
+    survey = _surveyed(engine, approximation, seed)
+    rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
+    if exact and survey.groups is None and n <= survey.sample.size and _is_quick(n, rows):
+        fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=check)
+        return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
+    plan = _planned(recipe, survey, approximation, seed, check)
     if survey.groups is not None:
         if not survey.groups.alone:
             return _fit_by_folds(plan, survey, survey.groups, engine, decision)
@@ -207,14 +219,22 @@ def plan_through(
     check: Check,
 ) -> tuple[Plan, Survey]:
     """Survey the rows of an engine, then choose scaling, kernel, C, features and clusters."""
+    survey = _surveyed(engine, approximation, seed)
+    return _planned(recipe, survey, approximation, seed, check), survey
+
+
+def _surveyed(engine: Engine, approximation: Approximation, seed: int) -> Survey:
     size = _choosing_rows(approximation) + _SAMPLE_ROWS
-    survey = engine.total(partial(Survey.of, size=size, seed=seed), "survey")
+    return engine.total(partial(Survey.of, size=size, seed=seed), "survey")
+
+
+def _planned(recipe: Recipe, survey: Survey, approximation: Approximation, seed: int, check: Check) -> Plan:
     check(survey.columns, survey.n_rows)
     with on_one_thread(approximation.m, survey.sample.rows):
-        return _planned(recipe, survey, approximation, seed), survey
+        return _chosen(recipe, survey, approximation, seed)
 
 
-def _planned(recipe: Recipe, survey: Survey, approximation: Approximation, seed: int) -> Plan:
+def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: int) -> Plan:
     choosing, rows, w = _choosing_rows(approximation), survey.sample.rows, survey.sample.weights
     n = min(choosing, rows.shape[0])
     few = slice(0, min(_CHOOSING_ROWS, n))

@@ -28,6 +28,7 @@ from ..core.kernels import Radial
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
+from ..core.solve import DualModel
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import with_labels
@@ -153,9 +154,9 @@ class KernelMachine(OneClassClassifier):
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
         The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
-        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. With
-        ``approximation=None``, as with ``"auto"``, the machine takes ``Nystrom(1000)``, and says so in
-        `approximation_`: an exact fit needs all rows at once.
+        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. Where
+        ``approximation="auto"`` would fit exactly, so do chunks without groups, read once; else, and with None too,
+        they take ``Nystrom(1000)``, and `approximation_` says so: an exact fit needs all rows at once.
 
         Parameters
         ----------
@@ -209,6 +210,7 @@ class KernelMachine(OneClassClassifier):
         kept: Array | None = None,
         stayed: Stayed | None = None,
     ) -> Self:
+        exact = approximation is None and not isinstance(self.approximation, Approximation)
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
         with self._naming(recipe):
@@ -220,6 +222,7 @@ class KernelMachine(OneClassClassifier):
                 seed=seed_of(self),
                 check=self._checking(header, recipe),
                 groups=groups,
+                exact=exact,
             )
         return self._keep_fit(fit, header, decision, approximation=approximation, kept=kept, stayed=stayed)
 
@@ -272,7 +275,7 @@ class KernelMachine(OneClassClassifier):
             kernel_=plan.kernel,
             C_=plan.C,
             signal_=machine.signal,
-            approximation_=approximation,
+            approximation_=None if isinstance(machine.model, DualModel) else approximation,
             device_=self.device,
             kept_columns_=kept if is_precomputed(self) else None,
             **fitted,

@@ -43,11 +43,11 @@ class OCKELM(KernelMachine):
         that is to be sure of it rejects less.
     r : float, default=1.0
         Output that normal rows should have; not 0.
-    approximation : None, "auto", Nystrom or Fourier, default=None
-        None fits exactly, in time n³ and memory n²; `fit_chunks` and Dask collections, which cannot, take
-        ``Nystrom(1000)`` then. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but
-        for the losses of up to a million rows. ``"auto"`` is exact up to 10,000 rows if they fit in memory, and
-        ``Nystrom(1000)`` beyond.
+    approximation : "auto", None, Nystrom or Fourier, default="auto"
+        ``"auto"`` fits exactly up to 5,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
+        beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
+        ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
+        a million rows.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -99,7 +99,7 @@ class OCKELM(KernelMachine):
         threshold: str = "loo",
         confidence: float | None = None,
         r: float = 1.0,
-        approximation: Any = None,
+        approximation: Any = "auto",
         device: Any = None,
         random_state: Any = None,
     ) -> None:

@@ -56,11 +56,11 @@ class VAAKELM(AutoAssociative):
         what the paper prints (model_SV).
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
-    approximation : None, "auto", Nystrom or Fourier, default=None
-        None fits exactly, in time n³ and memory n²; `fit_chunks` and Dask collections, which cannot, take
-        ``Nystrom(1000)`` then. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but
-        for the losses of up to a million rows. ``"auto"`` is exact up to 10,000 rows if they fit in memory, and
-        ``Nystrom(1000)`` beyond.
+    approximation : "auto", None, Nystrom or Fourier, default="auto"
+        ``"auto"`` fits exactly up to 5,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
+        beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
+        ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
+        a million rows.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -125,7 +125,7 @@ class VAAKELM(AutoAssociative):
         n_clusters: int = 5,
         centring: str = "own",
         variance_weight: float = 1.0,
-        approximation: Any = None,
+        approximation: Any = "auto",
         device: Any = None,
         random_state: Any = None,
     ) -> None:

@@ -1,0 +1,100 @@
+"""The default fit against the bare cost of its own kernel, in processor time on one thread.
+
+Bare is what cannot be left out: kernel blocks by SciPy's city-block distances and `exp`, then one Cholesky
+factorisation and one solve; with landmarks their Gram matrix too. Writes the tables of docs/speed.md.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from _table import markdown, write_between_markers
+from oneclass import VAAKELM, Nystrom
+
+PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
+D, M = 20, 1000
+EXACT, MANY = (300, 1000, 3000, 8000), (10_000, 50_000, 200_000)
+
+
+def rows(n: int) -> np.ndarray:
+    """Rows of a mixture of five Gaussians."""
+    rng = np.random.default_rng(n)
+    centres = 2 * np.random.default_rng(0).normal(size=(5, D))
+    return centres[rng.integers(0, 5, n)] + rng.normal(size=(n, D))
+
+
+def kernel(X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
+    """Values of the default kernel, in blocks that stay in a core's cache."""
+    step = max(1, 2**18 // len(Y))
+    for a in range(0, len(X), step):
+        K = cdist(X[a : a + step], Y, "cityblock")
+        K *= -1 / (1.2 * D)
+        np.exp(K, out=out[a : a + step])
+
+
+def solve(G: np.ndarray, T: np.ndarray) -> None:
+    """Weights by one factorisation."""
+    G[np.diag_indices_from(G)] += 1 / 8
+    cho_solve(cho_factor(G.T, overwrite_a=True, check_finite=False), T, check_finite=False)
+
+
+def bare_exact(X: np.ndarray) -> None:
+    """All pairs of rows, and their system."""
+    K = np.empty((len(X), len(X)))
+    kernel(X, X, K)
+    solve(K, X)
+
+
+def bare_landmarks(X: np.ndarray) -> None:
+    """All rows with all landmarks, and the normal equations."""
+    landmarks, G, FT = X[:M].copy(), np.zeros((M, M)), np.zeros((M, D))
+    for a in range(0, len(X), 8192):
+        F = np.empty((min(8192, len(X) - a), M))
+        kernel(X[a : a + 8192], landmarks, F)
+        G += F.T @ F
+        FT += F.T @ X[a : a + 8192]
+    solve(G, FT)
+
+
+def medians(runs: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+    """Median processor time of each, interleaved."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.process_time()
+            run()
+            times[name].append(time.process_time() - start)
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def line(n: int, bare: Callable[[np.ndarray], None], rounds: int, **params: object) -> list[str]:
+    """Bare seconds, and the ratios of fits with either threshold."""
+    X = rows(n)
+    fits = {rule: VAAKELM(threshold=rule, **params) for rule in ("train", "loo")}
+    runs = {"bare": lambda: bare(X)} | {rule: lambda model=model: model.fit(X) for rule, model in fits.items()}
+    found = medians(runs, rounds=rounds)
+    return [f"{n:,}", f"{found['bare']:.3f}", *(f"{found[rule] / found['bare']:.2f}" for rule in fits)]
+
+
+def main() -> None:
+    threadpool_limits(1)
+    rounds = int(sys.argv[1]) if sys.argv[1:] else 5
+    exact = [line(n, bare_exact, max(1, min(rounds, 3 * 8000 // n)), approximation=None) for n in EXACT]
+    many = [line(n, bare_landmarks, max(1, min(rounds, 3 * 50_000 // n)), approximation=Nystrom(M)) for n in MANY]
+    for name, body, kind in (("fit-cost", exact, "exact"), ("landmark-cost", many, f"m = {M:,}")):
+        table = markdown([f"rows (d = {D}), {kind}", "bare, s", 'threshold="train"', 'threshold="loo"'], body)
+        print(table, flush=True)
+        write_between_markers(PAGE, name, table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Time to fit and to score from a thousand to a million rows: the default beside what scikit-learn offers.
+
+Processor time on one thread; a method stops where its next size would take longer than `PATIENCE` by its growth so far.
+Writes the table of docs/scale.md and the plot beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import IsolationForest
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import SGDOneClassSVM
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import OneClassSVM
+from threadpoolctl import threadpool_limits
+
+from _table import markdown, write_between_markers
+from oneclass import VAAKELM
+
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+SIZES = (1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+D, SCORED, PATIENCE = 20, 1000, 45.0
+Found = dict[str, dict[int, tuple[float, float]]]
+
+
+class OneNN:
+    """The distance to the nearest training row."""
+
+    def fit(self, X: np.ndarray) -> OneNN:
+        """Index the rows."""
+        self.index = NearestNeighbors(n_neighbors=1).fit(X)
+        return self
+
+    def score_samples(self, Z: np.ndarray) -> np.ndarray:
+        """Minus the distances."""
+        return -self.index.kneighbors(Z)[0][:, 0]
+
+
+def pipeline() -> Any:
+    return make_pipeline(
+        Nystroem(gamma=1 / 72, n_components=1000, random_state=0), SGDOneClassSVM(nu=0.05, random_state=0)
+    )
+
+
+METHODS: dict[str, Callable[[], Any]] = {
+    "VAAKELM": VAAKELM,
+    "OneClassSVM": lambda: OneClassSVM(nu=0.05),
+    "Nystroem + SGDOneClassSVM": pipeline,
+    "IsolationForest": lambda: IsolationForest(random_state=0),
+    "1-NN": OneNN,
+}
+
+
+def rows(n: int, seed: int) -> np.ndarray:
+    """Rows of a mixture of five Gaussians."""
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(99).normal(0, 3, (5, D))
+    return centres[rng.integers(5, size=n)] + rng.normal(size=(n, D))
+
+
+def seconds(run: Callable[[], object]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def too_long(times: dict[int, tuple[float, float]], n: int) -> bool:
+    """Whether the next size would try one's patience, if time grows on as it did between the last two."""
+    if len(times) < 2:
+        return False
+    (a, before), (b, last) = list(times.items())[-2:]
+    slope = max(0.0, float(np.log(max(last) / max(before)) / np.log(b / a)))
+    return max(last) * (n / b) ** slope > PATIENCE
+
+
+def measure() -> Found:
+    fresh = rows(SCORED, 2)
+    found: Found = {name: {} for name in METHODS}
+    for n in SIZES:
+        X = rows(n, 1)
+        for name, make in METHODS.items():
+            if not too_long(found[name], n) and (not found[name] or max(found[name]) == SIZES[SIZES.index(n) - 1]):
+                model = make()
+                fit = seconds(lambda model=model, X=X: model.fit(X))
+                model.score_samples(fresh[:2])
+                found[name][n] = fit, seconds(lambda model=model: model.score_samples(fresh))
+                print(name, n, *(f"{t:.3f}" for t in found[name][n]), flush=True)
+    return found
+
+
+def draw(found: Found) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+    labels = ("seconds to fit", f"seconds to score {SCORED:,} rows")
+    for part, (axes, what) in enumerate(zip(panels, labels, strict=True)):
+        for (name, times), marker in zip(found.items(), "os^Dv", strict=True):
+            axes.loglog(list(times), [t[part] for t in times.values()], marker=marker, label=name)
+        axes.set(xlabel="training rows", ylabel=what)
+        axes.grid(True, which="major", alpha=0.3)
+    panels[0].legend()
+    figure.savefig(PAGE.with_name("growth.png"), dpi=110)
+
+
+def main() -> None:
+    threadpool_limits(1)
+    found = measure()
+    body = [
+        [f"{n:,}", *(f"{times[n][0]:.2f} / {times[n][1]:.2f}" if n in times else "" for times in found.values())]
+        for n in SIZES
+    ]
+    table = markdown(["rows", *(f"{name}, s" for name in found)], body)
+    print(table)
+    write_between_markers(PAGE, "growth", table)
+    draw(found)
+
+
+if __name__ == "__main__":
+    main()
