@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, device, namespace, ones, to_numpy
+from .features import NystromMap
 from .machine import Machine
 from .plan import Survey
 from .sample import row_keys
@@ -32,18 +33,20 @@ class OwnLandmarks:
     def of(cls, machine: Machine, survey: Survey) -> OwnLandmarks | None:
         """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies."""
         sample, model = survey.sample, machine.model
+        if not isinstance(model, PrimalModel) or not isinstance(model.map, NystromMap):
+            return None
         # With its copies left, a row is known as well as before; of all rows the others are landmarks enough, and so
         # they are where they span what a landmark does.
-        rows = machine.plan.nearest(sample.rows)
-        if not isinstance(model, PrimalModel) or not _NEGLIGIBLE * survey.n_rows < len(rows) <= model.width:
+        if not _NEGLIGIBLE * survey.n_rows < model.map.width <= model.width:
             return None
+        rows = machine.plan.nearest(sample.rows)
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
         if not len(chosen) or len(rows) == sample.rows.shape[0]:
             return None
         keys, owners = np.unique(to_numpy(sample.keys)[rows[chosen]], return_inverse=True)
         every = len(chosen) == len(rows)
-        found = Landmarks.of(model, owners) if every else Landmarks.of(model, _filled(owners, chosen, rows), chosen)
-        return None if found is None else cls(keys, sample.seed, found)
+        own = Landmarks.of(model, owners) if every else Landmarks.of(model, _filled(owners, chosen, rows), chosen)
+        return None if own is None else cls(keys, sample.seed, own)
 
     def without(self, machine: Machine, X: Array, w: Array | None, losses: Array) -> Array:
         """Held-out losses of rows, those of landmarks by machines that have not these either."""
