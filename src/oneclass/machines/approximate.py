@@ -13,7 +13,7 @@ import numpy as np
 from ..contract.kernels import is_precomputed
 from ..contract.memory import available_bytes
 from ..core.approximation import Approximation, Nystrom
-from ..core.arrays import Array, namespace, on_host
+from ..core.arrays import Array, is_foreign, namespace, on_host
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
@@ -93,7 +93,8 @@ def _fits_exactly(machine: Any, X: Array) -> bool:
 
 def _is_quick(n: int, like: Array) -> bool:
     """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
-    return n <= (_EXACT_ROWS if on_host(like) else _EXACT_DEVICE_ROWS) and 8 * 3 * n * n < available_bytes(like)
+    away = is_foreign(like) and not on_host(like)  # a search asks about tables too
+    return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and 8 * 3 * n * n < available_bytes(like)
 
 
 def fit_through(
