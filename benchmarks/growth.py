@@ -107,7 +107,7 @@ def draw(found: Found) -> None:
             axes.loglog(list(times), [t[part] for t in times.values()], marker=marker, label=name)
         axes.set(xlabel="training rows", ylabel=what)
         axes.grid(True, which="major", alpha=0.3)
-    panels[0].legend()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
     figure.savefig(PAGE.with_name("growth.png"), dpi=110)
 
 

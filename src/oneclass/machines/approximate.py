@@ -49,8 +49,8 @@ Ranked = tuple[Array, Array]
 
 _log = logging.getLogger("oneclass")
 
-#: Rows above which "auto" does not fit exactly: a few seconds on one core, half a second on a GPU.
-_EXACT_ROWS, _EXACT_DEVICE_ROWS = 5_000, 30_000
+#: Rows above which "auto" does not fit exactly: a second on one core, half of one on a GPU.
+_EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
 #: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
 #: multiply-adds; two rows a landmark are as good as more.
 _CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
