@@ -34,11 +34,12 @@ def drifting():
     ids=["window", "half-life"],
 )
 def test_a_stream_from_a_file_goes_on_as_if_it_had_never_stopped(aakelm, drifting, tmp_path, settings):
-    stream, loaded = Stream(aakelm, on_event=id, **settings).fit(drifting[:200]), []
+    stream, loaded, tried = Stream(aakelm, on_event=id, **settings).fit(drifting[:200]), [], []
     for stop in (217, 530, 610, 888):
         fed(stream, drifting[:stop], 19)
         stream.save(tmp_path / "stream.oneclass")
         loaded.append(oneclass.load(tmp_path / "stream.oneclass"))
+        tried.append(stream.state_.trial is not None)
         for one in loaded:
             fed(one, drifting[:stop], 19)
     for one in (stream, *loaded):
@@ -48,6 +49,7 @@ def test_a_stream_from_a_file_goes_on_as_if_it_had_never_stopped(aakelm, driftin
         assert one.events_ == stream.events_
         assert one.on_event is None
     assert {"strange", "change"} <= {event.kind for event in stream.events_}
+    assert any(tried) == ("patience" not in settings)
 
 
 def test_a_stream_with_a_detector_of_another_library_is_not_saved(aakelm, drifting, tmp_path):
