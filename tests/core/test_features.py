@@ -49,6 +49,16 @@ def test_what_lies_outside_is_what_the_projection_leaves(xp, kernel, whiten):
         assert outside(ROWS + 1000.0) == pytest.approx(np.ones(40))
 
 
+def test_coordinates_by_the_factor_of_the_penalty_are_orthonormal(xp, kernel):
+    map = NystromMap.of(kernel, xp.asarray(LANDMARKS), whiten=False).whitened()
+    F = map(xp.asarray(ROWS))
+    assert map.triangular
+    assert map.whitened() is map
+    assert_agree(to_numpy(map.penalty), np.eye(12), 0)
+    assert_agree(F @ F.T, projected(kernel, ROWS), 1e-9)
+    assert map(xp.asarray(ROWS[:0])).shape == (0, 12)
+
+
 def test_landmarks_that_say_the_same_are_whitened_into_fewer_directions(xp):
     twice = xp.asarray(np.vstack([LANDMARKS, LANDMARKS, LANDMARKS[:3] + 1e-12]))
     map = NystromMap.of(RBF(sigma=1.5), twice, whiten=True)

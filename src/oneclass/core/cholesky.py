@@ -19,6 +19,7 @@ __all__ = [
     "inverse_of_factored",
     "product_squares",
     "solve_lower",
+    "times_upper",
     "trace_of_solved",
 ]
 
@@ -119,6 +120,14 @@ def product_squares(F: Array, L: Array) -> Array:
     xp = namespace(L)
     half = F @ xp.tril(L)
     return xp.sum(half * half, axis=1)
+
+
+def times_upper(F: Array, R: Array) -> Array:
+    """``F R`` for an upper triangular `R`, at half the work where the library can; may overwrite `F`."""
+    if isinstance(F, np.ndarray) and F.size:
+        (trmm,) = get_blas_funcs(("trmm",), (R, F))
+        return trmm(1.0, R.T, F.T, side=0, lower=1, overwrite_b=1).T
+    return F @ R
 
 
 def cho_solve(L: Array, B: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from .arrays import Array, blocks, device, namespace
-from .cholesky import SingularSystemError, diagonal_of_inverse, factor, solve_lower
+from .cholesky import SingularSystemError, diagonal_of_inverse, factor, solve_lower, times_upper
 from .kernels import RBF, Kernel
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
@@ -58,6 +58,7 @@ class NystromMap:
     landmarks: Array
     whitening: Array | None = None
     L: Array | None = None
+    triangular: bool = False  # whether the whitening is
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
@@ -83,6 +84,14 @@ class NystromMap:
                 return plain
         return cls.of(kernel, landmarks, whiten=True)
 
+    def whitened(self) -> NystromMap:
+        """The same functions in orthonormal coordinates, by the factor of the penalty where there is one."""
+        if self.L is None:
+            return self
+        xp = namespace(self.L)
+        unit = xp.eye(self.L.shape[0], dtype=self.L.dtype, device=device(self.L))
+        return NystromMap(self.kernel, self.landmarks, solve_lower(self.L, unit).T, triangular=True)
+
     @property
     def rounding(self) -> float:
         """Rounding that inverting the penalty makes of ``k(z, z)``: more where others say almost all of a landmark."""
@@ -99,7 +108,9 @@ class NystromMap:
         F = xp.empty((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
         for a, b in blocks(Z.shape[0], m, Z):
             F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
-        return F if self.whitening is None else F @ self.whitening
+        if self.whitening is None:
+            return F
+        return times_upper(F, self.whitening) if self.triangular else F @ self.whitening
 
     def outside(self, Z: Array, F: Array) -> Array:
         """``k(z, z)`` less its projection on the landmarks."""

@@ -53,11 +53,10 @@ def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
     plan, _ = plan_through(
         settings.recipe, InMemory(X, w), settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
-    features = plan.map
-    if isinstance(features, NystromMap) and features.whitening is None:
+    if isinstance(plan.map, NystromMap):
         # Orthonormal features keep regressions of one plan's on another's well posed, and have a penalty that every
         # block's solve finds done.
-        plan = replace(plan, map=NystromMap.of(plan.kernel, features.landmarks, whiten=True))
+        plan = replace(plan, map=plan.map.whitened())
     return plan, plan.moments(X, w)
 
 
