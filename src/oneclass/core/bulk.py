@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, blocks, device, namespace, ones, to_numpy
+from .arrays import Array, blocks, city_block, device, namespace, ones, to_numpy
 from .bandwidth import bandwidth
 from .calibration import benjamini_hochberg
 from .kernels import Laplacian
@@ -35,8 +35,14 @@ _COMPARED = 4096
 _NOTHING = 1e-300
 #: Share of the distances below which a scale is rounding.
 _ROUNDING = 1e-9
-#: Shares of the bulk between which its tail is fitted; what lies further out may be anything.
-_MIDDLE, _EDGE = 0.5, 0.9
+#: Shares of the bulk between which its tail is fitted: from the middle on, and near the edge. What lies further out may
+#: be anything.
+_MIDDLE, _NEAR, _EDGE = 0.5, 0.8, 0.9
+#: Scale of the tail at the least, in spreads of the distances: in one dimension a bulk falls faster than its tail.
+_SLOWEST = 0.65
+#: Rows whose distances tell the spread; the share of these distances that rows of one kind have, and the factor from
+#: their spread to that of all if there is one normal column.
+_SPREAD_ROWS, _ONE_KIND, _FROM_ONE_KIND = 512, 0.25, 8.5
 #: Share of the rows, the remotest ones, that the first judge does not see: more than a clump of outliers has, less than
 #: a kind of normal rows.
 _UNSEEN_AT_FIRST = 0.15
@@ -50,7 +56,8 @@ def remoteness(
 ) -> Numbers:
     """``-log mean_j k(x_i, x_j)`` of each row over the rows `kept`, itself and its group left out.
 
-    Features are tamed by the rows kept unless they are not to be `scaled`; groups weigh the same.
+    Features are tamed by the rows kept unless they are not to be `scaled`; groups weigh the same. As a distance, and in
+    spreads of the distances between the rows kept, their variance over their mean.
     """
     xp, n = namespace(X), X.shape[0]
     number = np.arange(n) if groups is None else groups
@@ -69,7 +76,24 @@ def remoteness(
     for a, b in blocks(n, 2 * len(chosen), X):
         apart = xp.astype(own[a:b, None] != others[None, :], xp.float64)
         masses.append((apart * kernel(X[a:b, :], rows)) @ w / xp.clip(apart @ w, min=_NOTHING))
-    return np.asarray(-np.log(np.maximum(to_numpy(xp.concat(masses)), _NOTHING)))
+    unit = float(kernel.sigma) / _spread(rows)
+    return np.asarray(-unit * np.log(np.maximum(to_numpy(xp.concat(masses)), _NOTHING)))
+
+
+def _spread(rows: Array) -> float:
+    """Variance over mean of the city-block distances: the scale of their tail if they are gamma distributed.
+
+    Where kinds of rows are far apart, that of the rows of a kind is less, and is taken.
+    """
+    some = rows[:: max(1, rows.shape[0] // _SPREAD_ROWS), :]
+    distances = np.sort(to_numpy(city_block(some, some))[np.triu_indices(some.shape[0], 1)])
+    near = distances[: max(1, int(_ONE_KIND * len(distances)))]
+    spread = _dispersion(distances)
+    return (spread if rows.shape[1] == 1 else min(spread, _FROM_ONE_KIND * _dispersion(near))) or 1.0
+
+
+def _dispersion(x: Numbers) -> float:
+    return float(x.var() / x.mean()) if len(x) and x.mean() else 0.0
 
 
 def p_values_by_tail(
@@ -78,21 +102,29 @@ def p_values_by_tail(
     """P-values of distances against those of the `bulk`, whose far end, past the share `edge`, may itself be odd.
 
     Up to the edge they are ranks. Further out they fall like ``(1 + x / (r s))^-r``, x the distance from the edge: what
-    an exponential tail predicts that is known from r rows, those between the middle of the bulk and the edge, and from
-    how many are further out. Rows of weight `beyond` more are out there, and a share of the rows is `independent`.
+    an exponential tail predicts that is known from r rows, those between the middle of the bulk and the edge or, where
+    the tail gets slower, those near the edge, and from how many are further out. Rows of weight `beyond` more are out
+    there, and a share of the rows is `independent`.
     """
     ranked = np.sort(bulk)
     n, total = len(ranked), len(ranked) + beyond
-    low, high = int(_MIDDLE * edge / _EDGE * (n - 1)), int(edge * (n - 1))
+    high = int(edge * (n - 1))
     ranks = (1 + total - np.searchsorted(ranked, distances, side="left")) / (1 + total)
-    gaps = ranked[low + 1 : high + 1] - ranked[low]
-    known = independent * len(gaps)
-    scale = (gaps.sum() + (total - high - 1) * gaps[-1]) / len(gaps) if len(gaps) else 0.0
+    starts = (int(share * edge / _EDGE * (n - 1)) for share in (_MIDDLE, _NEAR))
+    (scale, known), (slower, _) = (_fitted_tail(ranked, low, high, total) for low in starts)
+    scale = max(scale, slower)
     outside = (total - high) / (1 + total)
     if scale <= _ROUNDING * np.abs(ranked).max():  # the rows say nothing of a tail
         return np.asarray(np.maximum(ranks, outside))
-    further = np.maximum(distances - ranked[high], 0) / scale
-    return np.where(further > 0, outside * np.exp(-known * np.log1p(further / known)), ranks)
+    r = independent * known
+    further = np.maximum(distances - ranked[high], 0) / max(scale, _SLOWEST)
+    return np.where(further > 0, outside * np.exp(-r * np.log1p(further / r)), ranks)
+
+
+def _fitted_tail(ranked: Numbers, low: int, high: int, total: float) -> tuple[float, int]:
+    """Scale of an exponential tail from a place on, known up to another, and from how many rows it is known."""
+    gaps = ranked[low + 1 : high + 1] - ranked[low]
+    return (float((gaps.sum() + (total - high - 1) * gaps[-1]) / len(gaps)), len(gaps)) if len(gaps) else (0.0, 0)
 
 
 @dataclass(frozen=True)
