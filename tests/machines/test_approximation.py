@@ -196,7 +196,7 @@ def test_the_random_state_draws_the_features(rows, fresh, approximation):
         ({"_EXACT_ROWS": 59}, Nystrom(1000), "Nystrom(m=1000, landmarks='leverage') for 60 rows"),
         ({"_EXACT_ROWS": 60}, None, "an exact fit for 60 rows"),
         (
-            {"available_bytes": lambda like: 3 * 8 * 60 * 60},
+            {"has_room": lambda need, like: need < 3 * 8 * 60 * 60},
             Nystrom(1000),
             "Nystrom(m=1000, landmarks='leverage') for 60 rows",
         ),

@@ -10,7 +10,10 @@ import array_api_compat
 
 from ..core.arrays import Array, namespace
 
-__all__ = ["available_bytes", "check_matrix_fits"]
+__all__ = ["available_bytes", "check_matrix_fits", "has_room"]
+
+#: Bytes that are there, as to ask the system takes as long as a small fit's arithmetic.
+_TRIFLE = 2**22
 
 
 def available_bytes(like: Array) -> int:
@@ -43,12 +46,17 @@ def _host_bytes() -> int:
     return max(0, min(bounds))
 
 
+def has_room(need: int, like: Array) -> bool:
+    """Whether an allocation beside `like` finds room."""
+    return need <= _TRIFLE or need <= available_bytes(like)
+
+
 def check_matrix_fits(estimator: Any, X: Array, *, copies: int) -> None:
     """Room for the kernel matrix of rows `X`, as many times as a fit needs it."""
     n = X.shape[0]
     need = copies * n * n * namespace(X).finfo(X.dtype).bits // 8
-    free = available_bytes(X)
-    if need > free:
+    if not has_room(need, X):
+        free = available_bytes(X)
         raise MemoryError(
             f"{type(estimator).__name__}: an exact fit of {n:,} rows needs about {need / 1e9:,.1f} GB for its kernel "
             f"matrix, but {free / 1e9:,.1f} GB are free; use approximation=Nystrom(1000), or fewer rows"

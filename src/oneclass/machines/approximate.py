@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..contract.kernels import is_precomputed
-from ..contract.memory import available_bytes
+from ..contract.memory import has_room
 from ..core.approximation import Approximation, Nystrom
 from ..core.arrays import Array, is_foreign, namespace, on_host
 from ..core.bandwidth import looks_at_pairs
@@ -94,7 +94,7 @@ def _fits_exactly(machine: Any, X: Array) -> bool:
 def _is_quick(n: int, like: Array) -> bool:
     """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
     away = is_foreign(like) and not on_host(like)  # a search asks about tables too
-    return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and 8 * 3 * n * n < available_bytes(like)
+    return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and has_room(8 * 3 * n * n, like)
 
 
 def fit_through(
