@@ -21,7 +21,7 @@ __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows"
 
 Matrix = NDArray[Any]
 
-_EXACT = "exact: the loss is a sum over the columns, and these are its parts"
+_EXACT = "exact: the loss is a sum over the columns, and shares go by its parts, large ones tamed"
 _SUBSTITUTED = (
     "measured by substitution: what the loss falls by when the expected value takes the column's place, and what it "
     "rises by when the column's value is put into a row of expected values, halved and added"

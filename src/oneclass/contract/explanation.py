@@ -64,7 +64,7 @@ class Explanation:
     index : array of shape (n_rows,)
         Labels of the rows: those of a data frame, else their places.
     exact : bool
-        Whether the loss is a sum over the columns and these are its parts; else parts are measured by substitution.
+        Whether the loss is a sum over the columns, whose parts shares go by; else parts are measured by substitution.
     method : str
         How parts were found, in words.
     neighbours : array of shape (n_rows, k, n_columns) or None
