@@ -21,7 +21,7 @@ $(VENV)/.all: pyproject.toml
 demo: $(VENV)/.base
 	$(BIN)/python -m examples.demo
 
-# The transcript of `oneclass demo` in the docs, made by the command itself.
+# The transcripts of `oneclass demo` in README and docs, made by the command itself.
 transcript: $(VENV)/.all
 	$(BIN)/python -m examples.transcript
 

@@ -1,4 +1,4 @@
-"""Put what `oneclass demo` shows into docs/from_a_file.md, between its marks: python -m examples.transcript."""
+"""Put what `oneclass demo` shows into README and docs/from_a_file.md, between marks: python -m examples.transcript."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "from_a_file.md"
+HERE = Path(__file__).parents[1]
+PAGES = (HERE / "README.md", HERE / "docs" / "from_a_file.md")
 
 
 def main() -> None:
-    """Run the demo and replace the transcript."""
+    """Run the demo and replace its transcripts."""
     demo = [sys.executable, "-m", "oneclass", "demo"]
     said = subprocess.run(demo, capture_output=True, text=True, check=True).stdout
     marked = f"<!-- demo -->\n```\n{said.strip()}\n```\n<!-- /demo -->"
-    PAGE.write_text(re.sub(r"<!-- demo -->.*<!-- /demo -->", lambda _: marked, PAGE.read_text(), flags=re.S))
+    for page in PAGES:
+        page.write_text(re.sub(r"<!-- demo -->.*<!-- /demo -->", lambda _: marked, page.read_text(), flags=re.S))
 
 
 if __name__ == "__main__":
