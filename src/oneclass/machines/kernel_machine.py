@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..contract.base import OneClassClassifier, decision_of
+from ..contract.base import decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import column_of, read_groups, without_groups
 from ..contract.independence import warn_if_dependent
@@ -24,11 +24,9 @@ from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_nu
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.groups import Groups, OneGroupError
-from ..core.kernels import Radial
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
-from ..core.solve import DualModel
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import with_labels
@@ -37,6 +35,7 @@ from .approximate import Approximation, choose_approximation, chunk_approximatio
 from .choices import recipe_of, seed_of
 from .exact import Check, Fit, early_answers, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
+from .going_on import GoesOn, published
 
 __all__ = ["AutoAssociative", "KernelMachine"]
 
@@ -44,7 +43,7 @@ __all__ = ["AutoAssociative", "KernelMachine"]
 _FEW_ROWS = 30
 
 
-class KernelMachine(OneClassClassifier):
+class KernelMachine(GoesOn):
     """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
 
     C: float | str
@@ -260,25 +259,15 @@ class KernelMachine(OneClassClassifier):
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
         if decision.held_out and decision.delta >= fit.calibration.smallest_budget and not is_precomputed(self):
             self._warn_of_few_rows(int(fit.calibration.total), plan.scaler.centre.shape[0])
-        fitted = {"sigma_": float(plan.kernel.sigma)} if isinstance(plan.kernel, Radial) else {}
-        if machine.labels is not None:
-            fitted["labels_"] = machine.labels
         return self._keep(
             header,
             threshold,
             fit.calibration,
             None if fit.held_out is None else replace(fit.held_out, learnt=kept),
             decision_=decision,
-            machine_=machine,
-            model_=machine.model,
-            scaler_=plan.scaler,
-            kernel_=plan.kernel,
-            C_=plan.C,
-            signal_=machine.signal,
-            approximation_=None if isinstance(machine.model, DualModel) else approximation,
             device_=self.device,
             kept_columns_=kept if is_precomputed(self) else None,
-            **fitted,
+            **published(machine, approximation),
         )
 
     def _warn_of_few_rows(self, n: int, d: int) -> None:
@@ -309,10 +298,12 @@ class KernelMachine(OneClassClassifier):
         return expected_of(self.machine_, rows)
 
     def _kept_rows(self) -> Array | None:
-        return kept_rows(self.machine_)
+        return self.stream_._kept_rows() if "stream_" in vars(self) else kept_rows(self.machine_)
 
     def _read(self, X: Any) -> Array:
         rows = super()._read(X)
+        if "stream_" in vars(self):
+            return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
         rows = rows if self.device_ is None else to_device(rows, self.device_)
         return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
 

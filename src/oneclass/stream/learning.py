@@ -76,7 +76,8 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         if found is not None:
             return replace(adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence), trial=None)
         state = on_trial(settings, patience, state) if state.trial is None else _tried(settings, patience, state, came)
-    return renew(settings, state) if due(settings, state, before) else state
+    surprised = bool(np.any(came.alarm & (came.trust > 0)))
+    return renew(settings, state) if due(settings, state, before, surprised=surprised) else state
 
 
 def _tried(settings: Settings, patience: Patience, state: State, rows: Memory) -> State:

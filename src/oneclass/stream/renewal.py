@@ -28,12 +28,13 @@ _LOOK = 100
 _NEGLIGIBLE = 1e-6
 
 
-def due(settings: Settings, state: State, before: float) -> bool:
+def due(settings: Settings, state: State, before: float, *, surprised: bool) -> bool:
     """Whether the plan no longer fits: twice the rows it was made by are known, or the world has moved under it.
 
-    Worth a look every so many rows, of which `before` were learned when the last ones came.
+    Worth a look every so many rows, of which `before` were learned when the last ones came, and when the stream was
+    surprised by rows that it was told to learn: what alarms is as a rule out of the plan's reach.
     """
-    if state.weight > 4 * _LOOK and state.learned // _LOOK == before // _LOOK:
+    if not surprised and state.weight > 4 * _LOOK and state.learned // _LOOK == before // _LOOK:
         return False
     if settings.forgetting.half_life is None and settings.forgetting.window is None and not _is_whole(state):
         return False
