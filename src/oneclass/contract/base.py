@@ -419,13 +419,16 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
             p = [] if calibration is None else [calibration.p_value(-scores, tail)]
             return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
 
-        score, *p, label = to_numpy(self._answer(X, columns)).T
+        score, *p, label = to_numpy(self._answer(X, columns, offset)).T
         return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
 
-    def _finite_losses(self, rows: Array) -> Array:
-        """Losses, of which those that overflowed, of rows beyond all measure, are the largest number."""
+    def _finite_losses(self, rows: Array, threshold: float | None = None) -> Array:
+        """Losses, of which those that overflowed, of rows beyond all measure, are the largest number.
+
+        With a threshold they may be rounded where they are on no other side of it.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._losses(rows)
+            found = self._losses(rows) if threshold is None else self._rounded_losses(rows, threshold)
         xp = namespace(found)
         return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
 
@@ -433,9 +436,15 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
         """Whether the loss of each row is at most the threshold."""
         return self._finite_losses(rows) <= threshold
 
-    def _answer(self, X: Any, verb: Callable[[Array], Array]) -> Array:
-        """What `verb` makes of the scores of the rows."""
-        return self._of_rows(X, lambda rows: verb(-self._finite_losses(rows)))
+    def _rounded_losses(self, X: Array, threshold: float) -> Array:
+        """Losses of many rows; a subclass may round them where that saves much."""
+        return self._losses(X)
+
+    def _answer(self, X: Any, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
+        """What `verb` makes of the scores of the rows, for labels by this offset or that of the fit."""
+        self._check_fitted()
+        threshold = -(self.offset_ if offset is None else offset)
+        return self._of_rows(X, lambda rows: verb(-self._finite_losses(rows, threshold)))
 
     def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""

@@ -15,6 +15,7 @@ __all__ = [
     "cho_solve",
     "cholesky",
     "diagonal_of_inverse",
+    "explained",
     "factor",
     "inverse_of_factored",
     "product_squares",
@@ -102,13 +103,24 @@ def factor(build: Callable[[], Array]) -> Array:
     )
 
 
-def solve_lower(L: Array, B: Array) -> Array:
-    """``L^-1 B`` for a lower triangular `L`, of which a shorter `B` takes the first rows and columns."""
+def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
+    """``L^-1 B`` for a lower triangular `L`, of which a shorter `B` takes the first rows and columns.
+
+    May `overwrite` a `B` that is stored by columns.
+    """
     n = B.shape[0]
     if isinstance(L, np.ndarray):
         (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
-        return trtrs(L.T[:, :n], B, lower=False, trans=1)[0]
+        return trtrs(L.T[:, :n], B, lower=False, trans=1, overwrite_b=overwrite)[0]
     return solve_triangular(L[:n, :n], B, upper=False)
+
+
+def explained(L: Array, F: Array) -> Array:
+    """``f' (L L')^-1 f`` of each row f of `F`, worked out in the precision of `L`."""
+    xp = namespace(F)
+    rounded = xp.astype(F, L.dtype, copy=False)
+    half = solve_lower(L, rounded.T, overwrite=rounded is not F).T
+    return xp.astype(xp.vecdot(half, half), F.dtype, copy=False)
 
 
 def product_squares(F: Array, L: Array) -> Array:

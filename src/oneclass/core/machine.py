@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from .loss import contributions, loss
 from .moments import Moments
 from .plan import Plan
 from .recipe import Recipe
+from .single import SinglePrecision
 from .solve import DualModel, PrimalModel, TrainingRows, solve_dual, solve_primal
 from .threshold import RULES, Decision, Ranks
 
@@ -20,6 +23,10 @@ __all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
 
 #: Parts of the training rows to ask before all of them, and the fewest that are worth it.
 _PARTS, _FEWEST = (8, 4, 2), 128
+#: Training rows up to which a loss costs at most three times what a residual does, in double precision.
+_QUICK = 768
+#: Relative error of a loss by single precision above which it is worked out again, and how many may be.
+_TOLERANCE, _AGAIN = 1e-3, 0.25
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,47 @@ class Machine:
     def losses(self, Z: Array, features: Array | None = None) -> Array:
         """Loss of each row, whose features may be known."""
         return self.loss(*self.judge(Z, features))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
+
+    @cached_property
+    def single(self) -> SinglePrecision | None:
+        """The model in single precision, if it is one on the host for which that saves much."""
+        model = self.model
+        large = isinstance(model, DualModel) and self.answers_early and model.width > _QUICK
+        if not (large and isinstance(model.rows, np.ndarray) and model.rows.dtype == np.float64):  # type: ignore[union-attr]
+            return None
+        return SinglePrecision.of(model)  # type: ignore[arg-type]
+
+    def rounds_well(self, Z: Array) -> bool:
+        """Whether single precision tells the losses of most rows like these, of which few are enough."""
+        if self.single is None:
+            return False
+        _, found, slack = self._rounded(self.single, Z, self.model.features(Z))
+        return bool(np.mean(~(slack <= _TOLERANCE * found)) <= _AGAIN)
+
+    def rounded_losses(self, Z: Array, threshold: float) -> Array:
+        """Losses of host rows by single precision, each within `_TOLERANCE` of its value.
+
+        Those too close to the threshold to be sure of their side are worked out in double precision, as are those that
+        single precision does not tell so well.
+        """
+        single: Any = self.single
+        features = self.model.features(Z)
+        residuals, found, slack = self._rounded(single, Z, features)
+        rows = np.flatnonzero(~(slack <= np.minimum(_TOLERANCE * found, np.abs(found - threshold))))
+        if len(rows):
+            variance = self.model.uncertainty(Z[rows], features[rows]) / self.plan.C
+            found[rows] = self.loss(residuals[rows], variance)
+        return found
+
+    def _rounded(self, single: SinglePrecision, Z: Array, features: Array) -> tuple[Array, Array, Array]:
+        """Residuals of rows, their losses in single precision, and bounds on the error of these."""
+        residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
+        variance, error = single.uncertainty(self.model, Z, features)  # type: ignore[arg-type]
+        found = self.loss(residuals, variance / self.plan.C)
+        return residuals, found, self.loss(0 * residuals, error / self.plan.C)
 
     def early(self, Z: Array, threshold: float) -> Array:
         """+1 for rows whose loss is surely at most the threshold, -1 where it surely is not, else 0; for host rows.

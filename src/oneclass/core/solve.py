@@ -14,6 +14,7 @@ from .cholesky import (
     cho_solve,
     cholesky,
     diagonal_of_inverse,
+    explained,
     factor,
     inverse_of_factored,
     product_squares,
@@ -121,9 +122,11 @@ class DualModel:
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
         """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``; no less if `features` are of the first rows alone."""
-        half = solve_lower(self.factored, features.T)
-        explained = namespace(features).sum(half * half, axis=0)
-        return clipped(self.kernel.diagonal(Z) - explained, 0.0, math.inf) / self.ridge
+        return self.unknown(Z, explained(self.factored, features))
+
+    def unknown(self, Z: Array, known: Array) -> Array:
+        """C times what is left of ``k(z, z)``, of which this much is `known`."""
+        return clipped(self.kernel.diagonal(Z) - known, 0.0, math.inf) / self.ridge
 
 
 @dataclass(frozen=True)
@@ -168,8 +171,7 @@ class PrimalModel:
 
     def leverages(self, features: Array) -> Array:
         """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""
-        half = solve_lower(self.L, features.T).T
-        return namespace(features).vecdot(half, half)
+        return explained(self.L, features)
 
     def outside(self, Z: Array, features: Array) -> Array:
         """C times the prior variance of what the features do not reach."""
@@ -323,11 +325,11 @@ def _leave_groups(
             chosen = xp.astype(xp.arange(n, device=device(T))[:, None] == flat[None, :], T.dtype)
             half = xp.reshape(solve_lower(L, shrink @ chosen), (n, b - a, size))
             half = xp.permute_dims(half, (1, 2, 0))
-            inside, explained = shrink.inside(places), ridge * (half @ xp.matrix_transpose(half))
+            inside, less = shrink.inside(places), ridge * (half @ xp.matrix_transpose(half))
             left = xp.reshape(xp.take(w, flat), (b - a, size))
             # In this order: where a row's weight is all of S, nothing of it is rounded away.
-            E = xp.eye(size, dtype=T.dtype, device=device(T)) - inside * left[:, None, :] + explained * left[:, None, :]
-            found = leave(embedded, places, left, E, inside - explained, taken(T, places), taken(residuals, places))
+            E = xp.eye(size, dtype=T.dtype, device=device(T)) - inside * left[:, None, :] + less * left[:, None, :]
+            found = leave(embedded, places, left, E, inside - less, taken(T, places), taken(residuals, places))
             order.append(flat)
             held.append(xp.reshape(found[0], (-1, T.shape[1])))
             known.append(xp.reshape(found[1], (-1,)))

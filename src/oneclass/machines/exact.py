@@ -18,7 +18,10 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ..engines.threads import on_one_thread, spread
 
-__all__ = ["Check", "Fit", "early_answers", "fit_exactly", "in_blocks", "losses_of"]
+__all__ = ["Check", "Fit", "early_answers", "fit_exactly", "in_blocks", "losses_of", "rounded_losses_of"]
+
+#: Rows to score at once that are worth a second factor, in single precision, and how many of them say so.
+_MANY, _SOME = 128, 32
 
 #: May refuse columns, and their number of rows, once they are known.
 Check = Callable[[ColumnMoments, int], None]
@@ -73,6 +76,15 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
 def losses_of(machine: Machine, X: Array) -> Array:
     """Loss of each row."""
     return in_blocks(machine, X, machine.losses)
+
+
+def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
+    """Loss of each row as `Machine.rounded_losses` tell it, where there are many and most of them round well."""
+    if not isinstance(X, np.ndarray) or len(X) < _MANY or machine.single is None:
+        return losses_of(machine, X)
+    if not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
+        return losses_of(machine, X)
+    return in_blocks(machine, X, lambda Z: machine.rounded_losses(Z, threshold))
 
 
 def early_answers(machine: Machine, X: Array, threshold: float) -> Array | None:

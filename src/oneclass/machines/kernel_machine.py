@@ -33,7 +33,7 @@ from ..engines.chunks import with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
 from .choices import recipe_of, seed_of
-from .exact import Check, Fit, early_answers, fit_exactly, losses_of
+from .exact import Check, Fit, early_answers, fit_exactly, losses_of, rounded_losses_of
 from .explaining import expected_of, kept_rows, parts_of
 from .going_on import GoesOn, published
 
@@ -281,6 +281,9 @@ class KernelMachine(GoesOn):
 
     def _losses(self, X: Array) -> Array:
         return losses_of(self.machine_, X)
+
+    def _rounded_losses(self, X: Array, threshold: float) -> Array:
+        return rounded_losses_of(self.machine_, X, threshold)
 
     def _accepts(self, rows: Array, threshold: float) -> Array:
         early = early_answers(self.machine_, rows, threshold)
