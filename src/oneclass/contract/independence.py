@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from ..core.arrays import Array, to_numpy
-from ..core.dependence import FEWEST, crowding, decorrelation, succession, uniform_ranks
+from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
 from .notices import DependentRowsWarning, warn
 from .reading import Header, read_rows
 
@@ -28,7 +28,7 @@ def warn_if_dependent(estimator: Any, X: Array) -> None:
     n = X.shape[0]
     if n < FEWEST or get_tags(estimator).input_tags.pairwise:
         return
-    Z = uniform_ranks(np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64))
+    Z = centred_ranks(np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64))
     if not Z.shape[1]:
         return
     if (follows := succession(Z)) is not None:
@@ -106,7 +106,7 @@ def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
 
 
 def _decorrelation(rows: NDArray[Any] | None) -> int:
-    Z = np.empty((0, 0)) if rows is None else uniform_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
+    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
     if not Z.shape[1]:
         what = "a number of rows" if rows is None else "columns that are constant or sorted"
         raise ValueError(f"time_blocks: length must be given for {what}, got None")

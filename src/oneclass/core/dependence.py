@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from scipy.fft import next_fast_len
 from scipy.special import betaincinv
 
-__all__ = ["Crowding", "Succession", "autocorrelation", "crowding", "decorrelation", "succession", "uniform_ranks"]
+__all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowding", "decorrelation", "succession"]
 
 Float = NDArray[np.float64]
 
@@ -60,8 +60,8 @@ class Crowding:
     neighbours: int
 
 
-def uniform_ranks(X: NDArray[Any]) -> Float:
-    """Columns as ranks in (0, 1), ties at random; those that are sorted, a number or a date of the row, are left out.
+def centred_ranks(X: NDArray[Any]) -> Float:
+    """Columns as ranks about zero, ties at random; those that are sorted, a number or a date of the row, are left out.
 
     Of many columns some are drawn.
     """
@@ -69,26 +69,30 @@ def uniform_ranks(X: NDArray[Any]) -> Float:
     if X.shape[1] > _COLUMNS:
         X = X[:, rng.choice(X.shape[1], _COLUMNS, replace=False)]
     X = X[:, ~((X[1:] >= X[:-1]).all(axis=0) | (X[1:] <= X[:-1]).all(axis=0))]
-    order = np.lexsort((rng.random(X.shape), X), axis=0)
-    ranks = np.empty(X.shape)
-    np.put_along_axis(ranks, order, (np.arange(len(X))[:, None] + 0.5) / len(X), axis=0)
-    return ranks
+    columns = np.ascontiguousarray(X.T)
+    order = columns.argsort(axis=1)
+    ranked = np.take_along_axis(columns, order, axis=1)
+    tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
+    if tied.any():
+        order[tied] = np.lexsort((rng.random(X.shape).T[tied], columns[tied]), axis=1)
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, np.arange(len(X)) - (len(X) - 1) / 2, axis=1)
+    return ranks.T
 
 
 def autocorrelation(Z: Float) -> Float:
-    """Correlation of rows at every lag up to half their number, the mean over the columns of `Z`."""
+    """Correlation of rows at every lag up to half their number, the mean over the columns of `Z`, whose means are 0."""
     n = len(Z)
-    centred = Z - Z.mean(axis=0)
-    spectrum = np.fft.rfft(centred, 2 * n, axis=0)
-    sums = np.fft.irfft(np.sum(np.abs(spectrum) ** 2, axis=1), 2 * n)[: n // 2 + 1]
+    length = next_fast_len(n + n // 2, real=True)  # room for as many lags
+    spectrum = np.fft.rfft(Z, length, axis=0)
+    sums = np.fft.irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), length)[: n // 2 + 1]
     return np.asarray(sums / (n - np.arange(len(sums))) * (n / sums[0]))
 
 
 def succession(Z: Float) -> Succession | None:
     """The first lag at which rows are more alike than chance and harmlessness allow, if there is one."""
     n, found = len(Z), autocorrelation(Z)[1:]
-    centred = Z - Z.mean(axis=0)
-    scatter = centred.T @ centred
+    scatter = Z.T @ Z
     # Of rows in any order, to the first order in 1/n.
     deviation = np.linalg.norm(scatter) / np.trace(scatter) / np.sqrt(n - np.arange(1, len(found) + 1))
     lags = np.flatnonzero((found > _SURE * deviation) & (found > _ALIKE))
@@ -101,13 +105,16 @@ def crowding(Z: Float) -> Crowding | None:
     if d < 2:  # ranks are all as far apart
         return None
     asked = np.linspace(0, n - 1, min(n, _ASKED)).astype(int)
-    distances = cdist(Z[asked], Z, "sqeuclidean")
+    # Ranks are whole numbers or halves between them, so that these sums are exact. What is the same for all distances
+    # from a row does not change their order.
+    squares = np.einsum("ij,ij->i", Z, Z)
+    distances = (-2 * Z[asked]) @ Z.T
+    distances += squares
     distances[np.arange(len(asked)), asked] = np.inf
     k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
-    nearest = np.partition(distances, k - 1, axis=1)[:, k - 1]
-    tiny = np.finfo(float).tiny
-    steps = np.sort(np.diff(np.log(np.maximum(nearest, tiny)), axis=1) / 2, axis=0)
-    growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), tiny)
+    nearest = np.sort(np.partition(distances, k[-1] - 1, axis=1)[:, : k[-1]], axis=1)[:, k - 1]
+    steps = np.sort(np.diff(np.log(nearest + squares[asked, None]), axis=1) / 2, axis=0)
+    growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), np.finfo(float).tiny)
     dimension = _steps_in_one_dimension(len(k) - 1) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]
     dips = dimension[:-1] / further[1:]
@@ -126,7 +133,7 @@ def _steps_in_one_dimension(n: int) -> Float:
 
 
 def decorrelation(Z: Float) -> int:
-    """Rows after which the correlation of rows has fallen to a third, by their uniform ranks; at most half of them.
+    """Rows after which the correlation of rows has fallen to a third, by their centred ranks; at most half of them.
 
     The mean of rows that are alike is uncertain, which takes as much from correlations about it as a row has of it.
     """
