@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from oneclass.core.arrays import to_numpy
-from oneclass.core.clusters import assign, kmeans, one_hot
+from oneclass.core.clusters import Splits, assign, kmeans, lloyd, one_hot
 from oracle.comparison import assert_agree
 from oracle.equations import euclidean, repeat
 from oracle.problems import problems
@@ -33,6 +33,35 @@ def test_every_row_is_nearest_to_its_centre_and_every_centre_is_the_mean_of_its_
     for p in range(len(centres)):
         mine = labels == p
         assert_agree(centres[p], np.average(problem.X[mine], axis=0, weights=problem.w[mine]))
+
+
+@given(problem=problems(), k=st.integers(1, 4))
+def test_centres_come_with_the_clusters_that_they_make(xp, problem, k):
+    X, w = xp.asarray(problem.X), xp.asarray(problem.w)
+    centres, labels = lloyd(X, w, Splits(X, w).seeds(k))
+    np.testing.assert_array_equal(to_numpy(labels), to_numpy(assign(X, centres)))
+
+
+def principal_direction_of_a_cut(X, w, n_iter=30):
+    """The plain power method, normalised at every step, from the spreads and the skewness."""
+    centred = X - np.average(X, axis=0, weights=w)
+    norms = w * np.sqrt((centred**2).sum(axis=1))
+    v = np.sqrt(w @ centred**2) + norms @ centred
+    for _ in range(n_iter):
+        v = centred.T @ (w * (centred @ v))
+        v /= np.linalg.norm(v)
+    return centred @ v > 0
+
+
+@pytest.mark.parametrize("shape", [(60, 3), (30, 80), (81, 40)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_two_seeds_are_the_means_of_either_side_of_the_principal_direction(xp, shape, dtype):
+    rng = np.random.default_rng(3)
+    X, w = rng.exponential(size=shape), rng.integers(1, 4, shape[0]).astype(float)
+    side = principal_direction_of_a_cut(X, w)
+    expected = [np.average(X[s], axis=0, weights=w[s]) for s in (side, ~side)]
+    given = (xp.asarray(A.astype(dtype)) for A in (X, w))
+    np.testing.assert_allclose(to_numpy(Splits(*given).seeds(2)), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

@@ -9,11 +9,15 @@ first of equals is taken.
 
 from __future__ import annotations
 
-import math
+from functools import cache
+from typing import Any, NamedTuple, Self
 
-from .arrays import Array, blocks, device, namespace
+from .arrays import Array, Namespace, blocks, device, namespace
 
 __all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
+
+#: Steps of the power method between which a direction may lose length.
+_STEPS = 10
 
 
 def assign(Z: Array, centres: Array) -> Array:
@@ -38,22 +42,21 @@ def _nearest(rows: Array, lengths: Array, centres: Array) -> Array:
     halves = xp.sum(centres * centres, axis=1) / 2
     reach = xp.sqrt(2 * xp.max(halves))
     far = halves - rows @ centres.T
-    margin = _margin(rows, 0.75) * reach * (reach + lengths)
+    margin = _margin(xp, rows.dtype, 0.75) * reach * (reach + lengths)
     nearest = far <= (xp.min(far, axis=1) + margin)[:, None]
     return xp.argmax(xp.astype(nearest, xp.int8), axis=1)
 
 
-def kmeans(Z: Array, w: Array, n_clusters: int, *, splits: Splits | None = None, max_iter: int = 100) -> Array:
-    """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows).
+def kmeans(Z: Array, w: Array, n_clusters: int) -> Array:
+    """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows)."""
+    return lloyd(Z, w, Splits(Z, w).seeds(n_clusters))[0]
 
-    Calls for several numbers of clusters may share the `splits` of the rows.
+
+def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int = 100) -> tuple[Array, Array]:
+    """Move the centres to the means of the rows nearest to them until no row changes hands; drop those with no rows.
+
+    With the centres comes the nearest of them of each row.
     """
-    splits = splits or Splits(Z, w)
-    return lloyd(Z, w, splits.seeds(n_clusters), max_iter=max_iter)
-
-
-def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int) -> Array:
-    """Move the centres to the means of the rows nearest to them until no row changes hands; drop those with no rows."""
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)
     seen = _seen_from(origin, Z)
@@ -66,7 +69,7 @@ def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int) -> Array:
         before, labels = labels, _nearest(*seen, centres - origin)
         if centres.shape[0] == weight.shape[0] and bool(xp.all(labels == before)):
             break
-    return centres
+    return centres, labels
 
 
 def one_hot(labels: Array, k: int, like: Array) -> Array:
@@ -75,69 +78,91 @@ def one_hot(labels: Array, k: int, like: Array) -> Array:
     return xp.astype(labels[:, None] == xp.arange(k, device=device(labels), dtype=labels.dtype)[None, :], like.dtype)
 
 
+class _Part(NamedTuple):
+    """Some of the rows, also as they lie about their mean, and the sum of their squares there."""
+
+    rows: Array
+    w: Array
+    mean: Array
+    centred: Array
+    scatter: float
+
+    @classmethod
+    def of(cls, rows: Array, w: Array) -> Self:
+        xp = namespace(rows)
+        apart = rows - rows[:1, :]  # exactly zero for rows that coincide
+        total = xp.sum(w)
+        shift = (w @ apart) / total
+        mean, centred = rows[0, :] + shift, apart - shift
+        scatter = float(xp.sum(w @ (centred * centred)))
+        rounding = 100 * _margin(xp, rows.dtype, 2) * (scatter + float(total * (mean @ mean)))
+        return cls(rows, w, mean, centred, scatter if scatter > rounding else 0.0)
+
+    def cut(self) -> list[Self]:
+        """The rows on either side of the mean, along the principal direction; none where all are on one side."""
+        if self.scatter <= 0:
+            return []
+        xp = namespace(self.rows)
+        along = self.centred @ _principal_direction(self.centred, self.w, self.scatter)
+        margin = _margin(xp, self.rows.dtype, 0.5) * xp.max(xp.abs(along))
+        side = along > margin
+        if not bool(xp.any(side)):  # one row lies far on the other side
+            side = along >= -margin
+        if not 0 < int(xp.count_nonzero(side)) < side.shape[0]:
+            return []
+        return [self.of(self.rows[s], self.w[s]) for s in (side, ~side)]
+
+
 class Splits:
     """The rows cut in two again and again: the widest part at its mean, along its principal direction."""
 
     def __init__(self, Z: Array, w: Array) -> None:
-        self._parts = [_part(Z, w)]
-        self._seeds = [self._parts[0][2][None, :]]
+        self._parts = [_Part.of(Z, w)]
+        self._means = [[self._parts[0].mean]]
 
     def seeds(self, k: int) -> Array:
         """Means of the first `k` parts, or of as many as there can be."""
-        while len(self._seeds) < k and self._split():
-            self._seeds.append(namespace(self._parts[0][2]).stack([mean for _, _, mean, _ in self._parts]))
-        return self._seeds[min(k, len(self._seeds)) - 1]
+        while len(self._means) < k and self._split():
+            self._means.append([part.mean for part in self._parts])
+        means = self._means[min(k, len(self._means)) - 1]
+        return namespace(means[0]).stack(means)
 
     def _split(self) -> bool:
-        scatters = [scatter for *_, scatter in self._parts]
-        widest = next(p for p, s in enumerate(scatters) if s >= (1 - _margin(self._parts[0][0], 0.5)) * max(scatters))
-        rows, weight, mean, scatter = self._parts[widest]
-        if scatter <= 0:
-            return False
-        xp = namespace(rows)
-        along = (rows - mean) @ _principal_direction(rows - mean, weight)
-        margin = _margin(rows, 0.5) * xp.max(xp.abs(along))
-        side = along > margin
-        if not bool(xp.any(side)):  # one row lies far on the other side
-            side = along >= -margin
-        if bool(xp.all(side)) or not bool(xp.any(side)):
-            return False
-        self._parts[widest : widest + 1] = [_part(rows[s], weight[s]) for s in (side, ~side)]
-        return True
+        like = self._parts[0].rows
+        enough = (1 - _margin(namespace(like), like.dtype, 0.5)) * max(part.scatter for part in self._parts)
+        widest = next(p for p, part in enumerate(self._parts) if part.scatter >= enough)
+        halves = self._parts[widest].cut()
+        self._parts[widest : widest + 1] = halves or [self._parts[widest]]
+        return bool(halves)
 
 
-def _part(rows: Array, w: Array) -> tuple[Array, Array, Array, float]:
-    xp = namespace(rows)
-    apart = rows - rows[:1, :]  # exactly zero for rows that coincide
-    shift = (w @ apart) / xp.sum(w)
-    squares = xp.sum(w @ ((apart - shift) ** 2))
-    rounding = xp.finfo(rows.dtype).eps ** 2 * xp.sum(w @ (rows * rows)) * 100
-    return rows, w, rows[0, :] + shift, float(xp.where(squares > rounding, squares, xp.zeros_like(squares)))
-
-
-def _principal_direction(centred: Array, w: Array, *, n_iter: int = 30) -> Array:
+def _principal_direction(centred: Array, w: Array, scatter: float, *, n_iter: int = 30) -> Array:
+    """Where the power method leads to, from a start that no order of the rows or features changes; of any length."""
     xp = namespace(centred)
-    # The feature spreads are a start that no reordering of rows or features changes; the skewness breaks symmetry.
-    spreads = xp.sqrt(w @ (centred * centred))
-    norms = w * xp.sqrt(xp.sum(centred * centred, axis=1))
+    squares = centred * centred
+    # The feature spreads are such a start; the skewness breaks symmetry.
+    spreads = xp.sqrt(w @ squares)
+    norms = w * xp.sqrt(xp.sum(squares, axis=1))
     skewness = norms @ centred
-    noise = _margin(w, 0.5) * (norms @ xp.abs(centred))
+    noise = _margin(xp, w.dtype, 0.5) * (norms @ xp.abs(centred))
     skewness = xp.where(xp.abs(skewness) > noise, skewness, xp.zeros_like(skewness))
     # Both can be orthogonal to the direction sought: then a little of no direction in particular decides, not rounding.
     generic = xp.cos(xp.arange(1, centred.shape[1] + 1, dtype=centred.dtype, device=device(centred)))
-    v = spreads + skewness + _margin(w, 0.25) * xp.max(spreads) * generic
+    v = spreads + skewness + _margin(xp, w.dtype, 0.25) * xp.max(spreads) * generic
     v = v / xp.max(xp.abs(v))
-    # Of more rows than columns the scatter is smaller than they are.
-    scatter = centred.T @ (w[:, None] * centred) if centred.shape[0] > centred.shape[1] else None
-    for _ in range(n_iter):
-        v = (w * (centred @ v)) @ centred if scatter is None else scatter @ v
-        length = math.sqrt(float(v @ v))
-        if not length > 0:
-            break
-        v = v / length
-    return v
+    rows = xp.sqrt(w)[:, None] * centred
+    # Of the two products of rows with themselves the smaller one; divided by its trace it lengthens nothing.
+    tall = rows.shape[0] > rows.shape[1]
+    square = (rows.T @ rows if tall else rows @ rows.T) / scatter
+    v = v if tall else rows @ v
+    for step in range(n_iter if tall else n_iter - 1):
+        v = square @ v
+        if step % _STEPS == 0:  # and shortens it by no more than the number of directions
+            v = v / (float(xp.max(xp.abs(v))) or 1.0)
+    return v if tall else v @ rows
 
 
-def _margin(like: Array, power: float) -> float:
+@cache
+def _margin(xp: Namespace, dtype: Any, power: float) -> float:
     """A relative difference that rounding does not reach."""
-    return float(float(namespace(like).finfo(like.dtype).eps) ** power)
+    return float(float(xp.finfo(dtype).eps) ** power)

@@ -25,7 +25,7 @@ def _uniform(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
 
 def _kmeans(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
     """Centres of k-means, a few steps from uniform seeds."""
-    return clusters.lloyd(Z, w, _uniform(kernel, Z, w, m, rng), max_iter=10)
+    return clusters.lloyd(Z, w, _uniform(kernel, Z, w, m, rng), max_iter=10)[0]
 
 
 def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:

@@ -20,9 +20,9 @@ class Variance:
     scatter: Scatter
     n_clusters: int | None = None  # None is one cluster, the class
 
-    def centres(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> Array | None:
-        """Centres of the clusters; None is one cluster. Several numbers of clusters may share `splits`."""
-        return None if self.n_clusters is None else clusters.kmeans(Z, w, self.n_clusters, splits=splits)
+    def centres(self, Z: Array, w: Array) -> Array | None:
+        """Centres of the clusters; None is one cluster."""
+        return None if self.n_clusters is None else clusters.kmeans(Z, w, self.n_clusters)
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,18 @@ class Recipe:
         return Z if self.constant is None else self.constant * ones(Z)[:, None]
 
     def embedding(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> tuple[Embedding, Array | None]:
-        """The matrix M for rows in z-scores, and the cluster of each where there are clusters."""
+        """The matrix M for rows in z-scores, and the cluster of each where there are clusters.
+
+        Several numbers of clusters may share the `splits` of the rows.
+        """
         if self.variance is None:
             return NoVariance(), None
         if isinstance(self.variance, UserLaplacian):
             return self.variance, None
-        centres = self.variance.centres(Z, w, splits)
-        if centres is None:
+        if self.variance.n_clusters is None:
             return WithinVariance(ones(Z)[:, None], self.variance.scatter), None
-        labels = clusters.assign(Z, centres)
+        seeds = (splits or clusters.Splits(Z, w)).seeds(self.variance.n_clusters)
+        centres, labels = clusters.lloyd(Z, w, seeds)
         membership = clusters.one_hot(labels, centres.shape[0], Z)
         present = w @ membership > 0
         return WithinVariance(membership.T[present].T, self.variance.scatter), labels
