@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from oneclass import AAKELM
 from oneclass.contract import reading
-from oneclass.contract.reading import Header, read_rows
+from oneclass.contract.reading import Header, read_rows, read_training_rows
 
 ROWS = np.random.default_rng(0).normal(size=(4, 3))
 GIVEN = {
@@ -46,6 +47,20 @@ def test_a_short_check_reads_what_the_long_one_does(given, names, monkeypatch):
     found = outcome(lambda: read_rows(header, GIVEN[given]))
     monkeypatch.setattr(reading, "_is_plain", lambda header, X: False)
     assert found == outcome(lambda: read_rows(header, GIVEN[given]))
+
+
+@pytest.mark.parametrize("given", [*GIVEN, "no columns"])
+def test_a_short_check_reads_rows_to_learn_from_as_the_long_one_does(given, monkeypatch):
+    X = GIVEN.get(given, ROWS[:, :0])
+
+    def read():
+        rows, header = read_training_rows(AAKELM(), X)
+        assert header == Header("AAKELM", rows.shape[1])
+        return rows
+
+    found = outcome(read)
+    monkeypatch.setattr(reading, "_is_plain", lambda header, X: False)
+    assert found == outcome(read)
 
 
 def test_rows_without_names_are_still_warned_about():

@@ -94,7 +94,10 @@ def _by_scikit_learn(estimator: Any, X: Any, **options: Any) -> Array:
 
 def read_training_rows(estimator: Any, X: Any, *, min_rows: int = 2) -> tuple[Array, Header]:
     """Rows to learn from and their columns; the estimator is left as it is."""
-    return _validated(Header(type(estimator).__name__), X, min_rows=min_rows)
+    header = Header(type(estimator).__name__)
+    if _is_plain(header, X) and X.shape[0] >= min_rows:
+        return X, Header(header.reader, X.shape[1])
+    return _validated(header, X, min_rows=min_rows)
 
 
 def read_rows(header: Header, X: Any) -> Array:
@@ -109,8 +112,8 @@ def _is_plain(header: Header, X: Any) -> bool:
         and X.dtype.type in (np.float64, np.float32)
         and header.names is None
         and X.ndim == 2
-        and X.shape[0] > 0
-        and X.shape[1] == header.n_features
+        and X.size > 0
+        and header.n_features in (None, X.shape[1])
         and X.flags.c_contiguous
         and X.dtype.isnative
         and bool(np.isfinite(X).all())
