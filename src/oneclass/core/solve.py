@@ -276,7 +276,12 @@ def solve_dual(
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
     SWT = shrink @ (w[:, None] * T)
-    A = cho_solve(L, SWT)
+    V = embedding.columns(w) if leave_one_out and isinstance(embedding, WithinVariance) else w[:, None][:, :0]
+    SV = shrink @ V
+    # All that is solved for at once: each time takes a pass over the whole factor.
+    t, b = T.shape[1], T.shape[1] + V.shape[1]
+    solved = cho_solve(L, xp.concat([SWT, SV, shrink.V], axis=1))
+    A = solved[:, :t]
     residuals = (T - SWT) + ridge * (shrink @ A)
     model = DualModel(kernel, Z, A, ridge)
     if keep_factor:
@@ -288,14 +293,14 @@ def solve_dual(
         unit = xp.clip(w, max=1.0)
         embedded = None
         if isinstance(embedding, WithinVariance):
-            V = embedding.columns(w)
-            QV = shrink @ V
-            QV = QV - ridge * (shrink @ cho_solve(L, QV))
+            QV = SV - ridge * (shrink @ solved[:, t:b])
             known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
             embedded = Embedded(embedding.scatter, C, *known)
         if groups is not None:
             left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
-        spare = 1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, keep=keep_factor)
+        spare = (
+            1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, solved[:, b:], keep=keep_factor)
+        )
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
         if embedded is not None and groups is None:
             left = leave_one_by_one(embedded, T, residuals, spare, unit)
@@ -360,14 +365,12 @@ def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
     return E
 
 
-def _sandwich_diagonal(shrink: Structured, L: Array, *, keep: bool) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'``; may overwrite `L` unless it is to `keep`."""
+def _sandwich_diagonal(shrink: Structured, L: Array, P: Array, *, keep: bool) -> Array:
+    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may overwrite `L` unless it is to `keep`."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
         return xp.concat([xp.sum(half * half, axis=0) for half in halves])
     VZ = shrink.V @ shrink.Z
-    P = cho_solve(L, shrink.V) if VZ.shape[1] else VZ
-    inner = shrink.V.T @ P
-    low_rank = xp.sum((2 * shrink.d[:, None] * P + VZ @ inner) * VZ, axis=1)
+    low_rank = xp.sum((2 * shrink.d[:, None] * P + VZ @ (shrink.V.T @ P)) * VZ, axis=1)
     return shrink.d**2 * diagonal_of_inverse(L, keep=keep) + low_rank
