@@ -15,7 +15,7 @@ from ..contract.kernels import is_precomputed, read_kernel
 from ..contract.reading import Header
 from ..core.arrays import Array, blocks, ones
 from ..core.choosing import choose_kernel
-from ..core.kernels import RBF, Kernel, Precomputed, Radial
+from ..core.kernels import RBF, Kernel, Precomputed, is_radial
 from ..core.scaling import Scaler
 from ..core.threshold import Decision, Ranks
 from ._base import Training
@@ -110,7 +110,7 @@ class KernelDescription(Slow):
         return model.boundary if decision.rule == "boundary" else super()._threshold(model, ranks, decision)
 
     def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
-        bandwidth = {"sigma_": float(model.kernel.sigma)} if isinstance(model.kernel, Radial) else {}
+        bandwidth = {"sigma_": float(model.kernel.sigma)} if is_radial(model.kernel) else {}
         return super()._attributes(model, training) | bandwidth
 
     def __sklearn_tags__(self) -> Any:

@@ -53,11 +53,11 @@ _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
 _AT_ONCE = 3
 
 
-def namespace(*arrays: Array) -> Namespace:
+def namespace(first: Array, *others: Array) -> Namespace:
     """Array-API namespace that the arrays share."""
-    if all(type(x) is np.ndarray for x in arrays):  # by far the most calls, and ten times quicker
+    if type(first) is np.ndarray and all(type(x) is np.ndarray for x in others):  # by far the most, and much quicker
         return array_api_compat.numpy
-    return array_api_compat.array_namespace(*arrays)
+    return array_api_compat.array_namespace(first, *others)
 
 
 def is_foreign(x: object) -> bool:

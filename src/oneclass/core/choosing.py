@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .arrays import Array, namespace
 from .bandwidth import BANDWIDTHS, bandwidth
-from .kernels import Kernel, Precomputed, Radial
+from .kernels import Kernel, Precomputed, is_radial
 from .likelihood import likeliest_bandwidth, likeliest_cost, sample
 
 __all__ = ["BANDWIDTH_RULES", "LIKELIHOOD", "choose_cost", "choose_kernel"]
@@ -19,7 +19,7 @@ BANDWIDTH_RULES = (*_LIKELIEST, *BANDWIDTHS)
 
 def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Kernel:
     """The kernel with its bandwidth as a number; rules by name read rows `Z`, weights `w`."""
-    if not isinstance(kernel, Radial) or not isinstance(kernel.sigma, str):
+    if not is_radial(kernel) or not isinstance(kernel.sigma, str):
         return kernel
     if kernel.sigma in _LIKELIEST:
         local = _LIKELIEST[kernel.sigma]

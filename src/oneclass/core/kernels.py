@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from .arrays import Array, city_block, clip_above_inplace, exp_inplace, namespace, ones
 
-__all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel"]
+__all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel", "is_radial"]
 
 
 #: Error of an exponent, and so relative error of a kernel value, above which single precision is not enough.
@@ -46,6 +46,11 @@ class Radial(Kernel, Protocol):
     def with_sigma(self, sigma: float | str) -> Radial:
         """The same kernel with another bandwidth."""
         ...
+
+
+def is_radial(kernel: Kernel) -> TypeGuard[Radial]:
+    """Whether a kernel has a bandwidth; to ask the protocol itself takes longer than a dozen rows."""
+    return hasattr(kernel, "sigma")
 
 
 def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> Array:

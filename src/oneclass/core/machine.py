@@ -138,9 +138,9 @@ class Machine:
         return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
 
 
-def fit_rows(plan: Plan, X: Array, w: Array, *, groups: Groups | None = None) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `X`, row i counted ``w[i]`` times, and how they fare, with and without their group."""
-    recipe, Z = plan.recipe, plan.scaler(X)
+def fit_rows(plan: Plan, Z: Array, w: Array, *, groups: Groups | None = None) -> tuple[Machine, TrainingRows]:
+    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, with and without their group."""
+    recipe = plan.recipe
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
         plan.kernel,

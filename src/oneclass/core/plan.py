@@ -64,7 +64,11 @@ class Plan:
     @classmethod
     def of(cls, recipe: Recipe, scaler: Scaler, X: Array, w: Array) -> Plan:
         """Choose kernel and C by the rows `X` themselves or a sample of them."""
-        Z = scaler(X)
+        return cls.of_scaled(recipe, scaler, scaler(X), w)
+
+    @classmethod
+    def of_scaled(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array) -> Plan:
+        """The same by rows that are scaled already."""
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
         return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,8 +88,8 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
     xp = namespace(X)
     w = xp.astype(w, xp.float64, copy=False)
     if bool(xp.all(w == w[0])):
-        values, reached = xp.sort(X, axis=0), xp.cumulative_sum(w)
-        places = [_places(reached, share) for share in shares]
+        values = xp.sort(X, axis=0)
+        places = [_places(X.shape[0], share) for share in shares]
         return [values[low, :] / 2 + values[high, :] / 2 for low, high in places]
     order = xp.argsort(X, axis=0)
     values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
@@ -103,11 +104,10 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
     return found
 
 
-def _places(reached: Array, share: float) -> tuple[int, int]:
-    """Rows, in order, between which a share of all weight lies; one and the same if it falls on one."""
-    goal, last = share * float(reached[-1]), reached.shape[0] - 1
-    low, high = (int(namespace(reached).count_nonzero(reached < goal * side)) for side in (1 - _SLACK, 1 + _SLACK))
-    return min(low, last), min(high, last)
+def _places(n: int, share: float) -> tuple[int, int]:
+    """Of n rows in order, those between which a share of them lies; one and the same if it falls on one."""
+    low, high = (max(math.ceil(share * n * side) - 1, 0) for side in (1 - _SLACK, 1 + _SLACK))
+    return low, min(high, n - 1)
 
 
 @dataclass(frozen=True)

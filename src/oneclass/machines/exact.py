@@ -52,8 +52,9 @@ def fit_exactly(
     columns = ColumnMoments.of(X, w)
     check(columns, X.shape[0])
     with on_one_thread(X.shape[0], X):
-        plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
-        machine, rows = fit_rows(plan, X, w, groups=groups)
+        scaler = Scaler.of(recipe.scaling, columns, X, w)
+        Z = scaler(X)
+        machine, rows = fit_rows(Plan.of_scaled(recipe, scaler, Z, w), Z, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
     held_out = HeldOut.of(machine.held_out_losses(rows), w, groups)
     return Fit(machine, held_out.calibration(), training, held_out)

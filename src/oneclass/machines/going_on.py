@@ -11,7 +11,7 @@ from ..contract.base import OneClassClassifier
 from ..contract.notices import warn
 from ..contract.reading import Header
 from ..core.approximation import Approximation
-from ..core.kernels import Radial
+from ..core.kernels import is_radial
 from ..core.machine import Machine
 from ..core.solve import DualModel
 
@@ -93,7 +93,7 @@ def published(machine: Machine, approximation: Approximation | None) -> dict[str
         "signal_": machine.signal,
         "approximation_": None if isinstance(machine.model, DualModel) else approximation,
     }
-    found |= {"sigma_": float(plan.kernel.sigma)} if isinstance(plan.kernel, Radial) else {}
+    found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
     return found | ({} if machine.labels is None else {"labels_": machine.labels})
 
 

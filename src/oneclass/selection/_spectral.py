@@ -68,8 +68,9 @@ class SpectralPath:
         if columns.out_of_range(recipe.scaling) is not None:
             raise Refusal("a column cannot be squared")
         with _refusing():
-            plan = Plan.of(recipe, Scaler.of(recipe.scaling, columns, X, w), X, w)
-            Z, rows = plan.scaler(X), plan.scaler(rows)
+            scaler = Scaler.of(recipe.scaling, columns, X, w)
+            Z, rows = scaler(X), scaler(rows)
+            plan = Plan.of_scaled(recipe, scaler, Z, w)
             K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
         # From here on in double precision: values of C far apart share one decomposition.
         self.Z, self.w, self.rows, self.K, self.row_K = (
