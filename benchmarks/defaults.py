@@ -49,14 +49,14 @@ MACHINES: dict[str, Callable[[], Any]] = {
     "OCKELM": OCKELM,
 }
 SETTINGS: dict[str, Callable[[], Any]] = {
-    **{f"C = {C:g}": lambda C=C: AAKELM(C=C) for C in (1.0, 4.0, 32.0, 128.0)},
+    **{f"C = {C:g}": lambda C=C: AAKELM(C=C) for C in (1.0, 4.0, 8.0, 32.0, 128.0)},
     "reconstruction": lambda: AAKELM(loss="reconstruction"),
     "uncertainty": lambda: AAKELM(loss="uncertainty"),
     "z-scores": lambda: AAKELM(scale="zscore"),
     "sigma = third": lambda: AAKELM(sigma="third"),
     "rbf, sigma = mean": lambda: AAKELM(kernel="rbf"),
     "rbf, sigma = local, C = 64, z-scores": lambda: AAKELM(kernel="rbf", sigma="local", C=64.0, scale="zscore"),
-    "the paper's machine, C = 8": lambda: VAAKELM(kernel="rbf", scale="zscore", loss="reconstruction"),
+    "the paper's machine, C = 8": lambda: VAAKELM(C=8.0, kernel="rbf", scale="zscore", loss="reconstruction"),
 }
 
 Task = tuple[str, np.ndarray, np.ndarray]

@@ -55,7 +55,8 @@ class Refitted:
     """VAAKELM with its own threshold, refitted on the last rows, on the normal ones among them, or never."""
 
     def __init__(self, *, told: bool = False, frozen: bool = False) -> None:
-        self.told, self.frozen, self.since, self.machine = told, frozen, 0, VAAKELM(delta=DELTA)
+        # C = 8, for a window may hold anomalies: the default, 16 for so many rows, would trust each of them more.
+        self.told, self.frozen, self.since, self.machine = told, frozen, 0, VAAKELM(C=8.0, delta=DELTA)
 
     def begin(self, X: Rows) -> None:
         """Learn the opening."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import kernels as k
-from ..core.choosing import BANDWIDTH_RULES, LIKELIHOOD
+from ..core.choosing import BANDWIDTH_RULES, COST_RULES
 from .checks import check_number
 
 __all__ = ["is_precomputed", "read_cost", "read_kernel"]
@@ -43,12 +43,12 @@ def read_kernel(estimator: Any) -> k.Kernel:
 
 def read_cost(estimator: Any) -> float | str:
     """The number that `estimator.C` is, or the rule that it names."""
-    if not isinstance(estimator.C, str) or not estimator.cost_by_likelihood:
+    if not isinstance(estimator.C, str) or not estimator.cost_by_rule:
         return check_number(estimator, "C", 0, float("inf"))
-    if estimator.C != LIKELIHOOD:
-        name = type(estimator).__name__
-        raise ValueError(f"{name}: C must be a number in (0, inf) or {LIKELIHOOD!r}, got {estimator.C!r}")
-    return LIKELIHOOD
+    if estimator.C not in COST_RULES:
+        name, listed = type(estimator).__name__, ", ".join(repr(c) for c in COST_RULES)
+        raise ValueError(f"{name}: C must be a number in (0, inf) or one of {listed}; got {estimator.C!r}")
+    return estimator.C
 
 
 def _named_kernel(estimator: Any) -> k.Radial | _Plain:

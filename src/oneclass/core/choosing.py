@@ -7,10 +7,14 @@ from .bandwidth import BANDWIDTHS, bandwidth
 from .kernels import Kernel, Precomputed, is_radial
 from .likelihood import likeliest_bandwidth, likeliest_cost, sample
 
-__all__ = ["BANDWIDTH_RULES", "LIKELIHOOD", "choose_cost", "choose_kernel"]
+__all__ = ["BANDWIDTH_RULES", "COST_RULES", "choose_cost", "choose_kernel"]
 
 #: The name of C, and of a bandwidth, that the likelihood chooses.
 LIKELIHOOD = "likelihood"
+#: Names of all rules of C.
+COST_RULES = ("auto", LIKELIHOOD)
+#: Rows to one unit of C under the rule "auto", and its bounds: docs/defaults.md says why.
+_ROWS, _LEAST, _MOST = 64, 8.0, 32.0
 #: Bandwidths that likelihoods choose, and whether nearest neighbours bound them.
 _LIKELIEST = {"local": True, LIKELIHOOD: False}
 #: Names of all rules of bandwidth.
@@ -28,8 +32,12 @@ def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Ke
 
 
 def choose_cost(C: float | str, kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
-    """C as a number."""
-    return C if not isinstance(C, str) else likeliest_cost(kernel, *_sampled(kernel, Z, w), lam=lam)
+    """C as a number; rules by name read rows `Z`, weights `w`."""
+    if not isinstance(C, str):
+        return C
+    if C == LIKELIHOOD:
+        return likeliest_cost(kernel, *_sampled(kernel, Z, w), lam=lam)
+    return min(max(float(namespace(w).sum(w)) / _ROWS, _LEAST), _MOST)
 
 
 def _sampled(kernel: Kernel, Z: Array, w: Array) -> tuple[Array, Array]:

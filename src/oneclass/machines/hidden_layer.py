@@ -22,7 +22,7 @@ class HiddenLayerMachine(KernelMachine):
     kernel: Any = "linear"
     sigma: float | str = "mean"
     lam: float = 1.0
-    cost_by_likelihood: ClassVar[bool] = False
+    cost_by_rule: ClassVar[bool] = False
 
     @property
     def approximation(self) -> HiddenLayer:

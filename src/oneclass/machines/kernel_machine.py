@@ -60,8 +60,8 @@ class KernelMachine(GoesOn):
     #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
     variance: Any = "none"
     variance_weight: float = 1.0
-    #: Whether C may be left to the likelihood of the rows under the kernel.
-    cost_by_likelihood: ClassVar[bool] = True
+    #: Whether C may be left to the rows.
+    cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
     device_: Any

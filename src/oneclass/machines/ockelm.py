@@ -17,9 +17,10 @@ class OCKELM(KernelMachine):
 
     Parameters
     ----------
-    C : float or "likelihood", default=1.0
-        Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
-        2^5 under which the rows are likeliest; it is nearly always the largest.
+    C : float or {"auto", "likelihood"}, default=1.0
+        Weight of the training error; larger fits the rows more closely. ``"auto"`` is one for every 64 rows, from 8
+        to 32. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows are likeliest; it is nearly always
+        the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"

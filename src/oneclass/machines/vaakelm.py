@@ -18,9 +18,10 @@ class VAAKELM(AutoAssociative):
 
     Parameters
     ----------
-    C : float or "likelihood", default=8.0
-        Weight of the training error; larger fits the rows more closely. ``"likelihood"`` takes the value from 2^-5 to
-        2^5 under which the rows are likeliest; it is nearly always the largest.
+    C : float or {"auto", "likelihood"}, default="auto"
+        Weight of the training error; larger fits the rows more closely. ``"auto"`` is one for every 64 rows, from 8
+        to 32: many rows bear each other out. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows
+        are likeliest; it is nearly always the largest.
     lam : float, default=1.0
         Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
@@ -112,7 +113,7 @@ class VAAKELM(AutoAssociative):
     def __init__(
         self,
         *,
-        C: float | str = 8.0,
+        C: float | str = "auto",
         lam: float = 1.0,
         kernel: Any = "laplacian",
         sigma: float | str = "mean",
