@@ -13,7 +13,7 @@ import torch
 
 from _table import markdown
 from oneclass import AAKELM, VAAKELM, Nystrom
-from oneclass.contract.base import decision_of
+from oneclass.contract.budgets import decision_of
 from oneclass.engines import InMemory
 from oneclass.machines.approximate import fit_through
 from oneclass.machines.choices import recipe_of

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier, decision_of
+from ..contract.base import OneClassClassifier
+from ..contract.budgets import decision_of
 from ..contract.checks import check_magnitudes, check_value, read_scaling
 from ..contract.grouping import read_groups, without_groups
 from ..contract.independence import warn_if_dependent
@@ -166,7 +168,7 @@ class Baseline(OneClassClassifier):
             removed = 0.0 if stayed is None else stayed.removed
             X = X[targets]
             self._fit_rows(X, header, groups=together, outliers=outliers, learnt=targets, removed=removed)
-        if groups is None:
+        if groups is None and not get_tags(self).input_tags.pairwise:
             warn_if_dependent(self, X)
         return self
 

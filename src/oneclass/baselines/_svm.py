@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.svm import OneClassSVM
 
-from ..contract.base import decision_of
+from ..contract.budgets import decision_of
 from ..contract.checks import check_number, check_square, read_scaling
 from ..contract.kernels import is_precomputed, read_kernel
 from ..contract.reading import Header

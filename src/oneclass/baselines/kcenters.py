@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from ..contract.base import decision_of
+from ..contract.budgets import decision_of
 from ..contract.checks import check_integer
 from ..contract.randomness import seeded
 from ..core.arrays import Array

@@ -14,22 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
-from ..core.calibration import Calibration, HeldOut, benjamini_hochberg, rows_needed
+from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
 from ..core.tail import TAILS
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
-from .checks import check_choice, check_number, check_option, check_value, read_scaling
+from .budgets import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
+from .checks import check_option, check_value, read_scaling
 from .explaining import Explains
 from .grouping import read_groups, without_groups
-from .notices import warn
+from .held_out import HoldsOut
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
 from .screening import Screening, Stayed, judge_rows
 
-__all__ = ["OneClassClassifier", "decision_of"]
+__all__ = ["OneClassClassifier"]
 
 
-class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """A loss, larger for stranger rows, and everything that follows from it.
 
     A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
@@ -78,39 +79,8 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
         self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
         self.__dict__.update(fitted, held_out_=held_out)
         if calibration is not None and decision_.held_out:
-            self._warn_below_smallest("delta", decision_.delta, "the lowest held-out score is the threshold")
-            self._warn_not_confident(decision_, calibration)
+            warn_of_decision(self._name, decision_, calibration)
         return self
-
-    def _warn_below_smallest(self, budget: str, value: float, so: str) -> None:
-        smallest = self._calibrated().smallest_budget
-        if 0 < value < smallest:
-            warn(
-                f"{self._name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that "
-                f"this many rows, or groups of them, can promise; {so}"
-            )
-
-    def _warn_not_confident(self, decision: rules.Decision, calibration: Calibration) -> None:
-        delta, confidence, smallest = decision.delta, decision.confidence, calibration.smallest_budget
-        if confidence is not None and delta >= smallest and not decision.budget(calibration.total):
-            warn(
-                f"{self._name}: delta={delta:g} with confidence={confidence:g} needs "
-                f"n={rows_needed(delta, confidence)} rows, or groups of them, but there are {calibration.total:g}, and "
-                "it is below the smallest false-alarm rate that they can promise so surely; the lowest held-out score "
-                "is the threshold"
-            )
-
-    def _warn_too_coarse(self, p: Array, q: float) -> None:
-        """Say that p-values are as small as so few held-out losses can make them, yet too large to name any row."""
-        calibration, xp = self._calibrated(), namespace(p)
-        m, beyond = p.shape[0], int(xp.count_nonzero(p <= calibration.smallest_budget * (1 + 1e-6)))
-        if beyond and calibration.smallest_budget <= q:
-            warn(
-                f"{self._name}: false_discovery named no row, though {beyond} of {m} are beyond every held-out loss: "
-                f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)="
-                f"{calibration.smallest_budget:.3g}, and q={q:g} takes n={rows_needed(q * beyond / m)} to name "
-                f"{beyond} of {m} rows, n={rows_needed(q / m)} to name one; tail='pareto' goes beyond the sample"
-            )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "offset_"):  # scikit-learn's check looks at a dozen tags first
@@ -124,38 +94,6 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
                 f"{self.threshold!r} does not compute; fit with threshold='loo'"
             )
         return self.calibration_
-
-    # The training rows, each judged by a model that did not see it.
-
-    @property
-    def held_out_scores_(self) -> Array:
-        """Score of each training row, in their order, by a model that saw neither it nor, if given, its group.
-
-        NaN for rows that nothing was learnt from, by their weight or label. Fits that do not judge every row, one by
-        one and in memory, have none.
-        """
-        held_out = self._row_by_row("held_out_scores_")
-        return self._give(held_out.in_row_order(-held_out.losses))
-
-    @property
-    def held_out_p_values_(self) -> Array:
-        """Conformal p-value of each training row: the rank of its held-out score among those of all others.
-
-        With groups, among those of other groups. They are the ranks of the rows themselves, so a share alpha of them
-        is at most alpha whatever the rows are; `screen` says which rows are odd.
-        """
-        held_out = self._row_by_row("held_out_p_values_")
-        return self._give(held_out.in_row_order(held_out.p_values()))
-
-    def _row_by_row(self, attribute: str) -> HeldOut:
-        check_is_fitted(self)
-        held_out: HeldOut | None = vars(self).get("held_out_")  # which files of earlier versions do not have
-        if held_out is None:
-            why = "chunks, Dask collections and fits that judge a sample of the rows keep `calibration_` alone"
-            if self.calibration_ is None:
-                why = f"a fit with threshold={self.threshold!r} judges none; fit with threshold='loo'"
-            raise AttributeError(f"{self._name}: {attribute} needs the held-out loss of every row, but {why}")
-        return held_out
 
     # The verbs.
 
@@ -281,8 +219,9 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
     def _offset_at(self, alpha: float) -> float:
         """Threshold on the scores for another false-alarm rate."""
         check_value(self, "alpha", alpha, 0, 1, closed_low=True)
-        self._warn_below_smallest("alpha", alpha, "the lowest held-out score is the threshold")
-        return -self._calibrated().threshold(alpha)
+        calibration = self._calibrated()
+        warn_below_smallest(self._name, calibration, "alpha", alpha)
+        return -calibration.threshold(alpha)
 
     def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
         """Between which rates this very model rejects fresh normal rows: budgets are kept on average over such models.
@@ -337,9 +276,9 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
         p = np.asarray(self.p_value(X, tail)) if is_dask(X) else self.p_value(X, tail)
         limit = benjamini_hochberg(p, q=q)
         if tail is None:
-            self._warn_below_smallest("q", q, "no row can be named an outlier")
+            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be named an outlier")
             if not limit:
-                self._warn_too_coarse(p, q)
+                warn_too_coarse(self._name, self._calibrated(), p, q)
         return _labels(p > limit)
 
     def p_value(self, X: Any, tail: str | None = None) -> Array:
@@ -459,22 +398,6 @@ class OneClassClassifier(Saved, Explains, OutlierMixin, BaseEstimator, metaclass
 
     def _read(self, X: Any) -> Array:
         return read_rows(Header.of(self), X)
-
-
-def decision_of(classifier: OneClassClassifier) -> rules.Decision:
-    """How a classifier is to put its threshold, checked."""
-    delta = check_number(classifier, "delta", 0, 1, closed_low=True)
-    rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))
-    held_out = rule in classifier.held_out_thresholds
-    if classifier.confidence is None:
-        return rules.Decision(rule, delta, held_out)
-    confidence = check_number(classifier, "confidence", 0, 1)
-    if not held_out:
-        raise ValueError(
-            f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not look at "
-            f"held-out losses and promises no rate; got {confidence!r}"
-        )
-    return rules.Decision(rule, delta, held_out, confidence)
 
 
 def _labels(normal: Array) -> Array:

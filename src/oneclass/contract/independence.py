@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
@@ -26,7 +25,7 @@ _FEW = 8
 def warn_if_dependent(estimator: Any, X: Array) -> None:
     """Say so if some of the rows, of which a bounded number is looked at, are too close to be independent."""
     n = X.shape[0]
-    if n < FEWEST or get_tags(estimator).input_tags.pairwise:
+    if n < FEWEST:
         return
     Z = centred_ranks(np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64))
     if not Z.shape[1]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..contract.base import decision_of
+from ..contract.budgets import decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import column_of, read_groups, without_groups
 from ..contract.independence import warn_if_dependent
@@ -105,8 +105,8 @@ class KernelMachine(GoesOn):
             return self._fit_through(DaskRows(X, reader), reader.header, decision)
         X, groups = without_groups(self._name, X, groups)
         X, header = read_training_rows(self, X)
-        X = self._on_device(X)
-        if is_precomputed(self):
+        X, precomputed = self._on_device(X), is_precomputed(self)
+        if precomputed:
             check_square(self, X)
         w = read_weights(self, sample_weight, X)
         together = read_groups(self, groups, X.shape[0])
@@ -118,15 +118,15 @@ class KernelMachine(GoesOn):
         kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]
-            X = _columns(X, kept) if is_precomputed(self) else X
+            X = _columns(X, kept) if precomputed else X
             together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0])
-        header = header if is_precomputed(self) else header.having_seen(X)
+        header = header if precomputed else header.having_seen(X)
         if (approximation := choose_approximation(self, X)) is not None:
             engine = InMemory(X, None if sample_weight is None else w)
             self._fit_through(engine, header, decision, approximation, together, kept, stayed)
         else:
             self._fit_exactly(X, w, header, decision, together, kept, stayed)
-        if groups is None:
+        if groups is None and not precomputed:
             warn_if_dependent(self, X)
         return self
 
@@ -195,7 +195,7 @@ class KernelMachine(GoesOn):
     def _reader_of(self, first: Any, groups: Any) -> Reader:
         """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
         reader = Reader.of_first(self, first, self.device, groups)
-        if groups is None:
+        if groups is None and not is_precomputed(self):
             warn_if_dependent(self, reader(first)[0])
         return reader
 
@@ -254,19 +254,19 @@ class KernelMachine(GoesOn):
         stayed: Stayed | None = None,
     ) -> Self:
         fit = fit if stayed is None else fit.beside(stayed.removed)
-        machine, plan = fit.machine, fit.machine.plan
+        machine, plan, precomputed = fit.machine, fit.machine.plan, is_precomputed(self)
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
-        if decision.held_out and decision.delta >= fit.calibration.smallest_budget and not is_precomputed(self):
+        if decision.held_out and decision.delta >= fit.calibration.smallest_budget and not precomputed:
             self._warn_of_few_rows(int(fit.calibration.total), plan.scaler.centre.shape[0])
         return self._keep(
             header,
             threshold,
             fit.calibration,
-            None if fit.held_out is None else replace(fit.held_out, learnt=kept),
+            fit.held_out if fit.held_out is None or kept is None else replace(fit.held_out, learnt=kept),
             decision_=decision,
             device_=self.device,
-            kept_columns_=kept if is_precomputed(self) else None,
+            kept_columns_=kept if precomputed else None,
             **published(machine, approximation),
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.base import decision_of
+from ..contract.budgets import decision_of
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
 from ..core.recipe import Recipe

@@ -1,0 +1,70 @@
+"""The false-alarm rate that a classifier is asked for, and what is said of one that so few rows cannot keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.arrays import Array, namespace
+from ..core.calibration import Calibration, rows_needed
+from ..core.threshold import Decision
+from .checks import check_choice, check_number
+from .notices import warn
+
+__all__ = ["decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
+
+
+def decision_of(classifier: Any) -> Decision:
+    """How a classifier is to put its threshold, checked."""
+    delta = check_number(classifier, "delta", 0, 1, closed_low=True)
+    rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))
+    held_out = rule in classifier.held_out_thresholds
+    if classifier.confidence is None:
+        return Decision(rule, delta, held_out)
+    confidence = check_number(classifier, "confidence", 0, 1)
+    if not held_out:
+        raise ValueError(
+            f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not look at "
+            f"held-out losses and promises no rate; got {confidence!r}"
+        )
+    return Decision(rule, delta, held_out, confidence)
+
+
+def warn_of_decision(name: str, decision: Decision, calibration: Calibration) -> None:
+    """Say so if the budget of a fit is below what its rows can promise, or promise so surely."""
+    delta, confidence = decision.delta, decision.confidence
+    warn_below_smallest(name, calibration, "delta", delta)
+    if confidence is not None and delta >= calibration.smallest_budget and not decision.budget(calibration.total):
+        warn(
+            f"{name}: delta={delta:g} with confidence={confidence:g} needs n={rows_needed(delta, confidence)} rows, or "
+            f"groups of them, but there are {calibration.total:g}, and it is below the smallest false-alarm rate that "
+            "they can promise so surely; the lowest held-out score is the threshold"
+        )
+
+
+def warn_below_smallest(
+    name: str,
+    calibration: Calibration,
+    budget: str,
+    value: float,
+    so: str = "the lowest held-out score is the threshold",
+) -> None:
+    """Say so if the value of a budget is below what so many held-out losses can promise."""
+    smallest = calibration.smallest_budget
+    if 0 < value < smallest:
+        warn(
+            f"{name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that this many "
+            f"rows, or groups of them, can promise; {so}"
+        )
+
+
+def warn_too_coarse(name: str, calibration: Calibration, p: Array, q: float) -> None:
+    """Say that p-values are as small as so few held-out losses can make them, yet too large to name any row."""
+    smallest, m = calibration.smallest_budget, p.shape[0]
+    beyond = int(namespace(p).count_nonzero(p <= smallest * (1 + 1e-6)))
+    if beyond and smallest <= q:
+        warn(
+            f"{name}: false_discovery named no row, though {beyond} of {m} are beyond every held-out loss: "
+            f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)={smallest:.3g}, "
+            f"and q={q:g} takes n={rows_needed(q * beyond / m)} to name {beyond} of {m} rows, n={rows_needed(q / m)} "
+            "to name one; tail='pareto' goes beyond the sample"
+        )
