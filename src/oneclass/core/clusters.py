@@ -16,8 +16,8 @@ from .arrays import Array, Namespace, blocks, device, namespace
 
 __all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
 
-#: Steps of the power method between which a direction may lose length.
-_STEPS = 10
+#: Rows of a matrix up to which its square takes no longer than a few of its products with a vector.
+_SMALL = 32
 
 
 def assign(Z: Array, centres: Array) -> Array:
@@ -59,13 +59,13 @@ def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int = 100) -> tuple[A
     """
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)
-    seen = _seen_from(origin, Z)
+    seen, heavy = _seen_from(origin, Z), w[:, None] * Z
     labels = _nearest(*seen, centres - origin)
     for _ in range(max_iter):
         membership = one_hot(labels, centres.shape[0], Z)
         weight = w @ membership
         kept = weight > 0
-        centres = ((membership * w[:, None]).T @ Z)[kept] / weight[kept][:, None]
+        centres = (membership.T @ heavy)[kept] / weight[kept][:, None]
         before, labels = labels, _nearest(*seen, centres - origin)
         if centres.shape[0] == weight.shape[0] and bool(xp.all(labels == before)):
             break
@@ -106,9 +106,11 @@ class _Part(NamedTuple):
         along = self.centred @ _principal_direction(self.centred, self.w, self.scatter)
         margin = _margin(xp, self.rows.dtype, 0.5) * xp.max(xp.abs(along))
         side = along > margin
-        if not bool(xp.any(side)):  # one row lies far on the other side
+        count = int(xp.count_nonzero(side))
+        if count == 0:  # one row lies far on the other side
             side = along >= -margin
-        if not 0 < int(xp.count_nonzero(side)) < side.shape[0]:
+            count = int(xp.count_nonzero(side))
+        if count == 0 or count == side.shape[0]:
             return []
         return [self.of(self.rows[s], self.w[s]) for s in (side, ~side)]
 
@@ -122,18 +124,16 @@ class Splits:
 
     def seeds(self, k: int) -> Array:
         """Means of the first `k` parts, or of as many as there can be."""
-        while len(self._means) < k and self._split():
-            self._means.append([part.mean for part in self._parts])
-        means = self._means[min(k, len(self._means)) - 1]
-        return namespace(means[0]).stack(means)
-
-    def _split(self) -> bool:
-        like = self._parts[0].rows
-        enough = (1 - _margin(namespace(like), like.dtype, 0.5)) * max(part.scatter for part in self._parts)
-        widest = next(p for p, part in enumerate(self._parts) if part.scatter >= enough)
-        halves = self._parts[widest].cut()
-        self._parts[widest : widest + 1] = halves or [self._parts[widest]]
-        return bool(halves)
+        parts, like = self._parts, self._parts[0].mean
+        xp = namespace(like)
+        while len(self._means) < k:
+            enough = (1 - _margin(xp, like.dtype, 0.5)) * max(part.scatter for part in parts)
+            widest = next(p for p, part in enumerate(parts) if part.scatter >= enough)
+            if not (halves := parts[widest].cut()):
+                break
+            parts[widest : widest + 1] = halves
+            self._means.append([part.mean for part in parts])
+        return xp.stack(self._means[min(k, len(self._means)) - 1])
 
 
 def _principal_direction(centred: Array, w: Array, scatter: float, *, n_iter: int = 30) -> Array:
@@ -151,14 +151,17 @@ def _principal_direction(centred: Array, w: Array, scatter: float, *, n_iter: in
     v = spreads + skewness + _margin(xp, w.dtype, 0.25) * xp.max(spreads) * generic
     v = v / xp.max(xp.abs(v))
     rows = xp.sqrt(w)[:, None] * centred
-    # Of the two products of rows with themselves the smaller one; divided by its trace it lengthens nothing.
+    # Of the two products of rows with themselves the smaller one. Divided by its trace it lengthens nothing, and in
+    # double precision what it shortens stays far from zero.
     tall = rows.shape[0] > rows.shape[1]
-    square = (rows.T @ rows if tall else rows @ rows.T) / scatter
-    v = v if tall else rows @ v
-    for step in range(n_iter if tall else n_iter - 1):
-        v = square @ v
-        if step % _STEPS == 0:  # and shortens it by no more than the number of directions
-            v = v / (float(xp.max(xp.abs(v))) or 1.0)
+    square, v, steps = (rows.T @ rows, v, n_iter) if tall else (rows @ rows.T, rows @ v, n_iter - 1)
+    square, v = xp.astype(square, xp.float64, copy=False) / scatter, xp.astype(v, xp.float64, copy=False)
+    while steps:
+        if steps % 2 == 0 and square.shape[0] <= _SMALL:
+            square, steps = square @ square, steps // 2
+        else:
+            v, steps = square @ v, steps - 1
+    v = xp.astype(v / (float(xp.max(xp.abs(v))) or 1.0), rows.dtype, copy=False)
     return v if tall else v @ rows
 
 
