@@ -69,14 +69,14 @@ def centred_ranks(X: NDArray[Any]) -> Float:
     if X.shape[1] > _COLUMNS:
         X = X[:, rng.choice(X.shape[1], _COLUMNS, replace=False)]
     X = X[:, ~((X[1:] >= X[:-1]).all(axis=0) | (X[1:] <= X[:-1]).all(axis=0))]
-    columns = np.ascontiguousarray(X.T)
+    columns, number = np.ascontiguousarray(X.T), np.arange(X.shape[1])[:, None]
     order = columns.argsort(axis=1)
-    ranked = np.take_along_axis(columns, order, axis=1)
+    ranked = columns[number, order]
     tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
     if tied.any():
         order[tied] = np.lexsort((rng.random(X.shape).T[tied], columns[tied]), axis=1)
     ranks = np.empty(columns.shape)
-    np.put_along_axis(ranks, order, np.arange(len(X)) - (len(X) - 1) / 2, axis=1)
+    ranks[number, order] = np.arange(len(X)) - (len(X) - 1) / 2
     return ranks.T
 
 

@@ -10,22 +10,19 @@ import numpy as np
 
 from .arrays import Array, namespace
 
-__all__ = ["REBUILDING", "absolute", "contributions", "loss", "needs_variance", "predictive", "squared"]
+__all__ = ["REBUILDING", "UNCERTAIN", "absolute", "contributions", "loss", "predictive", "squared"]
 
 #: Losses of the auto-associative machines by name.
 REBUILDING = ("reconstruction", "uncertainty", "predictive")
-
-
-def needs_variance(name: str) -> bool:
-    """Whether the loss of that name looks at the machine's uncertainty."""
-    return name in ("uncertainty", "predictive")
+#: Those that look at the machine's uncertainty.
+UNCERTAIN = ("uncertainty", "predictive")
 
 
 def loss(name: str, residuals: Array, variance: Array | None, *, signal: float | Array) -> Array:
     """The loss of that name; `variance` may be None where the loss does not need it."""
     if name == "absolute":
         return absolute(residuals)
-    if not needs_variance(name):
+    if name not in UNCERTAIN:
         return squared(residuals)
     return variance if name == "uncertainty" else predictive(residuals, variance, signal=signal)
 

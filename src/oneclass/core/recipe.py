@@ -8,7 +8,7 @@ from . import clusters
 from .arrays import Array, ones
 from .embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
 from .kernels import Kernel
-from .loss import needs_variance
+from .loss import UNCERTAIN
 
 __all__ = ["Recipe", "Variance"]
 
@@ -40,7 +40,7 @@ class Recipe:
     @property
     def needs_variance(self) -> bool:
         """Whether the loss looks at the machine's uncertainty."""
-        return needs_variance(self.loss)
+        return self.loss in UNCERTAIN
 
     @property
     def scatter(self) -> Scatter | None:

@@ -129,14 +129,14 @@ class Scaler:
         xp = namespace(columns.mean)
         if scaling == "none":
             return cls.identity(X)
+        tamed, rounded = scaling == "tamed", 10 * float(xp.finfo(columns.dtype).eps)  # of a constant
         centre = columns.mean
         scale = xp.sqrt(xp.abs(columns.squares) / max(columns.weight - 1, 1))
-        tamed = scaling == "tamed"
         if tamed:
             low, centre, high = quantiles(xp.astype(X, xp.float64, copy=False), w, _DECILES)
             apart = high / _APART - low / _APART
-            scale = xp.where(_varies(apart, centre, columns.dtype), apart, scale)
-        scale = xp.where(_varies(scale, centre, columns.dtype), scale, xp.ones_like(scale))
+            scale = xp.where(apart > rounded * xp.abs(centre), apart, scale)
+        scale = xp.where(scale > rounded * xp.abs(centre), scale, xp.ones_like(scale))
         return cls(xp.astype(centre, columns.dtype), xp.astype(scale, columns.dtype), tamed)
 
     @classmethod
@@ -161,9 +161,3 @@ class Scaler:
         bound = float(xp.finfo(Z.dtype).max)
         with np.errstate(over="ignore"):
             return xp.clip(xp.sinh(Z) * self.scale + self.centre, -bound, bound)
-
-
-def _varies(spread: Array, centre: Array, dtype: Any) -> Array:
-    """Whether a spread is more than rounding leaves of a constant."""
-    xp = namespace(spread)
-    return spread > 10 * xp.finfo(dtype).eps * xp.abs(centre)

@@ -42,10 +42,10 @@ class Seen:
             chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _ENOUGH, replace=False))
             xp = namespace(X)
             X = xp.take(X, xp.asarray(chosen, device=device(X)), axis=0)
-        ranked = np.sort(to_numpy(X).astype(float), axis=0)  # gaps come last
+        ranked = np.sort(to_numpy(X).astype(float, copy=False), axis=0)  # gaps come last
         known = np.count_nonzero(~np.isnan(ranked), axis=0)
         place = LEVELS[:, None] * np.maximum(known - 1, 0)
         below = np.floor(place).astype(np.intp)
-        low, high = (np.take_along_axis(ranked, at, axis=0) for at in (below, np.ceil(place).astype(np.intp)))
+        low, high = (ranked[at, np.arange(ranked.shape[1])] for at in (below, np.ceil(place).astype(np.intp)))
         part = place - below
         return cls(len(ranked), low * (1 - part) + high * part, (len(ranked) - known).astype(np.int64))

@@ -3,7 +3,7 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -283,10 +283,10 @@ def solve_dual(
     solved = cho_solve(L, xp.concat([SWT, SV, shrink.V], axis=1))
     A = solved[:, :t]
     residuals = (T - SWT) + ridge * (shrink @ A)
-    model = DualModel(kernel, Z, A, ridge)
+    # An S without structure is as large as the factor, and takes longer.
+    kept = () if not keep_factor else (None, shrink) if shrink.full is None else (L,)
+    model = DualModel(kernel, Z, A, ridge, *kept)
     if keep_factor:
-        # An S without structure is as large as the factor, and takes longer.
-        model = replace(model, shrink=shrink) if shrink.full is None else replace(model, L=L)
         vars(model)["factored"] = L  # at hand: not to be worked out again
     spare = left = None
     if leave_one_out:
@@ -298,9 +298,8 @@ def solve_dual(
             embedded = Embedded(embedding.scatter, C, *known)
         if groups is not None:
             left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
-        spare = (
-            1 - unit * shrink.diagonal() + unit * ridge * _sandwich_diagonal(shrink, L, solved[:, b:], keep=keep_factor)
-        )
+        inner = _sandwich_diagonal(shrink, L, solved[:, b:], keep=keep_factor)
+        spare = 1 - unit * shrink.diagonal() + unit * ridge * inner
         spare = xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal)
         if embedded is not None and groups is None:
             left = leave_one_by_one(embedded, T, residuals, spare, unit)
