@@ -104,6 +104,14 @@ def test_a_column_is_not_blamed_for_the_number_of_numbers_that_it_became():
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
 
 
+def test_a_rare_category_that_the_other_columns_lead_to_has_nothing_else_expected():
+    rng = np.random.default_rng(0)
+    ward = np.r_[["C"] * 6, rng.choice(["A", "B"], 294)]
+    table = pd.DataFrame({"ward": ward, "dose": rng.normal(size=300) + 8 * (ward == "C")})
+    found = TableDetector().fit(table).explain(table[:1].assign(dose=8.0))
+    assert (found.expected[0, 0], str(found.top(1)[0][0])) == ("C", "ward=C")
+
+
 def test_parts_of_the_tables_columns_sum_to_the_loss_and_shares_to_one(model):
     fresh = visits(20, 1)
     fresh.loc[3, ["age", "lab"]] = np.nan

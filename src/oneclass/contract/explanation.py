@@ -21,6 +21,8 @@ _ROWS, _COLUMNS = 5, 3
 class Reason(NamedTuple):
     """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame.
 
+    `expected` is None where nothing else was: a rare category that all other columns lead to.
+
     Examples
     --------
     >>> from oneclass import Reason
@@ -136,7 +138,10 @@ class Explanation:
         return self[i : i + 1 or None].top(len(self.names))[0]
 
     def _reason(self, i: int, j: int) -> Reason:
-        return Reason(self.names[j], _plain(self.values[i, j]), _plain(self.expected[i, j]), float(self.shares[i, j]))
+        value, expected = _plain(self.values[i, j]), _plain(self.expected[i, j])
+        # A rare category may be what all other columns lead to: then nothing else was expected.
+        same = isinstance(value, str | bool) and value == expected
+        return Reason(self.names[j], value, None if same else expected, float(self.shares[i, j]))
 
     def folded(self, groups: Mapping[str, Sequence[Name]]) -> Explanation:
         """Groups of columns as one column each, with their shares added up.
