@@ -10,7 +10,7 @@ from oneclass.core.arrays import to_numpy
 from oneclass.core.cholesky import SingularSystemError
 from oneclass.core.embedding import NoVariance, WithinVariance
 from oneclass.core.kernels import RBF, Linear, UserKernel
-from oneclass.core.solve import residual_operator, solve_dual
+from oneclass.core.solve import residual_operator, solve_dual, system
 from oracle import equations, refits
 from oracle.comparison import assert_agree
 from oracle.equations import collapse, kernel_matrix, repeat
@@ -125,6 +125,19 @@ def test_signal_is_the_maximum_likelihood_variance(xp, embedding, problem):
 @given(problem=problems(min_rows=10))
 def test_small_blocks_solve_the_same_equation(xp, embedding, problem):
     test_symmetric_solve_is_the_printed_equation.hypothesis.inner_test(xp, embedding, problem)
+
+
+@pytest.mark.parametrize("n", [199, 203, 260])
+@pytest.mark.parametrize("variance", [NoVariance(), WithinVariance(np.ones((260, 1)))])
+def test_a_system_in_parts_is_the_whole_below_its_diagonal(xp, n, variance):
+    rng = np.random.default_rng(n)
+    Z, w = rng.normal(size=(n, 3)), rng.uniform(0.5, 2, n)
+    if isinstance(variance, WithinVariance):
+        variance = WithinVariance(xp.asarray(variance.membership[:n]))
+    shrink = variance.shrink(xp.asarray(w), C=2.0)
+    whole = kernel_matrix("rbf", Z, Z, SIGMA) + 0.3 * to_numpy(shrink @ xp.eye(n, dtype=xp.float64))
+    found = to_numpy(system(RBF(sigma=SIGMA), xp.asarray(Z), shrink, ridge=0.3))
+    assert_agree(np.tril(found), np.tril(whole))
 
 
 def test_leave_one_out_must_be_asked_for():
