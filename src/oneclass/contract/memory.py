@@ -31,8 +31,7 @@ def _host_bytes() -> int:
     bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
-        fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
+        bounds.append(int(meminfo.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
         import resource  # where /proc is, this module is too
 
         soft, _ = resource.getrlimit(resource.RLIMIT_AS)
