@@ -48,8 +48,12 @@ def _without(plan: Plan, moments: Moments, stays: Memory, gone: Memory) -> Momen
     if not len(gone):
         return moments
     if len(gone) >= len(stays):
-        return plan.moments(stays.X, stays.trust)
-    return moments - plan.moments(gone.X, gone.trust)
+        return _moments(plan, stays)
+    return moments - _moments(plan, gone)
+
+
+def _moments(plan: Plan, rows: Memory) -> Moments:
+    return plan.moments_of(rows.Z, plan.features(rows.Z), rows.trust)
 
 
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
