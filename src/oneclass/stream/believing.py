@@ -24,7 +24,7 @@ _GRANTED, _LATELY = 0.01, 200
 
 
 def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Vector, Vector]:
-    """The rows with what is believed of them, those strange by themselves, and those held in a stretch."""
+    """The rows with what is believed of them, alarms that wait by themselves, and those held in a stretch."""
     told, none = rows.trust, np.zeros(len(rows), dtype=bool)
     known = ~np.isnan(told)
     normal = known & (told > 0)
@@ -33,7 +33,7 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
         return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
     losses = state.calibration.losses
     sure = len(losses) >= _ENOUGH
-    strange = rows.loss > max(far_out(losses), state.threshold) if sure else none
+    strange = rows.loss > max(far_out(losses, _normal(state.alone)), state.threshold) if sure else none
     held = in_stretches(state.memory.alarm, rows.alarm) if sure else none
     backed = np.ones(len(rows))
     if sure:
@@ -45,17 +45,22 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     counted = np.where(known, normal, ~doubted)
     waiting = ~known & doubted
     trust = np.where(known, told, np.where(doubted, 0.0, trust))
-    return replace(rows, trust=trust, counted=counted, waiting=waiting), ~known & strange & ~held, held
+    return replace(rows, trust=trust, counted=counted, waiting=waiting), waiting & rows.alarm & ~held, held
 
 
 def corrected(settings: Settings, state: State, rows: Memory, alone: Vector) -> State:
     """The stream with a level that heeds the false alarms among rows.
 
-    Rows that wait by themselves may be either: what they have beyond the share granted to anomalies is false.
+    Alarms that wait by themselves may be either: what they have beyond the share granted to anomalies is false.
     """
     lately = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _LATELY)
-    false = max(0.0, 1 - _GRANTED / lately) if lately > 0 else 0.0
+    false = _normal(lately) / lately if lately > 0 else 0.0
     miss = rows.alarm.astype(float) - settings.delta
     step = _STEP * settings.delta * float(np.sum(miss[rows.counted]) + false * np.sum(miss[alone]))
     level = float(np.clip(state.level - step, _LOWEST * settings.delta, min(_HIGHEST * settings.delta, 0.5)))
     return replace(state, level=level, alone=lately)
+
+
+def _normal(alone: float) -> float:
+    """Share of normal rows that wait by themselves, when so many rows do."""
+    return max(0.0, alone - _GRANTED)

@@ -49,15 +49,16 @@ def doubt(settings: Settings, state: State, known: Vector) -> State:
 
 
 def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence: float) -> State:
-    """Believe rows that waited; a change leaves the threshold to them alone."""
+    """Believe rows that waited; a change leaves the threshold to them alone, and begins anew with its level."""
     which = np.isin(state.memory.number, numbers)
     columns = moved_from(state, state.memory.X[which])
     state = _trusting(settings, state, which, 1.0)
     memory = state.memory.where(which, waiting=False, counted=True, alarm=False)
+    level = state.level
     if kind == "change":
-        memory = replace(memory, counted=which)
+        memory, level = replace(memory, counted=which), settings.delta
     since = float(np.min(memory.time[which]))
-    state = replace(state, memory=memory, level=settings.delta, bets=Bets(seen=state.bets.seen), since=since)
+    state = replace(state, memory=memory, level=level, bets=Bets(seen=state.bets.seen), since=since)
     return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
 
 
@@ -83,7 +84,8 @@ def tell(settings: Settings, state: State, numbers: Vector, normal: Vector) -> S
 
 def taken_back(state: State, trial: Trial) -> State:
     """What would be known without a trial, having told of it."""
-    back = trial.without.but(bets=state.bets, n_events=state.n_events, events=state.events)
+    told = {"bets": state.bets, "n_events": state.n_events, "events": state.events}
+    back = trial.without.but(**told, deceived=state.deceived + 1)
     lost = state.memory[(state.memory.trust > 0) & (state.memory.number >= trial.first)]
     lost = lost[~np.isin(lost.number, back.memory.number[back.memory.trust > 0])]
     return back.with_event("forgotten", lost.number, trial.odds, moved_from(back, lost.X))
@@ -108,4 +110,5 @@ def forget(settings: Settings, state: State, event: Event) -> State:
         known = state.memory.trust > 0
         loss = held_out(settings, state, known)
         state = replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
+    state = state.but(deceived=state.deceived + (event.kind == "change"))
     return state.with_event("forgotten", state.memory.number[which], event.evidence, event.columns)

@@ -74,7 +74,8 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         waiting, good = state.memory[state.memory.waiting], state.memory[trusted_rows(state.memory)]
         found = ripe(patience, waiting, good, state.seen, state.plan.kernel)
         if found is not None:
-            return replace(adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence), trial=None)
+            state = adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence)
+            return replace(state, trial=None, deceived=0 if found.kind == "change" else state.deceived)
         state = on_trial(settings, patience, state) if state.trial is None else _tried(settings, patience, state, came)
     surprised = bool(np.any(came.alarm & (came.trust > 0)))
     return renew(settings, state) if due(settings, state, before, surprised=surprised) else state
@@ -87,8 +88,9 @@ def _tried(settings: Settings, patience: Patience, state: State, rows: Memory) -
     trial = watched(state.trial, without)
     without = learn(replace(settings, patience=replace(patience, trial=math.inf), test=None), without, F)
     if trial.odds > 0:
-        over = state.seen - trial.first >= patience.rows
-        return state.but(trial=None if over else replace(trial, without=without))
+        if state.seen - trial.first >= patience.rows:
+            return state.but(trial=None, deceived=0)
+        return state.but(trial=replace(trial, without=without))
     return taken_back(state, replace(trial, without=without))
 
 

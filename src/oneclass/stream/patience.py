@@ -32,10 +32,12 @@ __all__ = [
 
 #: A stretch has this many rows, and is held when more than this share of them are alarms.
 STRETCH, _HELD = 20, 0.5
-#: Share of normal rows beyond the point where rows are strange.
-_STRANGE = 0.003
+#: Share of normal rows beyond the point where rows are strange, those that it is found by, and how many may be missing.
+_STRANGE, _TAIL, _MISSING = 0.003, np.array([0.25, 0.1]), 0.05
 #: Share of the rows beyond which more of them at a time are no more evidence, and rows that are counted together.
 _MANY, _TOGETHER = 0.2, 5
+#: Rows of a stretch that make it thick, and share of the evidence that is enough for a kind which never was.
+_THICK, _ENOUGH = 7, 0.5
 #: Nearest rows that vouch for a row, and trust from which they do.
 _NEIGHBOURS, _TRUSTED = 10, 0.5
 #: Trusted rows among which the nearest are looked for first.
@@ -114,13 +116,16 @@ class Patience:
 PROMPT = Patience(rows=140, trial=45)
 
 
-def far_out(losses: Vector) -> float:
+def far_out(losses: Vector, missing: float = 0.0) -> float:
     """The loss beyond which normal rows lie in a share of 3 in 1,000, if roots of losses have an exponential tail.
 
-    Judged by the quantiles 75 % and 90 %, which few anomalies among the rows do not move.
+    Judged by the quantiles 75 % and 90 %, which few anomalies among the rows do not move. A share of the normal rows
+    may be `missing` for having been beyond it: else a tail that is heavier than that would cut itself shorter and
+    shorter.
     """
-    low, high = np.sqrt(np.quantile(losses, [0.75, 0.9]))
-    return float((high + (high - low) * math.log(0.1 / _STRANGE) / math.log(0.25 / 0.1)) ** 2)
+    beyond = (_TAIL - min(missing, _MISSING)) / (1 - min(missing, _MISSING))
+    low, high = np.sqrt(np.quantile(losses, 1 - beyond))
+    return float((high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2)
 
 
 def in_stretches(before: Vector, alarm: Vector) -> Vector:
@@ -199,19 +204,20 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel
     """Which of the rows that wait have become many for longer than the patience, if any."""
     needed = patience.needed
     evidence = patience.evidence(waiting.number, seen)
-    if evidence < needed:
+    if evidence < _ENOUGH * needed:
         return None
     # The longest past in which next to nobody came but rows that wait.
     lasting = seen - waiting.number
     alone = np.flatnonzero(np.arange(len(waiting), 0, -1) >= _GONE * lasting)
-    if alone.size and lasting[alone[0]] >= needed / (_MANY - patience.share):
+    if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MANY - patience.share):
         return Ripe(lasting <= lasting[alone[0]], "change", evidence)
     label, around = _kinds(kernel, waiting.Z, trusted.Z)
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
-    for c in np.flatnonzero(size >= max(_FEW, needed)):
-        alike = patience.evidence(waiting.number[label == c], seen)
-        if alike >= needed:
+    for c in np.flatnonzero(size >= max(_FEW, _ENOUGH * needed)):
+        number = waiting.number[label == c]
+        alike = patience.evidence(number, seen)
+        if alike >= (needed if _came_thick(number) else _ENOUGH * needed):
             rows |= label == c
             found.append(alike)
     scattered = (size[label] < _FEW) & around
@@ -221,6 +227,11 @@ def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel
         found.append(wide)
         kind = "wider"
     return Ripe(rows, kind, max(found)) if found else None
+
+
+def _came_thick(number: Vector) -> bool:
+    """Whether these rows once were a third of a stretch, as those of a burst are and those of a slow mode are not."""
+    return bool(np.any(number[_THICK - 1 :] - number[: len(number) - _THICK + 1] < STRETCH))
 
 
 def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Vector, Vector]:

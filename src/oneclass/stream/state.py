@@ -73,7 +73,8 @@ class State:
     carried: float = 0.0  # share of the features' variance that changes of plan left open, of rows that are gone
     since: float = -math.inf  # when the world began
     trial: Trial | None = None
-    alone: float = 0.0  # share of the latest rows that wait by themselves
+    alone: float = 0.0  # share of alarms that wait by themselves in the latest rows
+    deceived: int = 0  # changes that were taken back since one last stayed
 
     @cached_property
     def machine(self) -> Machine:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .feedback import adopt
 from .memory import Vector
-from .patience import Patience
+from .patience import Patience, trusted_rows
 from .state import Settings, State, Trial
 
 __all__ = ["on_trial", "watched"]
@@ -23,6 +23,8 @@ __all__ = ["on_trial", "watched"]
 _ORDINARY, _NONE = 0.75, 0.005
 #: Share of the rows that the old world has under a burst.
 _LEFT = 0.1
+#: Share of the old world's breadth below which rows are too much alike to be another: those of a fault or attack are.
+_NARROW = 0.7
 #: What an ordinary row takes from the odds, and what any other adds.
 _OLD = math.log(_NONE / (_LEFT * _ORDINARY))
 _OTHER = math.log((1 - _NONE) / (1 - _LEFT * _ORDINARY))
@@ -30,13 +32,16 @@ _OTHER = math.log((1 - _NONE) / (1 - _LEFT * _ORDINARY))
 
 def on_trial(settings: Settings, patience: Patience, state: State) -> State:
     """The stream, with a change on trial if one has come that leaves nobody of the old world."""
-    memory = state.memory
-    if patience.trial >= patience.rows or not np.any(memory.waiting[-1:]):
+    # Whoever was deceived waits twice as long the next time.
+    memory, long_enough = state.memory, patience.trial * 2.0**state.deceived
+    if long_enough >= patience.rows or not np.any(memory.waiting[-1:]):
         return state
     odds = np.cumsum(_gains(state, memory.loss)[::-1])
     long = int(np.argmax(odds))
     since = memory[len(memory) - 1 - long :]
-    if odds[long] < patience.trial * _OTHER * (1 - 1e-9) or np.mean(since.waiting) < 0.5:
+    if odds[long] < long_enough * _OTHER * (1 - 1e-9) or np.mean(since.waiting) < 0.5:
+        return state
+    if _is_narrow(state, since.X[since.waiting]):
         return state
     believed = adopt(settings, state, since.number[since.waiting], "change", float(odds[long]))
     return replace(believed, trial=Trial(state, int(since.number[0]), float(odds[long])))
@@ -45,6 +50,13 @@ def on_trial(settings: Settings, patience: Patience, state: State) -> State:
 def watched(trial: Trial, without: State) -> Trial:
     """The trial after more rows, which are pending in what would be known without it."""
     return replace(trial, odds=trial.odds + float(np.sum(_gains(without, without.pending.loss))))
+
+
+def _is_narrow(state: State, X: Vector) -> bool:
+    """Whether rows are too much alike to be a world, beside as many of the latest that are trusted."""
+    latest = state.memory.X[trusted_rows(state.memory)][-len(X) :]
+    new, old = (np.mean(np.abs(rows - np.median(rows, axis=0)) / state.plan.scaler.scale) for rows in (X, latest))
+    return bool(new < _NARROW * old)
 
 
 def _gains(state: State, losses: Vector) -> Vector:

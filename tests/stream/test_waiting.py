@@ -1,0 +1,112 @@
+"""How long strange rows wait, and what the stream makes of having been wrong about them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oneclass import Patience, Stream
+from oneclass.core.kernels import Laplacian
+from oneclass.stream.feedback import adopt
+from oneclass.stream.memory import Memory
+from oneclass.stream.patience import far_out, ripe
+
+AWAY = 8.0
+
+
+def rows(rng, n, shift=0.0, width=1.0):
+    return width * rng.normal(size=(n, 4)) + shift
+
+
+@pytest.fixture
+def stream(aakelm):
+    """A stream by default, which has seen 500 rows of a world that stays."""
+    return Stream(aakelm, window=400).fit(rows(np.random.default_rng(0), 500))
+
+
+def fed(stream, X, size=25):
+    return np.concatenate([stream.watch(X[a : a + size]).labels for a in range(0, len(X), size)])
+
+
+def kinds(stream):
+    return [event.kind for event in stream.events_ if event.kind != "shift"]
+
+
+def waiting(number):
+    """Rows of one kind with these numbers, that wait."""
+    n = len(number)
+    X = rows(np.random.default_rng(1), n, AWAY)
+    blank = Memory.of(X, X, number=0, time=np.zeros(n), loss=np.ones(n), alarm=np.ones(n, bool), trust=np.zeros(n))
+    return replace(blank, number=number, waiting=np.ones(n, bool))
+
+
+def test_a_kind_that_never_came_thick_needs_half_the_evidence():
+    patience, good = Patience(), waiting(np.arange(50))
+    good = replace(good, Z=good.Z - AWAY)
+    slow, burst = np.arange(0, 160, 7), np.arange(60, 160)
+    assert 0.5 * patience.needed < patience.evidence(burst, 160) < patience.needed
+    assert patience.evidence(slow, 160) < patience.needed
+    found = ripe(patience, waiting(slow), good, 160, Laplacian(1.0))
+    assert found.kind == "mode"
+    assert found.evidence < patience.needed
+    assert ripe(patience, waiting(burst), good, 160, Laplacian(1.0)) is None
+
+
+def test_false_alarms_before_a_mode_was_adopted_are_made_up_for_after_it(stream):
+    state, settings = stream.state_, stream.settings_
+    state = replace(
+        state, level=0.01, memory=state.memory.where(state.memory.number > 460, waiting=True, counted=False)
+    )
+    numbers = state.memory.number[state.memory.waiting]
+    assert adopt(settings, state, numbers, "mode", 0.0).level == 0.01
+    assert adopt(settings, state, numbers, "change", 0.0).level == settings.delta
+
+
+def test_rows_that_are_all_alike_are_no_world_before_patience_ends(stream):
+    rng = np.random.default_rng(1)
+    assert np.all(fed(stream, rows(rng, 120, AWAY, width=0.3)) == -1)
+    assert kinds(stream) == ["strange"]
+    fed(stream, rows(rng, 50, AWAY, width=0.3))
+    assert kinds(stream) == ["strange", "change"]
+
+
+def test_a_stream_that_was_deceived_waits_twice_as_long(stream):
+    rng = np.random.default_rng(1)
+    for burst in range(2):
+        fed(stream, rows(rng, 75, (-1) ** burst * AWAY))
+        fed(stream, rows(rng, 200))
+    assert kinds(stream) == ["strange", "change", "forgotten", "strange"]
+    fed(stream, rows(rng, 100, -AWAY))
+    assert kinds(stream)[4:] == ["strange", "change"]
+
+
+def test_a_change_that_is_forgotten_is_a_lesson_too(stream):
+    rng = np.random.default_rng(1)
+    fed(stream, rows(rng, 200, AWAY))
+    stream.forget(stream.events_[-1])
+    assert stream.state_.deceived == 1
+
+
+def test_a_change_that_stays_makes_up_for_those_that_did_not(stream):
+    rng = np.random.default_rng(1)
+    fed(stream, rows(rng, 75, AWAY))
+    fed(stream, rows(rng, 200))
+    assert stream.state_.deceived == 1
+    fed(stream, rows(rng, 225, AWAY))
+    assert stream.state_.deceived == 0
+    fed(stream, rows(rng, 50, -AWAY))
+    assert kinds(stream)[-1] == "change"
+
+
+def test_a_tail_that_is_missing_its_end_is_found_by_what_is_left_of_it():
+    losses = np.sort(np.random.default_rng(0).exponential(size=20_000) ** 2)
+    left = losses[: round(0.96 * len(losses))]
+    assert far_out(left, 0.04) == pytest.approx(far_out(losses), rel=0.01)
+    assert far_out(left) < 0.9 * far_out(losses)
+
+
+def test_the_rate_asked_for_is_delivered_where_tails_are_heavier_than_thought(aakelm):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3500, 4)) * rng.choice([1.0, 4.0], size=(3500, 1), p=[0.93, 0.07])
+    stream = Stream(aakelm, window=500).fit(X[:500])
+    assert 0.035 < np.mean(fed(stream, X[500:], size=50)[500:] < 0) < 0.065
