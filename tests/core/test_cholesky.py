@@ -56,6 +56,16 @@ def test_the_inverse_of_a_factored_matrix_is_its_inverse():
     assert_agree(lower, np.tril(np.linalg.inv(G)), 1e-12)
 
 
+def test_the_whole_inverse_is_the_inverse_and_leaves_the_factor_alone(xp):
+    L = factor(xp)
+    assert_agree(cholesky.inverse(L), np.linalg.inv(G), 1e-12)
+    assert_agree(L, factor(xp), 0)
+
+
+def test_what_is_explained_is_the_quadratic_form_of_the_inverse(xp):
+    assert_agree(cholesky.explained(factor(xp), xp.asarray(B.T)), np.sum(B * np.linalg.solve(G, B), axis=0), 1e-12)
+
+
 def test_squares_of_products_and_the_trace_of_what_is_solved_are_those_of_whole_matrices(xp):
     L = np.linalg.cholesky(G)
     assert_agree(cholesky.product_squares(xp.asarray(B.T), factor(xp)), np.sum((B.T @ L) ** 2, axis=1), 1e-12)

@@ -31,9 +31,9 @@ def leverages(monkeypatch):
     seen = []
     training_rows = Plan.training_rows
 
-    def counted(self, model, X, w, **options):
+    def counted(self, model, X, *others):
         seen.append(X.shape[0])
-        return training_rows(self, model, X, w, **options)
+        return training_rows(self, model, X, *others)
 
     monkeypatch.setattr(Plan, "training_rows", counted)
     return seen
@@ -45,6 +45,7 @@ def too_much_work(monkeypatch):
     monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
     monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 500)
     monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 1000)
+    monkeypatch.setattr(approximate, "_JUDGED_ROWS", 1000)
 
 
 def assert_delivers(model, fresh, calibrating):
@@ -125,6 +126,18 @@ def test_few_distinct_rows_calibrate_with_all_of_them(xp, leverages):
     assert namespace(model.calibration_.losses) is xp
     assert model.offset_ == pytest.approx(expected.offset_, rel=1e-8)
     assert_agree(model.p_value(xp.asarray(distinct)), expected.p_value(distinct), 1e-8)
+
+
+@pytest.mark.usefixtures("too_much_work")
+@pytest.mark.parametrize(("n", "judged"), [(2000, 2000), (2001, 1000)])
+def test_more_than_twice_as_many_rows_as_a_sample_holds_are_judged_by_it(normal, n, judged):
+    model = VAAKELM(C=32.0, sigma=1.0, delta=DELTA, approximation=Nystrom(40)).fit(normal[0][:n])
+    assert model.calibration_.losses.shape[0] == judged
+    if judged == n:
+        assert model.held_out_scores_.shape == (n,)
+    else:
+        with pytest.raises(AttributeError, match="fits that judge a sample of the rows keep `calibration_` alone"):
+            _ = model.held_out_scores_
 
 
 @pytest.mark.usefixtures("too_much_work")

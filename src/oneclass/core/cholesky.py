@@ -17,6 +17,7 @@ __all__ = [
     "diagonal_of_inverse",
     "explained",
     "factor",
+    "inverse",
     "inverse_of_factored",
     "product_squares",
     "solve_lower",
@@ -156,6 +157,14 @@ def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return np.asarray(cho_solve(L, np.eye(len(L), dtype=L.dtype)))
     (potri,) = get_lapack_funcs(("potri",), (L,))
     return np.asarray(potri(L.T, lower=False, overwrite_c=True)[0].T)
+
+
+def inverse(L: Array) -> Array:
+    """``(L L')^-1``, whole."""
+    if not isinstance(L, np.ndarray):
+        return cho_solve(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
+    lower = np.tril(inverse_of_factored(L.copy()))
+    return lower + np.tril(lower, -1).T
 
 
 def trace_of_solved(L: Array, S: Array) -> float:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from .arrays import Array, blocks, device, namespace
-from .cholesky import SingularSystemError, diagonal_of_inverse, factor, solve_lower, times_upper
+from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
 from .kernels import RBF, Kernel
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
@@ -115,8 +115,8 @@ class NystromMap:
     def outside(self, Z: Array, F: Array) -> Array:
         """``k(z, z)`` less its projection on the landmarks."""
         xp = namespace(F)
-        coordinates = F if self.L is None else solve_lower(self.L, F.T).T
-        return xp.clip(self.kernel.diagonal(Z) - xp.vecdot(coordinates, coordinates), min=0)
+        reached = xp.vecdot(F, F) if self.L is None else explained(self.L, F)
+        return xp.clip(self.kernel.diagonal(Z) - reached, min=0)
 
     @property
     def coefficients(self) -> Array:

@@ -166,9 +166,8 @@ def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
     """The machine whose normal equations these moments are; it may `count` its parameters."""
     scatter, dtype = plan.recipe.scatter, plan.scaler.centre.dtype
     model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype, count=count)
-    whole = moments.total()
-    features = namespace(whole.f).astype(whole.f[0, :], dtype)
-    return Machine(plan, model, signal, whole.t[0, :] - features @ model.weights)
+    features, targets = moments.means()
+    return Machine(plan, model, signal, targets - namespace(features).astype(features, dtype) @ model.weights)
 
 
 def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_residual: Array) -> float:

@@ -46,7 +46,7 @@ class Moments:
             T = T * roots
         parts = (xp.reshape(n, (1,)), f[None, :], t[None, :], gram(F)[None, :, :], (F.T @ T)[None, :, :])
         square = xp.reshape(xp.sum(T * T), (1,))
-        return cls(*(xp.astype(part, xp.float64) for part in (*parts, square)))
+        return cls(*(xp.astype(part, xp.float64, copy=False) for part in (*parts, square)))
 
     @classmethod
     def nothing(cls, F: Array, T: Array) -> Moments:
@@ -57,11 +57,17 @@ class Moments:
         return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
 
     @classmethod
-    def stack(cls, clusters: Iterable[Moments]) -> Moments:
-        """Clusters side by side."""
-        parts = [vars(part) for part in clusters]
-        xp = namespace(parts[0]["f"])
-        return cls(**{name: xp.concat([part[name] for part in parts]) for name in parts[0]})
+    def stack(cls, clusters: Iterable[Moments], k: int | None = None) -> Moments:
+        """Clusters side by side; if their number `k` is given, no more than one need be there at a time."""
+        parts: Iterable[Moments] = list(clusters) if k is None else clusters
+        stacked: dict[str, Array] = {}
+        for p, part in enumerate(parts):
+            for name, value in vars(part).items():
+                if name not in stacked:
+                    shape = (len(parts) if k is None else k, *value.shape[1:])  # type: ignore[arg-type]
+                    stacked[name] = namespace(value).empty(shape, dtype=value.dtype, device=device(value))
+                stacked[name][p : p + 1, ...] = value
+        return cls(**stacked)
 
     def __add__(self, other: Moments) -> Moments:
         # Merge means, not raw sums: no cancellation when the mean is large.
@@ -102,6 +108,11 @@ class Moments:
 
     # What the normal equations need.
 
+    def means(self) -> tuple[Array, Array]:
+        """Mean features and mean targets of all rows."""
+        shares = self.weight / namespace(self.f).sum(self.weight)
+        return shares @ self.f, shares @ self.t
+
     def second_moments(self) -> tuple[Array, Array, float]:
         """``F'WF``, ``F'WT`` and the total of ``w |t|²``."""
         xp = namespace(self.f)
@@ -114,7 +125,7 @@ class Moments:
         """``F'MF``: scatter inside clusters, about their own mean or the global one, each at its share."""
         xp = namespace(self.f)
         omega = shares(self.weight)
-        inside = xp.sum(omega[:, None, None] * self.ff, axis=0)
+        inside = xp.reshape(omega @ xp.reshape(self.ff, (omega.shape[0], -1)), self.ff.shape[1:])
         if own_mean:
             return inside
         centred = self.f - (self.weight @ self.f) / xp.sum(self.weight)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, device, namespace, ones, to_numpy
+from .arrays import Array, device, namespace, to_numpy
 from .features import NystromMap
 from .machine import Machine
 from .plan import Survey
 from .sample import row_keys
-from .solve import PrimalModel
+from .solve import PrimalModel, TrainingRows
 from .withdrawal import Landmarks
 
 __all__ = ["OwnLandmarks"]
@@ -30,8 +30,11 @@ class OwnLandmarks:
     landmarks: Landmarks
 
     @classmethod
-    def of(cls, machine: Machine, survey: Survey) -> OwnLandmarks | None:
-        """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies."""
+    def of(cls, machine: Machine, survey: Survey, candidates: int) -> OwnLandmarks | None:
+        """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies.
+
+        They were chosen from as many `candidates`, the first rows of the sample.
+        """
         sample, model = survey.sample, machine.model
         if not isinstance(model, PrimalModel) or not isinstance(model.map, NystromMap):
             return None
@@ -39,7 +42,7 @@ class OwnLandmarks:
         # they are where they span what a landmark does.
         if not _NEGLIGIBLE * survey.n_rows < model.map.width <= model.width:
             return None
-        rows = machine.plan.nearest(sample.rows)
+        rows = machine.plan.nearest(sample.rows[: min(candidates, sample.rows.shape[0]), :])
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
         if not len(chosen) or len(rows) == sample.rows.shape[0]:
             return None
@@ -48,8 +51,9 @@ class OwnLandmarks:
         own = Landmarks.of(model, owners) if every else Landmarks.of(model, _filled(owners, chosen, rows), chosen)
         return None if own is None else cls(keys, sample.seed, own)
 
-    def without(self, machine: Machine, X: Array, w: Array | None, losses: Array) -> Array:
-        """Held-out losses of rows, those of landmarks by machines that have not these either."""
+    def without(self, machine: Machine, X: Array, rows: TrainingRows, F: Array | None) -> Array:
+        """Held-out losses of rows, whose features may be known, those of landmarks by machines without these too."""
+        losses = machine.held_out_losses(rows)
         xp = namespace(X)
         keys = to_numpy(row_keys(X, self.seed))
         owners = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -58,9 +62,12 @@ class OwnLandmarks:
             return losses
         others = np.setdiff1d(np.arange(len(keys)), mine)
         here, there = (xp.asarray(places, device=device(X)) for places in (mine, others))
-        weights = xp.take(ones(X) if w is None else w, here)
-        rows = machine.plan.group_rows(machine.model, self.landmarks, xp.take(X, here, axis=0), weights, owners[mine])
-        found = xp.concat([machine.held_out_losses(rows), xp.take(losses, there)])
+        model, plan, own = machine.model, machine.plan, rows.at(here)
+        Z = plan.scaler(xp.take(X, here, axis=0))
+        features = model.features(Z) if F is None else xp.take(F, here, axis=0)
+        Q = own.leverages()[:, None, None]
+        alone = plan.left_by_groups(model, self.landmarks, own, Z, features, Q, owners[mine])
+        found = xp.concat([machine.held_out_losses(alone), xp.take(losses, there)])
         return xp.take(found, xp.argsort(xp.concat([here, there])))
 
 

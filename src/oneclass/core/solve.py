@@ -60,6 +60,13 @@ class TrainingRows:
         """Residual of each row under the model fitted with one unit of its weight removed, or without its group."""
         return self.residuals / self._spare()[:, None] if self.left is None else self.left[0]
 
+    def at(self, places: Array) -> TrainingRows:
+        """The rows at these places, as no one left yet."""
+        xp = namespace(self.T)
+        T, residuals, w, spare = (xp.take(of, places, axis=0) for of in (self.T, self.residuals, self.w, self._spare()))
+        outside = self.outside if isinstance(self.outside, float) else xp.take(self.outside, places)
+        return TrainingRows(T, residuals, spare, w, outside)
+
     def leverages(self) -> Array:
         """Pull of one unit of each row's weight on its own output."""
         return (1 - self._spare()) / self._unit()
@@ -178,6 +185,10 @@ class PrimalModel:
     def outside(self, Z: Array, features: Array) -> Array:
         """C times the prior variance of what the features do not reach."""
         return self.map.outside(Z, features) / self.ridge
+
+    def judged(self, Z: Array, features: Array, *, beyond: bool) -> tuple[Array, Array | float]:
+        """Leverages of rows and, if what lies `beyond` the features is wanted, that: 0 if not."""
+        return self.leverages(features), self.outside(Z, features) if beyond else 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, device, namespace
-from .cholesky import cho_solve
+from .cholesky import cho_solve, inverse
 from .features import NystromMap
 from .leaving import Embedded, taken
 from .solve import PrimalModel
@@ -59,14 +59,15 @@ class Landmarks:
         found = model.map
         if not isinstance(found, NystromMap):
             return None
+        PV = model.weights[:, :0] if model.columns is None else model.columns.PV
+        if found.L is not None and chosen is None:  # R is the identity
+            solved, shared = inverse(model.L), inverse(found.L)
+            return cls(owners, solved, solved, shared, shared, model.weights, PV, model.ridge)
         R = found.coefficients
         if chosen is not None:
             R, owners = namespace(R).take(R, namespace(R).asarray(chosen, device=device(R)), axis=0), owners[chosen]
         solved, shared = cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T
-        columns = R[:, :0] if model.columns is None else R @ model.columns.PV
-        whole = found.whitening is None and chosen is None  # R is the identity
-        inside, prior = (solved, shared) if whole else (solved @ R.T, shared @ R.T)
-        return cls(owners, solved, inside, shared, prior, R @ model.weights, columns, model.ridge)
+        return cls(owners, solved, solved @ R.T, shared, shared @ R.T, R @ model.weights, R @ PV, model.ridge)
 
     def withdrawn(self, groups: np.ndarray[Any, Any], features: Array) -> Withdrawn | None:
         """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""

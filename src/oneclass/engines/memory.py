@@ -3,43 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import ClassVar, TypeVar
 
-from ..core.arrays import Array, blocks, on_host
-from .threads import on_one_thread, spread
+from ..core.arrays import Array, blocks, namespace, on_host
+from .threads import cores, on_one_thread, spread
 
 __all__ = ["InMemory"]
 
 S = TypeVar("S")
 
-#: Rows of a slice of host rows.
-_SHORTEST, _LONGEST = 4_096, 131_072
+#: Rows of a slice of host rows: fewer than are worth their sum, enough to be, and as many as a step may copy.
+_SHORTEST, _ENOUGH, _LONGEST = 2_048, 8_192, 131_072
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """The engine of rows `X` with weights `w`; weights of None are ones."""
+    """The engine of rows `X` with weights `w`; weights of None are ones.
+
+    Where features `F` of the rows are kept, steps are given these too.
+    """
 
     X: Array
     w: Array | None
+    F: Array | None = None
 
     #: The losses of all rows are kept: the rows are in memory anyway.
     loss_limit: ClassVar[float] = math.inf
 
-    def total(self, step: Callable[[Array, Array | None], S], label: str) -> S:
+    def total(self, step: Callable[..., S], label: str) -> S:
         """Sum of what `step` makes of slices of the rows, so that no step copies them all."""
-        n = self.X.shape[0]
-        # Enough slices for the cores to share, each long enough for its sums to be worth adding up.
-        at_most = min(max(_SHORTEST, -(-n // 8)), _LONGEST) if on_host(self.X) else None
-        slices = list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
-        if len(slices) == 1:
-            with on_one_thread(n, self.X):
-                return step(self.X, self.w)
-        return reduce(add, spread(lambda ab: self._part(step, *ab), slices, self.X))
+        return reduce(add, self._parts(lambda a, b: step(*self._given(a, b))))
 
-    def _part(self, step: Callable[[Array, Array | None], S], a: int, b: int) -> S:
-        return step(self.X[a:b, :], None if self.w is None else self.w[a:b])
+    def with_features(self, features: Callable[[Array], Array]) -> InMemory:
+        """The same engine with the features of all rows."""
+        parts = list(self._parts(lambda a, b: features(self.X[a:b, :])))
+        return replace(self, F=parts[0] if len(parts) == 1 else namespace(self.X).concat(parts))
+
+    def _given(self, a: int, b: int) -> tuple[Array | None, ...]:
+        given = self.X[a:b, :], None if self.w is None else self.w[a:b]
+        return given if self.F is None else (*given, self.F[a:b, :])
+
+    def _parts(self, step: Callable[[int, int], S]) -> Iterator[S]:
+        n = self.X.shape[0]
+        at_most = _slice_rows(n, cores()) if on_host(self.X) else None
+        slices = list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
+        if len(slices) > 1:
+            yield from spread(lambda ab: step(*ab), slices, self.X)
+            return
+        with on_one_thread(n, self.X):
+            yield step(0, n)
+
+
+def _slice_rows(n: int, workers: int) -> int:
+    """Rows of a slice: sums of slices take time too, so there are as few as keep the cores busy to the end."""
+    if workers == 1:
+        return _LONGEST
+    return min(max(_SHORTEST, min(_ENOUGH, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)

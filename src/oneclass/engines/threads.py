@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import Array
 
-__all__ = ["on_one_thread", "spread"]
+__all__ = ["cores", "on_one_thread", "spread"]
 
 #: Rows of a square matrix that one core factors in about a tenth of a second.
 _SMALL = 2048
@@ -42,16 +42,16 @@ def spread(step: Callable[[B], S], blocks: Iterable[B], like: Array) -> Iterator
     """
     rest = iter(blocks)
     first = list(islice(rest, 2))
-    cores = _cores() if len(first) == 2 and isinstance(like, np.ndarray) else 1
-    if cores == 1 or not _alone.acquire(blocking=False):
+    workers = cores() if len(first) == 2 and isinstance(like, np.ndarray) else 1
+    if workers == 1 or not _alone.acquire(blocking=False):
         yield from map(step, chain(first, rest))
         return
     try:
         running: deque[Future[S]] = deque()
-        with _blas().limit(limits=1), ThreadPoolExecutor(cores) as pool:
+        with _blas().limit(limits=1), ThreadPoolExecutor(workers) as pool:
             for block in chain(first, rest):
                 running.append(pool.submit(copy_context().run, step, block))
-                if len(running) > cores:
+                if len(running) > workers:
                     yield running.popleft().result()
             while running:
                 yield running.popleft().result()
@@ -67,7 +67,7 @@ def on_one_thread(size: int, like: Array) -> Iterator[None]:
     other work has that core the wait takes many times the arithmetic.
     """
     small = size <= _SMALL and isinstance(like, np.ndarray)
-    if not small or _cores() == 1 or not _alone.acquire(blocking=False):
+    if not small or cores() == 1 or not _alone.acquire(blocking=False):
         yield
         return
     try:
@@ -82,6 +82,6 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def _cores() -> int:
+def cores() -> int:
     """Threads that a call of the BLAS may take."""
     return max((library.num_threads for library in _blas().lib_controllers), default=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from ..core.plan import Plan, Survey
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
+from ..core.single import RoundedModel
 from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
@@ -54,10 +56,16 @@ _EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
 #: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
 #: multiply-adds; two rows a landmark are as good as more.
 _CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
-#: Rows of the sample that thresholds fall back on: they estimate a rate of 5 % with a standard error of 0.12 points.
-_SAMPLE_ROWS = 32_768
+#: Rows of the sample beyond these, and how many of them thresholds fall back on where there are more than twice as many
+#: rows: they estimate a rate of 5 % with a standard error of 0.17 points.
+_SAMPLE_ROWS, _JUDGED_ROWS = 32_768, 16_384
 #: Multiply-adds of a pass over all rows that is worth its time for the last digits.
 _AFFORDABLE = 2e10
+#: Multiply-adds of held-out losses above which single precision saves more than it takes to see that it will do, the
+#: relative error that it may make of a loss, and the rows that it is measured on.
+_SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
+#: Bytes of features that are kept from one pass over rows in memory to the next.
+_KEPT = 256 << 20
 #: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
 _NEGLIGIBLE = 0.02
 
@@ -124,12 +132,23 @@ def fit_through(
         if not survey.groups.alone:
             return _fit_by_folds(plan, survey, survey.groups, engine, decision)
         engine = _Ungrouped(engine)
+    if groups is None and isinstance(engine, InMemory):
+        engine = _with_features(engine, plan)
     moments = engine.total(plan.moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
     if groups is not None and isinstance(engine, InMemory):
         return judge_groups(machine, engine, groups, decision)
     return judge_training(machine, engine, survey, approximation, decision, {})
+
+
+def _with_features(engine: InMemory, plan: Plan) -> InMemory:
+    """The same rows with their features, so that held-out losses need not work these out again, if there is room."""
+    X, features, scaler = engine.X, plan.features, plan.scaler
+    room = 8 * X.shape[0] * features.width
+    if not isinstance(X, np.ndarray) or room > _KEPT or not has_room(2 * room, X):
+        return engine
+    return engine.with_features(lambda rows: features(scaler(rows)))
 
 
 def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
@@ -188,17 +207,30 @@ def judge_training(
     model, n = _primal(machine), survey.n_rows
     matters = model.effective / n > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
-    sampled = costly and n > 2 * survey.sample.size
+    sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
         judged = _sample_of(survey, approximation) if sampled else engine
-        owned = OwnLandmarks.of(machine, survey) if matters and not sampled else None
-        step = partial(_judged, machine, owned, matters, judged.loss_limit)
+        owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
+        judging = _judging(machine, owned, survey) if matters else machine
+        step = partial(_judged, judging, owned, matters, judged.loss_limit)
         for without, summary in judged.total(step, "held-out losses").items():
             known[without, sampled] = summary.weighted()
     held_out = known[matters, sampled]
     training = None if decision.held_out else Ranks.of(*known[False, sampled])
     by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
     return Fit(machine, Calibration.of(*held_out), training, by_row)
+
+
+def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
+    """The machine as it holds rows out: where they are many in single precision, if that is seen to be as good."""
+    model, sample = _primal(machine), survey.sample
+    if not isinstance(model.L, np.ndarray) or model.L.dtype != np.float64 or survey.n_rows * model.width**2 <= _SINGLE:
+        return machine
+    rounded = replace(machine, model=RoundedModel.of(model))
+    some = slice(None, None, max(1, sample.rows.shape[0] // _MEASURED))
+    rows = math.inf, sample.rows[some, :], sample.weights[some]
+    found, plain = (_judged(one, owned, True, *rows)[True].losses for one in (rounded, machine))
+    return rounded if bool(np.all(np.abs(found - plain) <= _ROUNDED * plain)) else machine
 
 
 def _choosing_rows(approximation: Approximation) -> int:
@@ -256,11 +288,13 @@ def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: 
 
 def _sample_of(survey: Survey, approximation: Approximation) -> Engine:
     """Rows of the sample that are fresh to the plan."""
-    sample = survey.sample
-    # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. A sample that is not
-    # full holds every distinct row, with as much weight as it has copies.
-    first = _choosing_rows(approximation) if sample.rows.shape[0] == sample.size else 0
-    return InMemory(sample.rows[first:, :], sample.weights[first:])
+    sample, first = survey.sample, _choosing_rows(approximation)
+    n = sample.rows.shape[0]
+    # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. Where rows are mostly
+    # copies there are no others: the sample holds every distinct row, with as much weight as it has copies.
+    first = first if n >= first + _JUDGED_ROWS else 0
+    some = slice(first, min(first + _JUDGED_ROWS, n))
+    return InMemory(sample.rows[some, :], sample.weights[some])
 
 
 def _primal(machine: Machine) -> PrimalModel:
@@ -277,15 +311,20 @@ class _Losses(dict[bool, LossSummary]):
 
 
 def _judged(
-    machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: float, X: Array, w: Array | None
+    machine: Machine,
+    owned: OwnLandmarks | None,
+    matters: bool,
+    limit: float,
+    X: Array,
+    w: Array | None,
+    F: Array | None = None,
 ) -> _Losses:
     """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
     if not matters:
         return _Losses({False: _training(machine, limit, X, w)})
-    rows = machine.plan.training_rows(_primal(machine), X, w)
-    held_out = machine.held_out_losses(rows)
+    rows = machine.plan.training_rows(_primal(machine), X, w, F)
     losses = {
-        True: held_out if owned is None else owned.without(machine, X, w, held_out),
+        True: machine.held_out_losses(rows) if owned is None else owned.without(machine, X, rows, F),
         False: machine.training_losses(rows),
     }
     return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in losses.items()})
