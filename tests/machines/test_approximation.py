@@ -7,7 +7,7 @@ import pytest
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core import features
 from oneclass.core.arrays import is_foreign, namespace
-from oneclass.machines import approximate
+from oneclass.machines import approximate, auto
 from oracle.comparison import assert_agree
 from oracle.problems import EMBEDDINGS
 
@@ -207,7 +207,7 @@ def test_auto_fits_exactly_while_it_can_and_says_what_it_chose(
     machine, rows, fresh, monkeypatch, caplog, limits, chosen, words
 ):
     for name, value in limits.items():
-        monkeypatch.setattr(approximate, name, value)
+        monkeypatch.setattr(auto, name, value)
     with caplog.at_level(logging.INFO, logger="oneclass"):
         model = machine(approximation="auto", C=8.0, sigma="mean").fit(rows)
     assert model.approximation_ == chosen
@@ -224,13 +224,13 @@ def test_chunks_mean_by_auto_what_rows_in_memory_do(machine, copied, fresh, appr
     model = machine(**params).fit_chunks(chunks)
     assert model.approximation_ is None
     assert_same(model, machine(**params).fit(copied), fresh, 1e-9)
-    monkeypatch.setattr(approximate, "_EXACT_ROWS", 71)
+    monkeypatch.setattr(auto, "_EXACT_ROWS", 71)
     assert machine(**params).fit_chunks(chunks).approximation_ == Nystrom(1000)
 
 
 @pytest.mark.parametrize("kind", [VOCKELM, VAAKELM])
 def test_auto_is_exact_where_nothing_else_is_possible(kind, rows, monkeypatch):
-    monkeypatch.setattr(approximate, "_EXACT_ROWS", 59)
+    monkeypatch.setattr(auto, "_EXACT_ROWS", 59)
     assert kind(variance=np.eye(60)).fit(rows).approximation_ is None
     assert kind().fit(rows).approximation_ == Nystrom(1000)
 

@@ -17,7 +17,7 @@ MACHINES = {
     "few landmarks": VAAKELM(approximation=Nystrom(25)),
     "class": VAAKELM(variance="class", approximation=Nystrom(150)),
     "reconstruction": AAKELM(loss="reconstruction", approximation=Nystrom(150, "kmeans")),
-    "rbf": AAKELM(kernel="rbf", approximation=Nystrom(100)),
+    "rbf": AAKELM(kernel="rbf", C=8.0, approximation=Nystrom(100)),
     "whitened": AAKELM(kernel="rbf", sigma=8.0, C=1.0, loss="reconstruction", approximation=Nystrom(100)),
     "fourier": VAAKELM(approximation=Fourier(150)),
     "constant target": OCKELM(approximation=Nystrom(150)),

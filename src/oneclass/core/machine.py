@@ -26,7 +26,7 @@ _PARTS, _FEWEST = (8, 4, 2), 128
 #: Training rows up to which a loss costs at most three times what a residual does, in double precision.
 _QUICK = 768
 #: Relative error of a loss by single precision above which it is worked out again, and how many may be.
-_TOLERANCE, _AGAIN = 1e-3, 0.25
+_TOLERANCE, _AGAIN = 5e-3, 0.25
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,10 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..contract.kernels import is_precomputed
 from ..contract.memory import has_room
-from ..core.approximation import Approximation, Nystrom
-from ..core.arrays import Array, is_foreign, namespace, on_host
+from ..core.approximation import Approximation
+from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
@@ -30,13 +28,12 @@ from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
-from .choices import is_matrix
+from .auto import chunk_approximation, is_quick
 from .exact import Check, Fit, fit_exactly, losses_of
 
 __all__ = [
     "Approximation",
     "Ranked",
-    "choose_approximation",
     "chunk_approximation",
     "fit_through",
     "judge_groups",
@@ -49,10 +46,6 @@ S = TypeVar("S")
 #: Losses and their weights.
 Ranked = tuple[Array, Array]
 
-_log = logging.getLogger("oneclass")
-
-#: Rows above which "auto" does not fit exactly: a second on one core, half of one on a GPU.
-_EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
 #: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
 #: multiply-adds; two rows a landmark are as good as more.
 _CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
@@ -68,41 +61,6 @@ _SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
 _KEPT = 256 << 20
 #: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
 _NEGLIGIBLE = 0.02
-
-
-def choose_approximation(machine: Any, X: Array) -> Approximation | None:
-    """What `machine.approximation` means for rows `X`; None is an exact fit."""
-    if machine.approximation is None:
-        return None
-    if not isinstance(machine.approximation, str):
-        return chunk_approximation(machine)
-    chosen = None if machine.approximation == "auto" and _fits_exactly(machine, X) else chunk_approximation(machine)
-    _log.info(
-        "%s: approximation='auto' chose %s for %d rows", type(machine).__name__, chosen or "an exact fit", X.shape[0]
-    )
-    return chosen
-
-
-def chunk_approximation(machine: Any) -> Approximation:
-    """What `machine.approximation` means for rows that are too many to hold."""
-    choice, name = machine.approximation, type(machine).__name__
-    if is_precomputed(machine):
-        raise ValueError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
-    if isinstance(choice, Approximation):
-        return choice
-    if choice is None or (isinstance(choice, str) and choice == "auto"):
-        return Nystrom()
-    raise ValueError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
-
-
-def _fits_exactly(machine: Any, X: Array) -> bool:
-    return is_precomputed(machine) or is_matrix(machine.variance) or _is_quick(int(X.shape[0]), X)
-
-
-def _is_quick(n: int, like: Array) -> bool:
-    """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
-    away = is_foreign(like) and not on_host(like)  # a search asks about tables too
-    return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and has_room(8 * 3 * n * n, like)
 
 
 def fit_through(
@@ -124,7 +82,7 @@ def fit_through(
     """
     survey = _surveyed(engine, approximation, seed)
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
-    if exact and survey.groups is None and n <= survey.sample.size and _is_quick(n, rows):
+    if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=check)
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)

@@ -31,7 +31,8 @@ from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import with_labels
 from ..engines.dask import DaskRows, is_dask
-from .approximate import Approximation, choose_approximation, chunk_approximation, fit_through
+from .approximate import Approximation, fit_through
+from .auto import choose_approximation, chunk_approximation
 from .choices import recipe_of, seed_of
 from .exact import Check, Fit, early_answers, fit_exactly, losses_of, rounded_losses_of
 from .explaining import expected_of, kept_rows, parts_of

@@ -15,7 +15,8 @@ from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
 from ..core.recipe import Recipe
 from ..core.threshold import Decision
-from ..machines.approximate import Approximation, choose_approximation
+from ..machines.approximate import Approximation
+from ..machines.auto import choose_approximation
 from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
 from ._judged import Decisions

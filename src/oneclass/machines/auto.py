@@ -1,0 +1,54 @@
+"""What ``approximation="auto"`` means: an exact fit where that is quick, landmarks beyond."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from ..contract.kernels import is_precomputed
+from ..contract.memory import has_room
+from ..core.approximation import Approximation, Nystrom
+from ..core.arrays import Array, is_foreign, on_host
+from .choices import is_matrix
+
+__all__ = ["choose_approximation", "chunk_approximation", "is_quick"]
+
+_log = logging.getLogger("oneclass")
+
+#: Rows above which "auto" does not fit exactly: a second on one core, half of one on a GPU.
+_EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
+
+
+def choose_approximation(machine: Any, X: Array) -> Approximation | None:
+    """What `machine.approximation` means for rows `X`; None is an exact fit."""
+    if machine.approximation is None:
+        return None
+    if not isinstance(machine.approximation, str):
+        return chunk_approximation(machine)
+    chosen = None if machine.approximation == "auto" and _fits_exactly(machine, X) else chunk_approximation(machine)
+    _log.info(
+        "%s: approximation='auto' chose %s for %d rows", type(machine).__name__, chosen or "an exact fit", X.shape[0]
+    )
+    return chosen
+
+
+def chunk_approximation(machine: Any) -> Approximation:
+    """What `machine.approximation` means for rows that are too many to hold."""
+    choice, name = machine.approximation, type(machine).__name__
+    if is_precomputed(machine):
+        raise ValueError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
+    if isinstance(choice, Approximation):
+        return choice
+    if choice is None or (isinstance(choice, str) and choice == "auto"):
+        return Nystrom()
+    raise ValueError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
+
+
+def _fits_exactly(machine: Any, X: Array) -> bool:
+    return is_precomputed(machine) or is_matrix(machine.variance) or is_quick(int(X.shape[0]), X)
+
+
+def is_quick(n: int, like: Array) -> bool:
+    """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
+    away = is_foreign(like) and not on_host(like)  # a search asks about tables too
+    return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and has_room(8 * 3 * n * n, like)
