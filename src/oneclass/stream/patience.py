@@ -62,13 +62,13 @@ class Patience:
         stream follows slow drift alone.
     share : float in (0, 0.2), default=0.05
         Largest share of the rows that one kind of anomaly may have for ever. A kind of strange rows that takes a
-        fifth of the rows or more is adopted after `rows` rows, a smaller one later, one of this share or less never.
+        fifth of the rows or more is adopted after `rows` rows, or half as many if it never came thick; a smaller one
+        later, one of this share or less never.
     steepness : float, default=3.0
         Rows beyond the threshold that need not wait are learned with weight ``(threshold / loss) ** steepness``.
-
     trial : float, default=inf
         Rows after which a world is adopted on trial in which nobody of the old one is left. If the old one is back
-        before `rows` have passed, all that was learned meanwhile is taken back.
+        before `rows` have passed, all that was learned meanwhile is taken back, and the next trial takes twice as long.
 
     Examples
     --------
