@@ -88,7 +88,7 @@ def line(n: int, bare: Callable[[np.ndarray], None], rounds: int, **params: obje
 def main() -> None:
     threadpool_limits(1)
     rounds = int(sys.argv[1]) if sys.argv[1:] else 5
-    exact = [line(n, bare_exact, max(1, min(rounds, 3 * 8000 // n)), approximation=None) for n in EXACT]
+    exact = [line(n, bare_exact, max(1, rounds * 5000 // n), approximation=None) for n in EXACT]
     many = [line(n, bare_landmarks, max(1, min(rounds, 3 * 50_000 // n)), approximation=Nystrom(M)) for n in MANY]
     for name, body, kind in (("fit-cost", exact, "exact"), ("landmark-cost", many, f"m = {M:,}")):
         table = markdown([f"rows (d = {D}), {kind}", "bare, s", 'threshold="train"', 'threshold="loo"'], body)

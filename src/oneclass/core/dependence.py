@@ -112,7 +112,8 @@ def crowding(Z: Float) -> Crowding | None:
     distances += squares
     distances[np.arange(len(asked)), asked] = np.inf
     k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
-    nearest = np.sort(np.partition(distances, k[-1] - 1, axis=1)[:, : k[-1]], axis=1)[:, k - 1]
+    distances.partition(k[-1] - 1, axis=1)
+    nearest = np.sort(distances[:, : k[-1]], axis=1)[:, k - 1]
     steps = np.sort(np.diff(np.log(nearest + squares[asked, None]), axis=1) / 2, axis=0)
     growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), np.finfo(float).tiny)
     dimension = _steps_in_one_dimension(len(k) - 1) / growth
