@@ -32,6 +32,13 @@ def test_kernel_diagonal_is_the_diagonal_of_the_matrix(xp, kernel):
     assert_agree(kernel.diagonal(xp.asarray(rows)), np.diag(kernel(rows, rows)), 1e-13)
 
 
+def test_values_written_into_a_matrix_are_those_of_the_kernel():
+    out = np.full((9, 5), np.nan)
+    KERNELS["laplacian"].into(X, Y, out[:7])
+    assert_agree(out[:7], kernel_matrix("laplacian", X, Y, 1.7), 1e-13)
+    assert np.all(np.isnan(out[7:]))
+
+
 @pytest.mark.parametrize("name", ["rbf", "laplacian"])
 def test_radial_kernel_ignores_a_shift_of_all_rows(name):
     assert_agree(KERNELS[name](X + 1e6, Y + 1e6), KERNELS[name](X, Y), 1e-8)

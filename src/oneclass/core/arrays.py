@@ -116,11 +116,11 @@ def blocks(
         yield start, min(n_rows, start + step)
 
 
-def city_block(X: Array, Y: Array) -> Array:
-    """City-block distances of all pairs of rows, by the library's own code where it has some."""
+def city_block(X: Array, Y: Array, out: Array | None = None) -> Array:
+    """City-block distances of all pairs of rows, by the library's own code where it has some; host ones into `out`."""
     xp = namespace(X, Y)
     if isinstance(X, np.ndarray):
-        return xp.astype(cdist(X, Y, "cityblock"), X.dtype, copy=False)
+        return xp.astype(cdist(X, Y, "cityblock", out=out), X.dtype, copy=False)
     if array_api_compat.is_torch_array(X):
         return xp.cdist(X, Y, p=1.0) if on_host(X) else _cuda_city_block(X, Y)
     D = X @ Y.T  # only for its shape, dtype and device; in blocks of rows, since differences need a third axis

@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, blocks, device, namespace
 from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
-from .kernels import RBF, Kernel
+from .kernels import RBF, Kernel, Laplacian
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
@@ -103,11 +103,14 @@ class NystromMap:
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""
-        xp = namespace(Z)
         m = self.landmarks.shape[0]
-        F = xp.empty((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
+        F = namespace(Z).empty((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
+        direct = isinstance(self.kernel, Laplacian) and isinstance(Z, np.ndarray) and Z.dtype == np.float64
         for a, b in blocks(Z.shape[0], m, Z):
-            F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
+            if direct:
+                self.kernel.into(Z[a:b, :], self.landmarks, F[a:b, :])  # type: ignore[attr-defined]
+            else:
+                F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
         if self.whitening is None:
             return F
         return times_upper(F, self.whitening) if self.triangular else F @ self.whitening

@@ -123,7 +123,13 @@ class Laplacian:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
-        D = self.distances(X, Y)
+        return self._of(self.distances(X, Y))
+
+    def into(self, X: Array, Y: Array, out: Array) -> None:
+        """The same of host rows in double precision, written into `out`."""
+        self._of(city_block(X, Y, out))
+
+    def _of(self, D: Array) -> Array:
         D *= -1 / float(self.sigma)
         return exp_inplace(D)
 
