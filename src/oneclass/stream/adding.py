@@ -22,10 +22,10 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float)
     forgetting = settings.forgetting
     moments, memory = state.moments, state.memory
     arriving = rows.trust > 0
-    stays = forgetting.inside(now - memory.time)
-    if not np.any(stays & (memory.trust > 0)) and not np.any(arriving):
-        stays[:] = True  # nothing came that could replace the world
-    memory, gone = memory[stays], memory[~stays]
+    first = len(memory) - int(np.sum(forgetting.inside(now - memory.time)))  # they are in the order of their coming
+    if not np.any(memory.trust[first:] > 0) and not np.any(arriving):
+        first = 0  # nothing came that could replace the world
+    memory, gone = memory[first:], memory[:first]
     moments = _without(state.plan, moments, memory, gone)
     if forgetting.half_life is not None and state.weight > 0:
         rho = float(forgetting.weights(np.array([now - state.now]))[0])
@@ -44,16 +44,15 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float)
 
 def _without(plan: Plan, moments: Moments, stays: Memory, gone: Memory) -> Moments:
     """Moments less those of rows of a window that are gone, by subtraction, or anew where that is less work."""
-    gone, stays = gone[gone.trust > 0], stays[stays.trust > 0]
-    if not len(gone):
+    leaving, left = np.count_nonzero(gone.trust), np.count_nonzero(stays.trust)
+    if not leaving:
         return moments
-    if len(gone) >= len(stays):
-        return _moments(plan, stays)
-    return moments - _moments(plan, gone)
+    return _moments(plan, stays) if leaving >= left else moments - _moments(plan, gone)
 
 
 def _moments(plan: Plan, rows: Memory) -> Moments:
-    return plan.moments_of(rows.Z, plan.features(rows.Z), rows.trust)
+    Z, w = rows.Z[rows.trust > 0], rows.trust[rows.trust > 0]
+    return plan.moments_of(Z, plan.features(Z), w)
 
 
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:

@@ -13,7 +13,7 @@ from .feedback import adopt, moved_from, taken_back
 from .fitting import Fitting
 from .martingale import Bets
 from .memory import Memory, Vector
-from .patience import STRETCH, Patience, ripe, trusted_rows
+from .patience import STRETCH, Patience, ripe
 from .renewal import due, held_out, planned, renew
 from .state import Settings, State
 from .trial import on_trial, watched
@@ -71,10 +71,9 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         if np.any(fresh) and not going_on:
             evidence = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
             state = state.with_event("strange", rows.number[fresh], evidence, moved_from(state, rows.X[fresh]))
-        waiting, good = state.memory[state.memory.waiting], state.memory[trusted_rows(state.memory)]
-        found = ripe(patience, waiting, good, state.seen, state.plan.kernel)
+        found = ripe(patience, state.memory, state.seen, state.plan.kernel)
         if found is not None:
-            state = adopt(settings, state, waiting.number[found.rows], found.kind, found.evidence)
+            state = adopt(settings, state, found.rows, found.kind, found.evidence)
             return replace(state, trial=None, deceived=0 if found.kind == "change" else state.deceived)
         state = on_trial(settings, patience, state) if state.trial is None else _tried(settings, patience, state, came)
     surprised = bool(np.any(came.alarm & (came.trust > 0)))

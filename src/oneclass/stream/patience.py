@@ -193,40 +193,39 @@ def trusted_rows(memory: Memory) -> Vector:
 
 @dataclass(frozen=True)
 class Ripe:
-    """Rows whose waiting is over: a mask over those that wait."""
+    """Rows whose waiting is over, by their numbers."""
 
     rows: Vector
     kind: str
     evidence: float
 
 
-def ripe(patience: Patience, waiting: Memory, trusted: Memory, seen: int, kernel: Kernel) -> Ripe | None:
+def ripe(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Ripe | None:
     """Which of the rows that wait have become many for longer than the patience, if any."""
-    needed = patience.needed
-    evidence = patience.evidence(waiting.number, seen)
+    needed, number = patience.needed, memory.number[memory.waiting]
+    evidence = patience.evidence(number, seen)
     if evidence < _ENOUGH * needed:
         return None
     # The longest past in which next to nobody came but rows that wait.
-    lasting = seen - waiting.number
-    alone = np.flatnonzero(np.arange(len(waiting), 0, -1) >= _GONE * lasting)
+    lasting = seen - number
+    alone = np.flatnonzero(np.arange(len(number), 0, -1) >= _GONE * lasting)
     if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MANY - patience.share):
-        return Ripe(lasting <= lasting[alone[0]], "change", evidence)
-    label, around = _kinds(kernel, waiting.Z, trusted.Z)
+        return Ripe(number[alone[0] :], "change", evidence)
+    label, around = _kinds(kernel, memory.Z[memory.waiting], memory.Z[trusted_rows(memory)])
     size = np.bincount(label)
-    rows, found, kind = np.zeros(len(waiting), dtype=bool), [], "mode"
+    rows, found, kind = np.zeros(len(number), dtype=bool), [], "mode"
     for c in np.flatnonzero(size >= max(_FEW, _ENOUGH * needed)):
-        number = waiting.number[label == c]
-        alike = patience.evidence(number, seen)
-        if alike >= (needed if _came_thick(number) else _ENOUGH * needed):
+        alike = patience.evidence(number[label == c], seen)
+        if alike >= (needed if _came_thick(number[label == c]) else _ENOUGH * needed):
             rows |= label == c
             found.append(alike)
     scattered = (size[label] < _FEW) & around
-    wide = patience.evidence(waiting.number[scattered], seen)
+    wide = patience.evidence(number[scattered], seen)
     if wide >= needed:
         rows |= scattered
         found.append(wide)
         kind = "wider"
-    return Ripe(rows, kind, max(found)) if found else None
+    return Ripe(number[rows], kind, max(found)) if found else None
 
 
 def _came_thick(number: Vector) -> bool:
