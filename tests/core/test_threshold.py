@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oneclass.core import threshold
+from oracle.comparison import assert_agree
 from oracle import decisions
 from oracle.equations import repeat
 
@@ -146,3 +147,11 @@ def test_fractions_of_rows_rank_as_their_sum(rule):
     losses = np.arange(1.0, 11.0)
     split = np.repeat(losses, 4)
     assert decide(np, rule, split, 0.2, np.full(40, 0.25)) == decide(np, rule, losses, 0.2)
+
+
+def test_no_weights_rank_as_ones_do(xp):
+    losses = xp.asarray(np.random.default_rng(0).integers(0, 5, 20).astype(float))
+    plain, weighted = threshold.Ranks.of(losses, None), threshold.Ranks.of(losses, xp.ones(20, dtype=xp.float64))
+    assert plain.total == weighted.total == 20
+    assert_agree(plain.losses, weighted.losses)
+    assert_agree(plain.reached, weighted.reached)

@@ -224,7 +224,7 @@ class HeldOut:
 
     def calibration(self) -> Calibration:
         """The losses ranked."""
-        return Calibration.of(self.losses, self.weights)
+        return Calibration.of(self.losses, self.w if self.groups is None else self.weights)
 
     def p_values(self) -> Array:
         """Conformal p-value of each row: its rank among all others, and among other groups than its own.

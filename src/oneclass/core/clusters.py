@@ -26,19 +26,17 @@ def assign(Z: Array, centres: Array) -> Array:
     origin = xp.mean(centres, axis=0)  # distances from afar would be differences of large numbers
     ranges = blocks(Z.shape[0], max(centres.shape), Z)
     parts = [xp.zeros(0, dtype=xp.int64, device=device(Z))]
-    parts += [_nearest(*_seen_from(origin, Z[a:b, :]), centres - origin) for a, b in ranges]
+    parts += [_nearest(xp, *_seen_from(xp, origin, Z[a:b, :]), centres - origin) for a, b in ranges]
     return xp.concat(parts)
 
 
-def _seen_from(origin: Array, Z: Array) -> tuple[Array, Array]:
+def _seen_from(xp: Namespace, origin: Array, Z: Array) -> tuple[Array, Array]:
     """The rows, and how far each is away."""
-    xp = namespace(Z)
     rows = Z - origin
     return rows, xp.sqrt(xp.sum(rows * rows, axis=1))
 
 
-def _nearest(rows: Array, lengths: Array, centres: Array) -> Array:
-    xp = namespace(rows)
+def _nearest(xp: Namespace, rows: Array, lengths: Array, centres: Array) -> Array:
     halves = xp.sum(centres * centres, axis=1) / 2
     reach = xp.sqrt(2 * xp.max(halves))
     far = halves - rows @ centres.T
@@ -59,14 +57,14 @@ def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int = 100) -> tuple[A
     """
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)
-    seen, heavy = _seen_from(origin, Z), w[:, None] * Z
-    labels = _nearest(*seen, centres - origin)
+    seen, heavy = _seen_from(xp, origin, Z), w[:, None] * Z
+    labels = _nearest(xp, *seen, centres - origin)
     for _ in range(max_iter):
         membership = one_hot(labels, centres.shape[0], Z)
         weight = w @ membership
         kept = weight > 0
         centres = (membership.T @ heavy)[kept] / weight[kept][:, None]
-        before, labels = labels, _nearest(*seen, centres - origin)
+        before, labels = labels, _nearest(xp, *seen, centres - origin)
         if centres.shape[0] == weight.shape[0] and bool(xp.all(labels == before)):
             break
     return centres, labels
@@ -88,8 +86,7 @@ class _Part(NamedTuple):
     scatter: float
 
     @classmethod
-    def of(cls, rows: Array, w: Array) -> Self:
-        xp = namespace(rows)
+    def of(cls, xp: Namespace, rows: Array, w: Array) -> Self:
         apart = rows - rows[:1, :]  # exactly zero for rows that coincide
         total = xp.sum(w)
         shift = (w @ apart) / total
@@ -98,12 +95,11 @@ class _Part(NamedTuple):
         rounding = 100 * _margin(xp, rows.dtype, 2) * (scatter + float(total * (mean @ mean)))
         return cls(rows, w, mean, centred, scatter if scatter > rounding else 0.0)
 
-    def cut(self) -> list[Self]:
+    def cut(self, xp: Namespace) -> list[Self]:
         """The rows on either side of the mean, along the principal direction; none where all are on one side."""
         if self.scatter <= 0:
             return []
-        xp = namespace(self.rows)
-        along = self.centred @ _principal_direction(self.centred, self.w, self.scatter)
+        along = self.centred @ _principal_direction(xp, self.centred, self.w, self.scatter)
         margin = _margin(xp, self.rows.dtype, 0.5) * xp.max(xp.abs(along))
         side = along > margin
         count = int(xp.count_nonzero(side))
@@ -112,14 +108,14 @@ class _Part(NamedTuple):
             count = int(xp.count_nonzero(side))
         if count == 0 or count == side.shape[0]:
             return []
-        return [self.of(self.rows[s], self.w[s]) for s in (side, ~side)]
+        return [self.of(xp, self.rows[s], self.w[s]) for s in (side, ~side)]
 
 
 class Splits:
     """The rows cut in two again and again: the widest part at its mean, along its principal direction."""
 
     def __init__(self, Z: Array, w: Array) -> None:
-        self._parts = [_Part.of(Z, w)]
+        self._parts = [_Part.of(namespace(Z), Z, w)]
         self._means = [[self._parts[0].mean]]
 
     def seeds(self, k: int) -> Array:
@@ -129,16 +125,15 @@ class Splits:
         while len(self._means) < k:
             enough = (1 - _margin(xp, like.dtype, 0.5)) * max(part.scatter for part in parts)
             widest = next(p for p, part in enumerate(parts) if part.scatter >= enough)
-            if not (halves := parts[widest].cut()):
+            if not (halves := parts[widest].cut(xp)):
                 break
             parts[widest : widest + 1] = halves
             self._means.append([part.mean for part in parts])
         return xp.stack(self._means[min(k, len(self._means)) - 1])
 
 
-def _principal_direction(centred: Array, w: Array, scatter: float, *, n_iter: int = 30) -> Array:
+def _principal_direction(xp: Namespace, centred: Array, w: Array, scatter: float, *, n_iter: int = 30) -> Array:
     """Where the power method leads to, from a start that no order of the rows or features changes; of any length."""
-    xp = namespace(centred)
     squares = centred * centred
     # The feature spreads are such a start; the skewness breaks symmetry.
     spreads = xp.sqrt(w @ squares)

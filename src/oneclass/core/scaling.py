@@ -85,12 +85,13 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
 
     Where a share falls between two rows it is their middle, so that a row of weight w is as good as w copies.
     """
-    xp = namespace(X)
+    xp, n = namespace(X), X.shape[0]
     w = xp.astype(w, xp.float64, copy=False)
     if bool(xp.all(w == w[0])):
         values = xp.sort(X, axis=0, stable=False)
-        places = [_places(X.shape[0], share) for share in shares]
-        return [values[low, :] / 2 + values[high, :] / 2 for low, high in places]
+        # The first row that reaches the share, and the next one where it only just does.
+        ends = [[max(math.ceil(share * side * n) - 1, 0) for side in (1 - _SLACK, 1 + _SLACK)] for share in shares]
+        return [values[low, :] / 2 + values[min(high, n - 1), :] / 2 for low, high in ends]
     order = xp.argsort(X, axis=0)
     values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
     reached = xp.cumulative_sum(xp.reshape(xp.take(w, xp.reshape(order, (-1,))), order.shape), axis=0)
@@ -102,12 +103,6 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
         place, at_goal = (xp.clip(p, max=X.shape[0] - 1) for p in (place, at_goal))
         found.append(values[place, columns] / 2 + values[at_goal, columns] / 2)
     return found
-
-
-def _places(n: int, share: float) -> tuple[int, int]:
-    """Of n rows in order, those between which a share of them lies; one and the same if it falls on one."""
-    low, high = (max(math.ceil(share * n * side) - 1, 0) for side in (1 - _SLACK, 1 + _SLACK))
-    return low, min(high, n - 1)
 
 
 @dataclass(frozen=True)

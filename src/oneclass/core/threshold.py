@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.special import betainc
 
-from .arrays import Array, namespace
+from .arrays import Array, device, namespace
 
 __all__ = [
     "HELD_OUT",
@@ -43,9 +43,12 @@ class Ranks:
     removed: float = 0.0  # what of the total is no longer here: rows beyond all losses
 
     @classmethod
-    def of(cls, losses: Array, w: Array) -> Self:
-        """Rank losses, row i counted ``w[i]`` times."""
+    def of(cls, losses: Array, w: Array | None) -> Self:
+        """Rank losses, row i counted ``w[i]`` times; None are ones."""
         xp = namespace(losses)
+        if w is None:
+            n = int(losses.shape[0])
+            return cls(xp.sort(losses), xp.arange(1, n + 1, dtype=losses.dtype, device=device(losses)), float(n))
         order = xp.argsort(losses)
         return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
 
