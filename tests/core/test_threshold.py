@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oneclass.core import threshold
-from oracle.comparison import assert_agree
 from oracle import decisions
+from oracle.comparison import assert_agree
 from oracle.equations import repeat
 
 DELTAS = [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.25, 0.29, 0.5, 0.57, 0.9, 0.99]
