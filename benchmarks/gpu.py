@@ -41,6 +41,7 @@ def gemm_rate(n: int = 12288) -> float:
 
 
 def exact(n: int, rate: float, **params: object) -> list[str]:
+    torch.cuda.reset_peak_memory_stats()
     X = torch.randn(n, 20, dtype=torch.float64, device="cuda")
     machine = AAKELM(loss="reconstruction", approximation=None, **params)
     machine.fit(X[:8192])
@@ -104,7 +105,6 @@ def main() -> None:
             rows += large(n, 2048, rate, machine)
             torch.cuda.empty_cache()
             print(rows[-5:], flush=True)
-        torch.cuda.reset_peak_memory_stats()
         rows.append(exact(100_000, rate, **params))
         heads = [f"{kernel}, float64", "seconds", "of the product rate", "peak GB", "false alarms at 5 %"]
         print(markdown(heads, rows), flush=True)
