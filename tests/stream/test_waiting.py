@@ -69,6 +69,13 @@ def test_rows_that_are_all_alike_are_no_world_before_patience_ends(stream):
     assert kinds(stream) == ["strange", "change"]
 
 
+def test_a_world_of_rows_that_weigh_little_is_left_for_another_all_the_same(aakelm):
+    rng = np.random.default_rng(0)
+    stream = Stream(aakelm, window=400).fit(rows(rng, 300), sample_weight=np.full(300, 0.1))
+    fed(stream, rows(rng, 100, AWAY))
+    assert kinds(stream) == ["strange", "change"]
+
+
 def test_a_stream_that_was_deceived_waits_twice_as_long(stream):
     rng = np.random.default_rng(1)
     for burst in range(2):

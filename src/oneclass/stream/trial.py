@@ -14,7 +14,7 @@ import numpy as np
 
 from .feedback import adopt
 from .memory import Vector
-from .patience import Patience, trusted_rows
+from .patience import Patience
 from .state import Settings, State, Trial
 
 __all__ = ["on_trial", "watched"]
@@ -53,8 +53,8 @@ def watched(trial: Trial, without: State) -> Trial:
 
 
 def _is_narrow(state: State, X: Vector) -> bool:
-    """Whether rows are too much alike to be a world, beside as many of the latest that are trusted."""
-    latest = state.memory.X[trusted_rows(state.memory)][-len(X) :]
+    """Whether rows are too much alike to be a world, beside as many of the latest that were learned."""
+    latest = state.memory.X[state.memory.trust > 0][-len(X) :]
     new, old = (np.mean(np.abs(rows - np.median(rows, axis=0)) / state.plan.scaler.scale) for rows in (X, latest))
     return bool(new < _NARROW * old)
 
