@@ -115,16 +115,15 @@ class Bets:
         p = _ranks(everything, len(self.losses), self.seen)
         starts = np.arange(-self.seen % _ROUND, len(p), _ROUND).tolist()
         begun = sorted({0, *starts})
-        gains = np.multiply.reduceat(1 + _SLOPES * (p[:, None] - 0.5), begun)
-        money, fortune, highest = self.money, self.fortune, self.highest
+        gains = np.multiply.reduceat(1 + _SLOPES * (p[:, None] - 0.5), begun).tolist()
+        money, fortune, highest = self.money.tolist(), self.fortune, self.highest
         for start, gain in zip(begun, gains, strict=True):
-            if (self.seen + start) % _ROUND == 0:
-                money = (1 - _MOVED) * money + _MOVED / len(money)
-            money = money * gain
-            total = float(money.sum())
-            money, fortune = money / total, fortune + math.log(total)
+            kept, given = (1 - _MOVED, _MOVED / len(money)) if (self.seen + start) % _ROUND == 0 else (1.0, 0.0)
+            money = [(kept * part + given) * by for part, by in zip(money, gain, strict=True)]
+            total = math.fsum(money)
+            money, fortune = [part / total for part in money], fortune + math.log(total)
             highest = max(highest, fortune)
-        return Bets(everything, money, fortune, highest, self.seen + len(losses))
+        return Bets(everything, np.array(money), fortune, highest, self.seen + len(losses))
 
 
 def _ranks(losses: Vector, first: int, seen: int) -> Vector:
@@ -140,10 +139,10 @@ def _above(old: Vector, new: Vector) -> Vector:
     """How many of the old losses, and of the new ones before it, are larger than each new one, and how many equal."""
     order, before = np.sort(old), _BEFORE[: len(new), : len(new)]
     below = np.searchsorted(order, new, side="right")
-    above = len(old) - below + np.count_nonzero((new > new[:, None]) & before, axis=1)
+    above = len(old) - below + np.sum((new > new[:, None]) & before, axis=1, dtype=np.uint8)
     equal = below - np.searchsorted(order, new, side="left")
     if len(np.unique(new)) < len(new):
-        equal += np.count_nonzero((new == new[:, None]) & before, axis=1)
+        equal += np.sum((new == new[:, None]) & before, axis=1, dtype=np.uint8)
     return np.stack([above, equal])
 
 
