@@ -38,6 +38,7 @@ __all__ = [
     "sum_by_bin",
     "to_device",
     "to_numpy",
+    "triangle",
 ]
 
 Array: TypeAlias = Any
@@ -48,6 +49,8 @@ HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
 #: Bytes of one block of rows in a matrix product, which does its own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
 
+#: Rows of a host matrix whose values take longer than the calls that work them out in parts.
+_PARTED = 256
 
 #: Columns whose gaps one compiled pass adds up: PyTorch takes at most eight inputs.
 _AT_ONCE = 3
@@ -114,6 +117,15 @@ def blocks(
     step = max(1, min(budget // max(1, row_items * item), at_most or n_rows))
     for start in range(0, n_rows, step):
         yield start, min(n_rows, start + step)
+
+
+def triangle(n: int, like: Array) -> Iterator[tuple[int, int]]:
+    """Row ranges a to b of an n x n matrix whose columns 0 to b hold all that is on and below its diagonal.
+
+    Four of them leave out three eighths of the matrix; a device would rather have it at once.
+    """
+    parted = n >= _PARTED and isinstance(like, np.ndarray)
+    return blocks(n, n, like, at_most=-(-n // 4) if parted else None)
 
 
 def city_block(X: Array, Y: Array, out: Array | None = None) -> Array:

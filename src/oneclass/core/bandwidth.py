@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from .arrays import Array, bits, blocks, device, from_bits, namespace, sum_by_bin
+from .arrays import Array, bits, device, from_bits, namespace, sum_by_bin, triangle
 from .kernels import Laplacian, Radial
 
 __all__ = ["BANDWIDTHS", "bandwidth", "looks_at_pairs"]
@@ -45,7 +45,7 @@ def _third(kernel: Radial, Z: Array, w: Array) -> float:
 def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
     """Sum of the distances from every row to every row."""
     total = 0.0
-    for a, b in blocks(Z.shape[0], Z.shape[0], Z):
+    for a, b in triangle(Z.shape[0], Z):
         D = kernel.distances(Z[a:b, :], Z[:b, :])
         # Pairs left of the block on the diagonal stand for their mirror images too.
         total += float(w[a:b] @ (D @ w[:b])) + float(w[a:b] @ (D[:, :a] @ w[:a]))
@@ -112,7 +112,7 @@ def _median(kernel: Radial, Z: Array, w: Array) -> float:
 def _pairs(kernel: Radial, Z: Array, w: Array) -> Iterator[tuple[Array, Array]]:
     """Distances of all pairs of rows and the products of their weights, where positive, in blocks."""
     xp = namespace(Z)
-    for a, b in blocks(Z.shape[0], Z.shape[0], Z):
+    for a, b in triangle(Z.shape[0], Z):
         W = xp.tril(w[a:b, None] * w[None, :b], k=a - 1)
         yield kernel.distances(Z[a:b, :], Z[:b, :])[W > 0], W[W > 0]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, add_to_diagonal, blocks, clipped, device, namespace
+from .arrays import Array, add_to_diagonal, blocks, clipped, device, namespace, triangle
 from .cholesky import (
     cho_solve,
     cholesky,
@@ -41,8 +41,6 @@ __all__ = [
 
 #: Rounding of uncertainty, beside one, up to which a short cut to it is as good.
 _STEADY = 1e-12
-#: Rows of a host matrix whose values take longer than the calls that work them out in parts.
-_PARTED = 200
 
 
 @dataclass(frozen=True)
@@ -257,8 +255,7 @@ def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Arr
     """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
     G = namespace(Z).zeros((n, n), dtype=Z.dtype, device=device(Z))
-    # Four blocks leave out three eighths of the matrix; a device would rather have it at once.
-    for a, b in blocks(n, n, Z, at_most=-(-n // 4) if n >= _PARTED and isinstance(Z, np.ndarray) else None):
+    for a, b in triangle(n, Z):
         G[a:b, :b] = kernel(Z[a:b, :], Z[:b, :])
         shrink.add_block(G[a:b, :b], a, b, ridge)
     return G
