@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oneclass import Patience, Stream
-from oneclass.stream.patience import STRETCH, backing, far_out, in_stretches, soft_trust
+from oneclass.stream.patience import STRETCH, backing, far_out, in_stretches, quantiles, soft_trust
 
 AWAY = 8.0
 
@@ -308,8 +308,14 @@ def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():
 
 def test_few_normal_rows_are_far_out():
     rng = np.random.default_rng(0)
-    for losses in (rng.chisquare(5, size=100_000), rng.exponential(size=100_000)):
+    for losses in map(np.sort, (rng.chisquare(5, size=100_000), rng.exponential(size=100_000))):
         assert 0 < np.mean(losses > far_out(losses)) < 0.01
+
+
+def test_quantiles_of_ordered_losses_are_those_of_numpy():
+    losses, shares = np.sort(np.random.default_rng(0).exponential(size=57)), np.array([0.0, 0.1, 0.75, 0.9, 1.0])
+    np.testing.assert_allclose(quantiles(losses, shares), np.quantile(losses, shares), rtol=1e-12)
+    assert quantiles(losses[:1], 0.75) == losses[0]
 
 
 def test_backing_is_the_vote_of_the_ten_nearest():

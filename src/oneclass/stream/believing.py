@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .memory import Memory, Vector
-from .patience import Patience, backing, far_out, in_stretches, soft_trust, trusted_rows
+from .patience import Patience, backing, far_out, in_stretches, quantiles, soft_trust, trusted_rows
 from .state import Settings, State
 
 __all__ = ["believed", "corrected"]
@@ -38,7 +38,7 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     backed = np.ones(len(rows))
     if sure:
         # Rows less strange than most need nobody to vouch for them.
-        asked, memory = rows.loss > np.quantile(losses, _UNASKED), state.memory
+        asked, memory = rows.loss > quantiles(losses, _UNASKED), state.memory
         backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
     doubted = strange | held | (backed < _DOUBTED)

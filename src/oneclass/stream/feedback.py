@@ -43,7 +43,9 @@ def doubt(settings: Settings, state: State, known: Vector) -> State:
     memory = state.memory
     if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
         return state
-    strange = memory.counted & (memory.loss > far_out(memory.loss[memory.counted])) & ~np.isin(memory.number, known)
+    strange = (
+        memory.counted & (memory.loss > far_out(np.sort(memory.loss[memory.counted]))) & ~np.isin(memory.number, known)
+    )
     state = _trusting(settings, state, strange, 0.0)
     return replace(state, memory=state.memory.where(strange, counted=False, waiting=True))
 

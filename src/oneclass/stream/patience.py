@@ -25,6 +25,7 @@ __all__ = [
     "backing",
     "far_out",
     "in_stretches",
+    "quantiles",
     "ripe",
     "soft_trust",
     "trusted_rows",
@@ -116,15 +117,20 @@ class Patience:
 PROMPT = Patience(rows=140, trial=45)
 
 
+def quantiles(losses: Vector, shares: Vector | float) -> Vector:
+    """Those of losses in ascending order; ``np.quantile``, which cannot know that they are, takes ten times as long."""
+    return np.asarray(np.interp(np.asarray(shares) * (len(losses) - 1), np.arange(len(losses)), losses))
+
+
 def far_out(losses: Vector, missing: float = 0.0) -> float:
     """The loss beyond which normal rows lie in a share of 3 in 1,000, if roots of losses have an exponential tail.
 
-    Judged by the quantiles 75 % and 90 %, which few anomalies among the rows do not move. A share of the normal rows
-    may be `missing` for having been beyond it: else a tail that is heavier than that would cut itself shorter and
-    shorter.
+    Judged by the quantiles 75 % and 90 %, of losses in ascending order, which few anomalies among the rows do not move.
+    A share of the normal rows may be `missing` for having been beyond it: else a tail that is heavier than that would
+    cut itself shorter and shorter.
     """
     beyond = (_TAIL - min(missing, _MISSING)) / (1 - min(missing, _MISSING))
-    low, high = np.sqrt(np.quantile(losses, 1 - beyond))
+    low, high = np.sqrt(quantiles(losses, 1 - beyond))
     return float((high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2)
 
 

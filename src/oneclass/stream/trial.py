@@ -14,7 +14,7 @@ import numpy as np
 
 from .feedback import adopt
 from .memory import Vector
-from .patience import Patience
+from .patience import Patience, quantiles
 from .state import Settings, State, Trial
 
 __all__ = ["on_trial", "watched"]
@@ -61,4 +61,4 @@ def _is_narrow(state: State, X: Vector) -> bool:
 
 def _gains(state: State, losses: Vector) -> Vector:
     """What rows of these losses add to the odds that nobody is left of a world."""
-    return np.where(losses <= np.quantile(state.calibration.losses, _ORDINARY), _OLD, _OTHER)
+    return np.where(losses <= quantiles(state.calibration.losses, _ORDINARY), _OLD, _OTHER)
