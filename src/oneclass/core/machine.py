@@ -91,24 +91,25 @@ class Machine:
         found = self.loss(residuals, variance / self.plan.C)
         return residuals, found, self.loss(0 * residuals, error / self.plan.C)
 
-    def early(self, Z: Array, threshold: float) -> Array:
-        """+1 for rows whose loss is surely at most the threshold, -1 where it surely is not, else 0; for host rows.
+    def accepts(self, Z: Array, threshold: float) -> Array:
+        """Whether the loss of each host row is at most the threshold, where the machine `answers_early`.
 
         Uncertainty falls with every training row that is known, and few of them leave most rows little of it.
         """
-        model, recipe = self.model, self.plan.recipe
-        if not isinstance(model, DualModel):
-            return np.zeros(len(Z))
-        features = model.features(Z)
+        model: Any = self.model
+        recipe, features = self.plan.recipe, model.features(Z)
         residuals, prior = recipe.target(Z) - model.outputs(features), model.kernel.diagonal(Z) / recipe.lam
-        answers = np.where(self.loss(residuals, 0 * prior) > threshold, -1, 0)
-        rounding = np.finfo(Z.dtype).eps ** 0.5
-        for part in _PARTS:
-            rows, known = np.flatnonzero(answers == 0), model.width // part
-            if known >= _FEWEST and len(rows):
-                left = model.uncertainty(Z[rows], features[rows, :known]) / self.plan.C + rounding * prior[rows]
-                answers[rows[self.loss(residuals[rows], left) <= threshold]] = 1
-        return answers
+        open_rows = np.flatnonzero(~(self.loss(residuals, 0 * prior) > threshold))
+        accepted, rounding = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5
+        for part in (*_PARTS, 1):
+            known = model.width // part
+            if len(open_rows) and (known >= _FEWEST or part == 1):
+                left = model.uncertainty(Z[open_rows], features[open_rows, :known]) / self.plan.C
+                left += rounding * prior[open_rows] if part > 1 else 0.0
+                settled = self.loss(residuals[open_rows], left) <= threshold
+                accepted[open_rows[settled]] = True
+                open_rows = open_rows[~settled]
+        return accepted
 
     @property
     def answers_early(self) -> bool:

@@ -18,7 +18,7 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ..engines.threads import on_one_thread, spread
 
-__all__ = ["Check", "Fit", "early_answers", "fit_exactly", "in_blocks", "losses_of", "rounded_losses_of"]
+__all__ = ["Check", "Fit", "accepted_by", "fit_exactly", "in_blocks", "losses_of", "rounded_losses_of"]
 
 #: Rows to score at once that are worth a second factor, in single precision, and how many of them say so.
 _MANY, _SOME = 128, 32
@@ -88,9 +88,7 @@ def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
     return in_blocks(machine, X, lambda Z: machine.rounded_losses(Z, threshold))
 
 
-def early_answers(machine: Machine, X: Array, threshold: float) -> Array | None:
-    """As `Machine.early`, None where there are none."""
-    if not machine.answers_early or not isinstance(X, np.ndarray):
-        return None
+def accepted_by(machine: Machine, X: Array, threshold: float) -> Array:
+    """Whether the loss of each host row is at most the threshold, by a machine that answers early."""
     with np.errstate(over="ignore", invalid="ignore"):  # of rows beyond all measure
-        return in_blocks(machine, X, lambda Z: machine.early(Z, threshold))
+        return in_blocks(machine, X, lambda Z: machine.accepts(Z, threshold))

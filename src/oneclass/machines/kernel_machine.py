@@ -34,7 +34,7 @@ from ..engines.dask import DaskRows, is_dask
 from .approximate import Approximation, fit_through
 from .auto import choose_approximation, chunk_approximation
 from .choices import recipe_of, seed_of
-from .exact import Check, Fit, early_answers, fit_exactly, losses_of, rounded_losses_of
+from .exact import Check, Fit, accepted_by, fit_exactly, losses_of, rounded_losses_of
 from .explaining import expected_of, kept_rows, parts_of
 from .going_on import GoesOn, published
 
@@ -287,13 +287,10 @@ class KernelMachine(GoesOn):
         return rounded_losses_of(self.machine_, X, threshold)
 
     def _accepts(self, rows: Array, threshold: float) -> Array:
-        early = early_answers(self.machine_, rows, threshold)
-        if early is None:
-            return super()._accepts(rows, threshold)
-        accepted, left = early > 0, early == 0
-        if left.any():
-            accepted[left] = super()._accepts(rows[left], threshold)
-        return accepted
+        machine = self.machine_
+        if machine.answers_early and isinstance(rows, np.ndarray):
+            return accepted_by(machine, rows, threshold)
+        return super()._accepts(rows, threshold)
 
     def _parts(self, rows: Array) -> Array | None:
         return parts_of(self.machine_, rows)
