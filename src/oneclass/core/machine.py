@@ -100,9 +100,9 @@ class Machine:
         recipe, features = self.plan.recipe, model.features(Z)
         residuals, prior = recipe.target(Z) - model.outputs(features), model.kernel.diagonal(Z) / recipe.lam
         open_rows = np.flatnonzero(~(self.loss(residuals, 0 * prior) > threshold))
-        accepted, rounding = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5
+        accepted, rounding, width = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5, model.width
         for part in (*_PARTS, 1):
-            known = model.width // part
+            known = width // part
             if len(open_rows) and (known >= _FEWEST or part == 1):
                 left = model.uncertainty(Z[open_rows], features[open_rows, :known]) / self.plan.C
                 left += rounding * prior[open_rows] if part > 1 else 0.0
