@@ -3,6 +3,9 @@ r"""Landmarks leave with the group whose rows they are: a model without some of 
 A function that landmarks span has the coefficients :math:`R b` with them, b the weights of the features. Without some
 of them their rows of R obey :math:`R_l b = 0`, which takes :math:`P^{-1} R_l' (R_l P^{-1} R_l')^{-1} R_l P^{-1}` from
 the inverse of the normal equations P and, with the penalty for P, as much from what the features reach of a row.
+Where landmarks are more than the directions that they span, coefficients may change along any N orthogonal to R, and
+the function stays the same: :math:`R_l b` need vanish but for what :math:`N_l` reaches, which a large multiple of
+:math:`N_l N_l'` beside :math:`R_l P^{-1} R_l'` lets go.
 """
 
 from __future__ import annotations
@@ -64,10 +67,13 @@ class Landmarks:
             solved, shared = inverse(model.L), inverse(found.L)
             return cls(owners, solved, solved, shared, shared, model.weights, PV, model.ridge)
         R = found.coefficients
+        xp, N = namespace(R), _orthogonal(R)
         if chosen is not None:
-            R, owners = namespace(R).take(R, namespace(R).asarray(chosen, device=device(R)), axis=0), owners[chosen]
+            places = xp.asarray(chosen, device=device(R))
+            R, N, owners = xp.take(R, places, axis=0), xp.take(N, places, axis=0), owners[chosen]
         solved, shared = cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T
-        return cls(owners, solved, solved @ R.T, shared, shared @ R.T, R @ model.weights, R @ PV, model.ridge)
+        inside, prior = (_but_for(N, of @ R.T) for of in (solved, shared))
+        return cls(owners, solved, inside, shared, prior, R @ model.weights, R @ PV, model.ridge)
 
     def withdrawn(self, groups: np.ndarray[Any, Any], features: Array) -> Withdrawn | None:
         """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""
@@ -109,6 +115,18 @@ class Landmarks:
         first, last = (np.searchsorted(self.owners, groups, side, order) for side in ("left", "right"))
         place = first[:, None] + np.arange(max(last - first, default=0))
         return np.where(place < last[:, None], order[np.minimum(place, len(order) - 1)], -1)
+
+
+def _orthogonal(R: Array) -> Array:
+    """Directions orthogonal to the columns of R, as columns."""
+    xp, (m, r) = namespace(R), R.shape
+    return R[:, :0] if r == m else xp.linalg.qr(R, mode="complete")[0][:, r:]
+
+
+def _but_for(N: Array, S: Array) -> Array:
+    """A matrix whose inverse is that of S but for what N reaches, to half the digits."""
+    xp = namespace(S)
+    return S + xp.max(xp.linalg.diagonal(S)) / xp.finfo(S.dtype).eps ** 0.5 * (N @ N.T) if N.shape[1] else S
 
 
 def _entries(A: Array, places: Array) -> Array:
