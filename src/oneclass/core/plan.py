@@ -64,13 +64,8 @@ class Plan:
     centres: Array | None = None  # of the clusters whose variance is embedded
 
     @classmethod
-    def of(cls, recipe: Recipe, scaler: Scaler, X: Array, w: Array) -> Plan:
-        """Choose kernel and C by the rows `X` themselves or a sample of them."""
-        return cls.of_scaled(recipe, scaler, scaler(X), w)
-
-    @classmethod
-    def of_scaled(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array) -> Plan:
-        """The same by rows that are scaled already."""
+    def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array) -> Plan:
+        """Choose kernel and C by the scaled rows `Z` themselves or a sample of them."""
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
         return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam))
 

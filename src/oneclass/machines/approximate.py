@@ -28,13 +28,11 @@ from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
-from .auto import chunk_approximation, is_quick
+from .auto import is_quick
 from .exact import Check, Fit, fit_exactly, losses_of
 
 __all__ = [
-    "Approximation",
     "Ranked",
-    "chunk_approximation",
     "fit_through",
     "judge_groups",
     "judge_training",
@@ -231,7 +229,7 @@ def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: 
     few = slice(0, min(_CHOOSING_ROWS, n))
     looked_at = few if looks_at_pairs(recipe.kernel) else slice(None)
     scaler = Scaler.of(recipe.scaling, survey.columns, rows, w)
-    plan = Plan.of(recipe, scaler, rows[looked_at, :], w[looked_at])
+    plan = Plan.of(recipe, scaler, scaler(rows[looked_at, :]), w[looked_at])
     Z, w = scaler(rows[:n, :]), w[:n]
     # Whitening triples the work of the moments: worth it, for landmarks that are alike, while that is little, and in
     # single precision, whose rounding is more than they leave of their normal equations.

@@ -20,6 +20,7 @@ from ..contract.memory import check_matrix_fits
 from ..contract.notices import warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
+from ..core.approximation import Approximation
 from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
@@ -31,7 +32,7 @@ from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import with_labels
 from ..engines.dask import DaskRows, is_dask
-from .approximate import Approximation, fit_through
+from .approximate import fit_through
 from .auto import choose_approximation, chunk_approximation
 from .choices import recipe_of, seed_of
 from .exact import Check, Fit, accepted_by, fit_exactly, losses_of, rounded_losses_of

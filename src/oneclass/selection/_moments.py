@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.approximation import Approximation
 from ..core.arrays import Array, to_device, to_numpy
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Approximation, Ranked, judge_groups, judge_training, plan_through
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through
 from ..machines.exact import Fit, losses_of
 from ._judged import Decisions
 from ._points import Family, Point, Refusal

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.budgets import decision_of
+from ..core.approximation import Approximation
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
 from ..core.recipe import Recipe
 from ..core.threshold import Decision
-from ..machines.approximate import Approximation
 from ..machines.auto import choose_approximation
 from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine

@@ -10,7 +10,7 @@ import numpy as np
 from ..contract.checks import check_integer, check_number
 from ..core.approximation import Nystrom
 from ..machines import AAKELM
-from ..machines.approximate import chunk_approximation
+from ..machines.auto import chunk_approximation
 from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
 from .forgetting import Forgetting

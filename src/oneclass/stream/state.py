@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ..core.approximation import Approximation
 from ..core.calibration import Calibration
 from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
-from ..machines.approximate import Approximation
 from .events import Event, Moved
 from .fitting import Fitting
 from .forgetting import Forgetting
