@@ -23,6 +23,7 @@ from ..contract.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import HeldOut
+from ..core.given import Column, Labels, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
@@ -131,7 +132,7 @@ class Baseline(OneClassClassifier):
     decision_: Decision
     ranks_: Ranks
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Column | None = None) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -153,9 +154,16 @@ class Baseline(OneClassClassifier):
         """
         return self._fit(X, y, groups=groups)
 
-    def _fit(self, X: Any, y: Any = None, *, groups: Any = None, stayed: Stayed | None = None) -> Self:
-        X, groups = without_groups(self._name, X, groups)
-        X, header = self._read_training(X)
+    def _fit(
+        self,
+        given: Rows,
+        y: Labels | None = None,
+        *,
+        groups: Labels | Column | None = None,
+        stayed: Stayed | None = None,
+    ) -> Self:
+        table, groups = without_groups(self._name, given, groups)
+        X, header = self._read_training(table)
         together = read_groups(self, groups, len(X))
         targets = self._targets(X, y) if stayed is None else stayed.rows
         if targets is None:
@@ -172,7 +180,7 @@ class Baseline(OneClassClassifier):
             warn_if_dependent(self, X)
         return self
 
-    def _targets(self, X: Array, y: Any) -> Array | None:
+    def _targets(self, X: Array, y: Labels | None) -> Array | None:
         """Which rows to learn from; None is all of them."""
         return read_targets(self, y, len(X))
 
@@ -239,7 +247,7 @@ class Baseline(OneClassClassifier):
     def _after(self, model: Any) -> None:
         """Say what there is to say after it."""
 
-    def _attributes(self, model: Any, training: Training) -> dict[str, Any]:
+    def _attributes(self, model: Any, training: Training) -> dict[str, object]:
         return {f"{name}_": getattr(model, name) for name in self._published}
 
     # Losses of the training rows.
@@ -302,16 +310,16 @@ class Baseline(OneClassClassifier):
     def _kept_rows(self) -> Array | None:
         return getattr(self.model_, "kept", None)
 
-    def _read_training(self, X: Any) -> tuple[Array, Header]:
+    def _read_training(self, X: Rows) -> tuple[Array, Header]:
         self._refuse_foreign(X)
         rows, header = read_training_rows(self, X)
         return rows.astype(np.float64, copy=False), header
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Rows) -> Array:
         self._refuse_foreign(X)
         return super()._read(X).astype(np.float64, copy=False)
 
-    def _refuse_foreign(self, X: Any) -> None:
+    def _refuse_foreign(self, X: Rows) -> None:
         if is_foreign(X):
             kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
             raise TypeError(f"{self._name}: X must be a NumPy array or convertible to one (a data frame), got {kind}")

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.svm import OneClassSVM
 
 from ..contract.budgets import decision_of
 from ..contract.checks import check_number, check_square, read_scaling
-from ..contract.kernels import is_precomputed, read_kernel
+from ..contract.kernels import KernelChoice, is_precomputed, read_kernel
 from ..contract.reading import Header
 from ..core.arrays import Array, blocks, ones
 from ..core.choosing import choose_kernel
+from ..core.given import Labels
 from ..core.kernels import RBF, Kernel, Precomputed, is_radial
 from ..core.scaling import Scaler
 from ..core.threshold import Decision, Ranks
 from ._base import Training
 from ._patience import SQUARED_FOLDS, Slow
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["Description", "KernelDescription", "nu_svm"]
 
@@ -64,7 +68,7 @@ class KernelDescription(Slow):
     _published: ClassVar[tuple[str, ...]] = ("support", "support_vectors", "dual_coef", "kernel")
     _instead: ClassVar = "VAAKELM(approximation='auto'), or fewer rows"
 
-    kernel: Any
+    kernel: KernelChoice
     sigma: float | str
     nu: float | None
     tol: float
@@ -85,7 +89,7 @@ class KernelDescription(Slow):
         check_square(self, X)
         return Scaler.identity(X)
 
-    def _targets(self, X: Array, y: Any) -> Array | None:
+    def _targets(self, X: Array, y: Labels | None) -> Array | None:
         targets = super()._targets(X, y)
         if targets is not None and is_precomputed(self):
             raise ValueError(f"{self._name}: labelled outliers need a kernel of rows, got kernel='precomputed'")
@@ -109,11 +113,11 @@ class KernelDescription(Slow):
     def _threshold(self, model: Description, ranks: Ranks, decision: Decision) -> float:
         return model.boundary if decision.rule == "boundary" else super()._threshold(model, ranks, decision)
 
-    def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
+    def _attributes(self, model: Description, training: Training) -> dict[str, object]:
         bandwidth = {"sigma_": float(model.kernel.sigma)} if is_radial(model.kernel) else {}
         return super()._attributes(model, training) | bandwidth
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self)
         return tags

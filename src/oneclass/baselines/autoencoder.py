@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.special import expit
@@ -16,6 +16,7 @@ from ..contract.checks import check_choice, check_integer, check_number
 from ..contract.notices import warn
 from ..contract.randomness import seeded
 from ..core.arrays import Array
+from ..core.given import Rows, Seed
 from ._base import Explained, ExplainedModel, Training
 
 __all__ = ["AutoencoderDetector"]
@@ -91,7 +92,7 @@ class AutoencoderDetector(Explained):
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -103,7 +104,7 @@ class AutoencoderDetector(Explained):
         self.confidence = confidence
         self.random_state = random_state
 
-    def reconstruct(self, X: Any) -> Array:
+    def reconstruct(self, X: Rows) -> Array:
         """The rows as the network rebuilds them, in the user's own units.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -13,6 +13,7 @@ from ..contract.budgets import decision_of
 from ..contract.checks import check_integer
 from ..contract.randomness import seeded
 from ..core.arrays import Array
+from ..core.given import Seed
 from ._base import Explained, ExplainedModel, Training
 from ._neighbours import nearest
 from ._patience import FOLDS, Slow
@@ -87,7 +88,7 @@ class KCentersDetector(Slow, Explained):
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_centers = n_centers
         self.n_init = n_init

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from sklearn.cluster import KMeans
 
 from ..contract.checks import check_choice, check_integer
 from ..contract.randomness import seeded
 from ..core.arrays import Array
+from ..core.given import Seed
 from ._base import Explained, ExplainedModel, Training, count_distinct
 from ._neighbours import nearest
 from ._rounding import Rounding
@@ -78,7 +79,7 @@ class KMeansDetector(Explained):
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init

@@ -14,6 +14,7 @@ from ..contract.checks import check_integer, check_number
 from ..contract.randomness import seeded
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
+from ..core.given import Seed
 from ..core.outliers import OutlierGenerator
 from ._base import Training
 from ._patience import Slow
@@ -191,7 +192,7 @@ class OCRF(Slow):
         threshold: str = "loo",
         confidence: float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.enlargement = enlargement

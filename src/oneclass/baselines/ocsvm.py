@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from ..contract.checks import check_number
+from ..contract.kernels import KernelChoice
 from ..core.arrays import Array
 from ..core.kernels import Kernel
 from ._base import Training
@@ -86,7 +87,7 @@ class OCSVM(KernelDescription):
         self,
         *,
         nu: float | None = None,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         sigma: float | str = "mean",
         tol: float = 1e-4,
         scale: str | bool = "zscore",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 
 from ..contract.checks import check_number
+from ..contract.kernels import KernelChoice
 from ..core.arrays import Array
+from ..core.given import Column, Labels, Rows
 from ..core.kernels import Kernel, Precomputed
 from ._base import Training
 from ._qp import solve_box_qp
@@ -95,7 +97,7 @@ class SVDD(KernelDescription):
         *,
         nu: float | None = None,
         nu_outliers: float | None = None,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         sigma: float | str = "mean",
         tol: float = 1e-4,
         scale: str | bool = "zscore",
@@ -113,7 +115,7 @@ class SVDD(KernelDescription):
         self.threshold = threshold
         self.confidence = confidence
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Column | None = None) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.
 
         Parameters
@@ -137,7 +139,7 @@ class SVDD(KernelDescription):
         """
         return super().fit(X, y, groups)
 
-    def center_distance(self, X: Any) -> Array:
+    def center_distance(self, X: Rows) -> Array:
         """Distance of each row from the centre of the ball, to be compared with `radius_`.
 
         Parameters
@@ -183,7 +185,7 @@ class SVDD(KernelDescription):
             )
         return np.diagonal(V)
 
-    def _attributes(self, model: Description, training: Training) -> dict[str, Any]:
+    def _attributes(self, model: Description, training: Training) -> dict[str, object]:
         fitted = super()._attributes(model, training)
         if training.outliers is not None:
             fitted["support_"] = training.outliers.numbers[model.support]

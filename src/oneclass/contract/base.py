@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
+from ..core.given import Column, Labels, Rows
 from ..core.tail import TAILS
+from ..disk.sinks import Sink
+from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
 from .budgets import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
@@ -71,7 +75,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         held_out: HeldOut | None = None,
         *,
         decision_: rules.Decision,
-        **fitted: Any,
+        **fitted: object,
     ) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -97,7 +101,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     # The verbs.
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+    def fit_predict(self, X: Rows, y: Labels | None = None, **fit_params: Any) -> Array:
         """`fit`, then `predict` of the same rows, by the model that has learnt from them.
 
         Rows that shaped the model look normal to it, odd ones too: to find these in the table that you learn from, use
@@ -115,7 +119,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         return self.fit(X, y, **fit_params).predict(X)
 
-    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
         """Name the odd rows of a table that may be dirty, and learn from the others.
 
         Each row is judged by how many others are near it: rows that are not under suspicion, neither the row itself
@@ -163,10 +167,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
 
     @abstractmethod
-    def _fit(self, X: Any, *, groups: Any, stayed: Stayed) -> Self:
+    def _fit(self, given: Rows, *, groups: Labels | Column | None, stayed: Stayed) -> Self:
         """Learn from the rows that stayed."""
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Rows) -> Array:
         """How normal each row is; larger is more normal.
 
         Parameters
@@ -181,7 +185,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         return self._answer(X, lambda scores: scores)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Rows) -> Array:
         """Score minus `offset_`: negative for outliers.
 
         Parameters
@@ -196,7 +200,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         return self._answer(X, lambda scores: scores - self.offset_)
 
-    def predict(self, X: Any, alpha: float | None = None) -> Array:
+    def predict(self, X: Rows, alpha: float | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
 
         Parameters
@@ -249,7 +253,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             )
         return calibration.interval(self.decision_.budget(calibration.total) if alpha is None else alpha, confidence)
 
-    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Array:
+    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
         """Label a batch of rows so that, on average, at most a share `q` of those called outliers are normal.
 
         The procedure of Benjamini and Hochberg on the rows' p-values: the more outliers the batch holds, the more
@@ -281,7 +285,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
                 warn_too_coarse(self._name, self._calibrated(), p, q)
         return _labels(p > limit)
 
-    def p_value(self, X: Any, tail: str | None = None) -> Array:
+    def p_value(self, X: Rows, tail: str | None = None) -> Array:
         """Conformal p-value of "this row is normal": at most alpha for a share alpha of fresh normal rows.
 
         Parameters
@@ -305,7 +309,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
     def score_chunks(
-        self, source: Any, sink: Any, *, alpha: float | None = None, tail: str | None = None, verbose: bool = False
+        self, source: Source, sink: Sink, *, alpha: float | None = None, tail: str | None = None, verbose: bool = False
     ) -> Scored:
         """Judge rows that arrive in chunks and write what is found, in memory that does not grow with their number.
 
@@ -349,7 +353,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         check_option(self, "tail", tail, (None, *TAILS))
         return score_through(source, sink, partial(self._judged, offset, tail), name=self._name, verbose=verbose)
 
-    def _judged(self, offset: float, tail: str | None, X: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def _judged(self, offset: float, tail: str | None, X: Rows) -> dict[str, NDArray[np.generic]]:
         """What `score_chunks` writes of rows."""
         calibration = self.calibration_
 
@@ -379,13 +383,13 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """Losses of many rows; a subclass may round them where that saves much."""
         return self._losses(X)
 
-    def _answer(self, X: Any, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
+    def _answer(self, X: Rows, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
         """What `verb` makes of the scores of the rows, for labels by this offset or that of the fit."""
         self._check_fitted()
         threshold = -(self.offset_ if offset is None else offset)
         return self._of_rows(X, lambda rows: verb(-self._finite_losses(rows, threshold)))
 
-    def _of_rows(self, X: Any, verb: Callable[[Array], Array]) -> Array:
+    def _of_rows(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
         self._check_fitted()
         if is_dask(X):
@@ -396,7 +400,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """The result as the user is to see it."""
         return result
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Rows) -> Array:
         return read_rows(Header.of(self), X)
 
 

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Protocol
 
 from ..core.arrays import Array, namespace
 from ..core.calibration import Calibration, rows_needed
-from ..core.threshold import Decision
+from ..core.threshold import Decision, Rule
 from .checks import check_choice, check_number
 from .notices import warn
 
-__all__ = ["decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
+__all__ = ["PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
 
 
-def decision_of(classifier: Any) -> Decision:
+class PutsThreshold(Protocol):
+    """A classifier with a false-alarm rate `delta` and a rule, `threshold`, that keeps it."""
+
+    @property
+    def thresholds(self) -> Mapping[str, Rule]:
+        """Rules by name."""
+        ...
+
+    @property
+    def held_out_thresholds(self) -> tuple[str, ...]:
+        """Those that look at held-out losses."""
+        ...
+
+    @property
+    def confidence(self) -> float | None:
+        """Chance that the rate is kept, if that is asked for."""
+        ...
+
+
+def decision_of(classifier: PutsThreshold) -> Decision:
     """How a classifier is to put its threshold, checked."""
     delta = check_number(classifier, "delta", 0, 1, closed_low=True)
     rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))

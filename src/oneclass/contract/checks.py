@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
 
 __all__ = [
+    "HasScale",
     "check_choice",
     "check_integer",
     "check_magnitudes",
@@ -24,7 +26,7 @@ __all__ = [
 
 
 def check_number(
-    estimator: Any, parameter: str, low: float, high: float, *, closed_low: bool = False, closed_high: bool = False
+    estimator: object, parameter: str, low: float, high: float, *, closed_low: bool = False, closed_high: bool = False
 ) -> float:
     """The parameter's value, a number inside the interval."""
     value = getattr(estimator, parameter)
@@ -32,9 +34,9 @@ def check_number(
 
 
 def check_value(
-    estimator: Any,
+    estimator: object,
     name: str,
-    value: Any,
+    value: object,
     low: float,
     high: float,
     *,
@@ -42,16 +44,15 @@ def check_value(
     closed_high: bool = False,
 ) -> float:
     """The value of an argument called `name`, a number inside the interval."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
-    if good:
-        good = (low < value or (closed_low and value == low)) and (value < high or (closed_high and value == high))
-    if not good:
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) else math.nan
+    inside = (low < number or (closed_low and number == low)) and (number < high or (closed_high and number == high))
+    if not inside or math.isinf(number):
         interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if closed_high else ')'}"
         raise ValueError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
-    return float(value)
+    return number
 
 
-def check_integer(estimator: Any, parameter: str, low: int) -> int:
+def check_integer(estimator: object, parameter: str, low: int) -> int:
     """The parameter's value, a whole number of at least `low`."""
     value = getattr(estimator, parameter)
     if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
@@ -61,14 +62,23 @@ def check_integer(estimator: Any, parameter: str, low: int) -> int:
     return int(value)
 
 
-def check_choice(estimator: Any, parameter: str, choices: tuple[str, ...]) -> str:
+def check_choice(estimator: object, parameter: str, choices: tuple[str, ...]) -> str:
     """The parameter's value, one of the choices."""
     value = getattr(estimator, parameter)
     check_option(estimator, parameter, value, choices)
     return str(value)
 
 
-def read_scaling(estimator: Any) -> str:
+class HasScale(Protocol):
+    """An estimator that may scale the features."""
+
+    @property
+    def scale(self) -> str | bool:
+        """How, or False."""
+        ...
+
+
+def read_scaling(estimator: HasScale) -> str:
     """What the parameter `scale` says, one of `SCALINGS`."""
     value = estimator.scale
     if value is False:
@@ -78,21 +88,23 @@ def read_scaling(estimator: Any) -> str:
     return value
 
 
-def check_option(estimator: Any, name: str, value: Any, choices: tuple[str | None, ...]) -> None:
+def check_option(estimator: object, name: str, value: object, choices: tuple[str | None, ...]) -> None:
     """Refuse the value of an argument called `name` unless it is one of the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         listed = ", ".join(repr(c) for c in choices)
         raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
-def check_square(estimator: Any, K: Array) -> None:
+def check_square(estimator: object, K: Array) -> None:
     """A precomputed kernel is square at fit."""
     if K.shape[0] != K.shape[1]:
         name = type(estimator).__name__
         raise ValueError(f"{name}: a precomputed kernel must be square at fit, got shape {tuple(K.shape)}")
 
 
-def check_magnitudes(estimator: Any, columns: ColumnMoments, names: Any, *, scaling: str) -> None:
+def check_magnitudes(
+    estimator: object, columns: ColumnMoments, names: NDArray[np.object_] | None, *, scaling: str
+) -> None:
     """Values that can be squared: neither so large nor so close together that their squares are lost."""
     j = columns.out_of_range(scaling)
     if j is None:

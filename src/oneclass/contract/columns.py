@@ -21,7 +21,7 @@ Index = NDArray[np.intp]
 class NoWayBackError(ValueError):
     """What a transformer made cannot be led back to the columns that it was made of."""
 
-    def __init__(self, transformer: Any, why: str) -> None:
+    def __init__(self, transformer: object, why: str) -> None:
         super().__init__(f"{type(transformer).__name__} {why}")
 
 
@@ -32,7 +32,7 @@ def folded(shares: NDArray[Any], of: Index, n: int) -> NDArray[Any]:
     return total.T
 
 
-def origins(transformer: Any, n: int) -> Index:
+def origins(transformer: object, n: int) -> Index:
     """The one of n columns that each column came of that a fitted transformer made."""
     if _does_nothing(transformer):
         return np.arange(n)
@@ -58,7 +58,7 @@ _MARK = "\x1f{}\x1f"
 _MARKED = re.compile(_MARK.format(r"(\d+)"))
 
 
-def _origins_by_name(transformer: Any, n: int) -> Index:
+def _origins_by_name(transformer: object, n: int) -> Index:
     """Ask the transformer to name what it makes of columns that are called by their numbers."""
     if not hasattr(transformer, "get_feature_names_out"):
         raise NoWayBackError(transformer, "does not name the columns that it makes")
@@ -93,13 +93,13 @@ def restored(transformer: Any, Z: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(_nameless(transformer).inverse_transform(_decided(transformer, Z)))
 
 
-def _does_nothing(transformer: Any) -> bool:
+def _does_nothing(transformer: object) -> bool:
     if isinstance(transformer, FunctionTransformer):
         return transformer.func is None and transformer.inverse_func is None
     return transformer is None or isinstance(transformer, str)  # "passthrough"
 
 
-def _branches(transformer: ColumnTransformer) -> list[tuple[Any, Index, slice]]:
+def _branches(transformer: ColumnTransformer) -> list[tuple[object, Index, slice]]:
     """Transformers, the numbers of the columns that they are given, and where what they make stands."""
     names = list(getattr(transformer, "feature_names_in_", ()))
     found = []
@@ -110,7 +110,7 @@ def _branches(transformer: ColumnTransformer) -> list[tuple[Any, Index, slice]]:
     return found
 
 
-def _numbers(columns: Any, names: list[Any], n: int) -> Index:
+def _numbers(columns: Any, names: list[object], n: int) -> Index:
     """Numbers of columns that are given by name, number, slice or mask."""
     if isinstance(columns, slice):
         first, last = (names.index(end) if isinstance(end, str) else end for end in (columns.start, columns.stop))
@@ -122,14 +122,14 @@ def _numbers(columns: Any, names: list[Any], n: int) -> Index:
     return np.atleast_1d(found)
 
 
-def _nameless(transformer: Any) -> Any:
+def _nameless(transformer: object) -> Any:
     """A copy that knows no names of columns, and so takes arrays without them, and any names, for its own."""
     bare = copy(transformer)
     vars(bare).pop("feature_names_in_", None)
     return bare
 
 
-def _decided(transformer: Any, Z: NDArray[Any]) -> NDArray[Any]:
+def _decided(transformer: object, Z: NDArray[Any]) -> NDArray[Any]:
     """Shares of categories, or places between them, as the likeliest category: encoders take no others back."""
     if isinstance(transformer, OrdinalEncoder):
         return np.asarray(np.clip(np.rint(Z), 0, [len(known) - 1 for known in transformer.categories_]))

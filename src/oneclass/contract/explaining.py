@@ -13,9 +13,10 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import get_tags
 
 from ..core.arrays import Array, blocks, device, namespace, to_numpy
+from ..core.given import Rows
 from ..core.scaling import Scaler
 from ..engines.dask import is_dask, map_rows
-from .explanation import Explanation, shares_among
+from .explanation import Explanation, Name, shares_among
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 
@@ -41,7 +42,7 @@ class Explains(ABC):
     def _check_fitted(self) -> None: ...
 
     @abstractmethod
-    def _read(self, X: Any) -> Array: ...
+    def _read(self, X: Rows) -> Array: ...
 
     @abstractmethod
     def _finite_losses(self, rows: Array) -> Array: ...
@@ -64,7 +65,7 @@ class Explains(ABC):
         """Training rows that the classifier keeps, scaled."""
         return None
 
-    def explain(self, X: Any, neighbours: int = 0) -> Explanation:
+    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
         """Why rows are as strange as they are: for every column its value, the expected one and its share.
 
         Where the loss is a sum over the columns its parts are exact; else they are measured by substitution, and
@@ -193,12 +194,12 @@ def nearest_rows(Z: Matrix, known: Matrix, k: int) -> NDArray[np.intp]:
     return found
 
 
-def names_of(X: Any, d: int) -> tuple[Any, ...]:
+def names_of(X: Rows, d: int) -> tuple[Name, ...]:
     """The columns of a table; their places, where they have no names."""
     names = tuple(getattr(X, "columns", ()))
     return names if len(names) == d else tuple(range(d))
 
 
-def index_of(X: Any, n: int) -> NDArray[Any]:
+def index_of(X: Rows, n: int) -> NDArray[np.generic]:
     """Labels of the rows of a data frame of pandas; else their places."""
     return np.asarray(X.index) if hasattr(X, "iloc") and hasattr(X, "index") else np.arange(n)

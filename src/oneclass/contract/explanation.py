@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Explanation", "Reason", "shares_among", "shares_of"]
 
@@ -92,7 +95,7 @@ class Explanation:
     parts: NDArray[Any]
     reach: Float
     names: tuple[Name, ...]
-    index: NDArray[Any]
+    index: NDArray[np.generic]
     exact: bool
     method: str
     neighbours: NDArray[Any] | None = None
@@ -100,7 +103,7 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.shares)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Float:
         return np.array(self.shares, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
@@ -110,7 +113,7 @@ class Explanation:
             lines.append(f"  {label}: " + ", ".join(f"{reason} {reason.share:.0%}" for reason in reasons))
         return "\n".join(lines + [f"  and {len(self) - _ROWS} more"] * (len(self) > _ROWS))
 
-    def __getitem__(self, rows: Any) -> Explanation:
+    def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
         """The same of some of the rows: a slice, a mask or their places."""
         some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
         return replace(self, **some, neighbours=None if self.neighbours is None else self.neighbours[rows])
@@ -174,7 +177,7 @@ class Explanation:
             neighbours=None if self.neighbours is None else np.take_along_axis(self.neighbours, worst[:, None], 2),
         )
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas data frame with a line for every row and column: row, column, value, expected, share."""
         import pandas as pd
 
@@ -189,13 +192,13 @@ class Explanation:
             }
         )
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[dict[str, object]]:
         """A dict for every row: its label as ``row``, and as ``columns`` those with a share, the worst first."""
         rows = zip(self.index.tolist(), self.top(len(self.names)), strict=True)
         return [{"row": label, "columns": [reason._asdict() for reason in reasons]} for label, reasons in rows]
 
 
-def shares_among(seen: Any, parts: NDArray[Any], reach: Float) -> Float:
+def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating], reach: Float) -> Float:
     """Shares of the columns that are `seen`, which have all parts; those of a row at the threshold sum to `reach`.
 
     Parts of what one column became are to be added up first: taming favours many small parts over a large one.
@@ -205,7 +208,7 @@ def shares_among(seen: Any, parts: NDArray[Any], reach: Float) -> Float:
     return shares
 
 
-def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
+def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) -> Float:
     """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any.
 
     Where the threshold leaves nothing for a part to be usual, that is the mean of the row's.
@@ -221,12 +224,12 @@ def shares_of(parts: NDArray[Any], usual: NDArray[Any] | float) -> Float:
     return shares
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A number of NumPy's as one of Python's; times stay what they are."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
 
 
-def _said(value: Any, digits: int = 6) -> str:
+def _said(value: object, digits: int = 6) -> str:
     if value is None or value != value:
         return "missing"
     if isinstance(value, np.datetime64):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign, namespace, to_numpy
+from ..core.given import Column, Labels, Rows
 from ..core.groups import Groups, OneGroupError
 from ..core.sample import mixed
 
 __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
 
-def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
+def read_groups(estimator: object, groups: Labels | Column | None, n_rows: int) -> Groups | None:
     """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own."""
     if groups is None:
         return None
@@ -29,7 +31,7 @@ def read_groups(estimator: Any, groups: Any, n_rows: int) -> Groups | None:
     return None if found.count == n_rows else found
 
 
-def read_labels(name: str, groups: Any) -> np.ndarray[Any, Any]:
+def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
     """Labels of rows as an array, none of them missing."""
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
     missing = labels != labels if labels.dtype.kind in "fmM" else np.array([label is None for label in labels.flat])
@@ -40,7 +42,7 @@ def read_labels(name: str, groups: Any) -> np.ndarray[Any, Any]:
     return labels
 
 
-def column_of(estimator: Any, groups: Any) -> Any:
+def column_of(estimator: object, groups: Labels | Column | None) -> Column | None:
     """The name or number of the column that has the groups of rows which are not all in memory."""
     if groups is None or _is_column(groups):
         return groups
@@ -50,15 +52,15 @@ def column_of(estimator: Any, groups: Any) -> Any:
     )
 
 
-def _is_column(groups: Any) -> bool:
+def _is_column(groups: object) -> TypeGuard[Column]:
     return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
 
 
-def without_groups(name: str, X: Any, groups: Any) -> tuple[Any, Any]:
+def without_groups(name: str, given: Rows, groups: Labels | Column | None) -> tuple[Rows, Labels | None]:
     """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
     if not _is_column(groups):
-        return X, groups
-    X = np.asarray(X) if isinstance(X, list | tuple) else X
+        return given, groups
+    X: Any = np.asarray(given) if isinstance(given, list | tuple) else given
     j = _column(name, X, groups)
     rest = [i for i in range(X.shape[1]) if i != j]
     if hasattr(X, "iloc"):
@@ -69,7 +71,7 @@ def without_groups(name: str, X: Any, groups: Any) -> tuple[Any, Any]:
     return X[:, rest], X[:, j]
 
 
-def _column(name: str, X: Any, groups: Any) -> int:
+def _column(name: str, X: Any, groups: Column) -> int:
     """The number of the column that has the groups."""
     d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
     if groups in names:
@@ -80,7 +82,7 @@ def _column(name: str, X: Any, groups: Any) -> int:
     raise ValueError(f"{name}: groups must be labels, one a row, or name a column of X, {known}; got {groups!r}")
 
 
-def group_keys(name: str, groups: Any) -> np.ndarray[Any, Any]:
+def group_keys(name: str, groups: Labels) -> NDArray[np.int64]:
     """A 64-bit hash of each label, the same in every chunk and process: of the text, so that 7, 7.0 and "7" agree."""
     labels = read_labels(name, groups)
     distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
+from ..core.given import Rows
 from .notices import DependentRowsWarning, warn
 from .reading import Header, read_rows
 
@@ -22,7 +22,7 @@ _LOOKED_AT, _TIMED = 1000, 20_000
 _FEW = 8
 
 
-def warn_if_dependent(estimator: Any, X: Array) -> None:
+def warn_if_dependent(estimator: object, X: Array) -> None:
     """Say so if some of the rows, of which a bounded number is looked at, are too close to be independent."""
     n = X.shape[0]
     if n < FEWEST:
@@ -47,7 +47,7 @@ def warn_if_dependent(estimator: Any, X: Array) -> None:
     )
 
 
-def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
+def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
     """Groups for rows in the order of time: blocks of rows that follow one another, for ``fit(X, groups=...)``.
 
     A row is like those just before and after it, so that it is held out in vain while these stay. Held out with its
@@ -104,7 +104,7 @@ def time_blocks(X: Any, length: int | None = None) -> NDArray[np.int64]:
     return np.arange(n, dtype=np.int64) * max(2, n // int(length)) // n
 
 
-def _decorrelation(rows: NDArray[Any] | None) -> int:
+def _decorrelation(rows: NDArray[np.floating] | None) -> int:
     Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
     if not Z.shape[1]:
         what = "a number of rows" if rows is None else "columns that are constant or sorted"

@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from ..core import kernels as k
+from ..core.arrays import Array
 from ..core.choosing import BANDWIDTH_RULES, COST_RULES
 from .checks import check_number
 
-__all__ = ["is_precomputed", "read_cost", "read_kernel"]
+__all__ = ["HasCost", "HasKernel", "KernelChoice", "is_precomputed", "read_cost", "read_kernel"]
+
+#: A kernel as users say it: by name, as one of ours, or as any function of two sets of rows.
+KernelChoice: TypeAlias = str | k.Kernel | Callable[[Array, Array], Array]
+
+
+class HasKernel(Protocol):
+    """An estimator whose parameters say a kernel."""
+
+    @property
+    def kernel(self) -> KernelChoice:
+        """The kernel."""
+        ...
+
+    @property
+    def sigma(self) -> float | str:
+        """Its bandwidth, or the rule that finds one, where it has any."""
+        ...
+
+
+class HasCost(Protocol):
+    """An estimator that weighs errors by a parameter C."""
+
+    @property
+    def C(self) -> float | str:
+        """A number, or the rule that finds one."""
+        ...
+
+    @property
+    def cost_by_rule(self) -> bool:
+        """Whether it may be a rule."""
+        ...
+
 
 _RADIAL: dict[str, type[k.RBF] | type[k.Laplacian]] = {"rbf": k.RBF, "laplacian": k.Laplacian}
 _PLAIN: dict[str, type[k.Polynomial] | type[k.Linear]] = {"polynomial": k.Polynomial, "linear": k.Linear}
@@ -20,12 +54,12 @@ _PLAIN: dict[str, type[k.Polynomial] | type[k.Linear]] = {"polynomial": k.Polyno
 _Plain = k.Polynomial | k.Linear | k.Precomputed | k.UserKernel
 
 
-def is_precomputed(estimator: Any) -> bool:
+def is_precomputed(estimator: HasKernel) -> bool:
     """Whether the rows that the estimator is given are kernel values already."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
-def read_kernel(estimator: Any) -> k.Kernel:
+def read_kernel(estimator: HasKernel) -> k.Kernel:
     """The kernel that `estimator.kernel` and `estimator.sigma` stand for; its bandwidth may be a rule by name."""
     kernel = _named_kernel(estimator)
     if isinstance(kernel, _Plain):
@@ -41,7 +75,7 @@ def read_kernel(estimator: Any) -> k.Kernel:
     return kernel.with_sigma(float(sigma))
 
 
-def read_cost(estimator: Any) -> float | str:
+def read_cost(estimator: HasCost) -> float | str:
     """The number that `estimator.C` is, or the rule that it names."""
     if not isinstance(estimator.C, str) or not estimator.cost_by_rule:
         return check_number(estimator, "C", 0, float("inf"))
@@ -51,7 +85,7 @@ def read_cost(estimator: Any) -> float | str:
     return estimator.C
 
 
-def _named_kernel(estimator: Any) -> k.Radial | _Plain:
+def _named_kernel(estimator: HasKernel) -> k.Radial | _Plain:
     """The kernel with its bandwidth as given: a number or the name of a rule."""
     kernel = estimator.kernel
     name = type(estimator).__name__

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign, to_numpy
+from ..core.given import Labels
 from .notices import warn
 
 __all__ = ["is_target", "read_targets", "warn_of_few"]
@@ -16,7 +15,7 @@ __all__ = ["is_target", "read_targets", "warn_of_few"]
 _WORDS = ("target", "normal", "inlier")
 
 
-def is_target(y: Any, target: Any = None, *, caller: str = "is_target") -> NDArray[np.bool_]:
+def is_target(y: Labels, target: object = None, *, caller: str = "is_target") -> NDArray[np.bool_]:
     """Whether each row is of the target class.
 
     Without `target`, +1 (against -1), 1 (against 0), True and the words "target", "normal" or "inlier" name the target
@@ -60,7 +59,7 @@ def is_target(y: Any, target: Any = None, *, caller: str = "is_target") -> NDArr
     return np.asarray(found)
 
 
-def read_targets(estimator: Any, y: Any, n_rows: int) -> NDArray[np.bool_] | None:
+def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np.bool_] | None:
     """Which of the rows that a classifier is given with labels `y` it may learn from; None is all of them."""
     if y is None:
         return None
@@ -96,12 +95,12 @@ def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:
         )
 
 
-def _distinct(labels: NDArray[Any]) -> list[Any]:
+def _distinct(labels: NDArray[np.generic]) -> list[object]:
     # Labels of any kinds need not have an order.
     return list(dict.fromkeys(labels.tolist())) if labels.dtype == object else np.unique(labels).tolist()
 
 
-def _target_of(labels: list[Any]) -> Any:
+def _target_of(labels: list[object]) -> object:
     """The label that plainly is that of the target class; None if none is."""
     if set(labels) <= {-1, 1} or set(labels) <= {0, 1}:
         return 1
@@ -109,5 +108,5 @@ def _target_of(labels: list[Any]) -> Any:
     return words[0] if len(words) == 1 else None
 
 
-def _shown(labels: list[Any]) -> str:
+def _shown(labels: list[object]) -> str:
     return ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import array_api_compat
 
@@ -50,7 +49,7 @@ def has_room(need: int, like: Array) -> bool:
     return need <= _TRIFLE or need <= available_bytes(like)
 
 
-def check_matrix_fits(estimator: Any, X: Array, *, copies: int) -> None:
+def check_matrix_fits(estimator: object, X: Array, *, copies: int) -> None:
     """Room for the kernel matrix of rows `X`, as many times as a fit needs it."""
     n = X.shape[0]
     need = copies * n * n * namespace(X).finfo(X.dtype).bits // 8

@@ -14,8 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, to_numpy
-from ..engines.chunks import Transformed
+from ..core.calibration import Calibration
+from ..core.given import Column, Labels, Rows
+from ..core.threshold import Decision
+from ..disk.sinks import Sink
+from ..engines.chunks import Source, Transformed
+from ..engines.scoring import Scored
 from .columns import NoWayBackError, folded, origins, restored
+from .detector import Detector
 from .explaining import index_of, names_of
 from .explanation import Explanation, shares_among
 from .screening import Screening
@@ -28,7 +34,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def _if_last_has(method: str) -> Callable[[Method], Method]:
     """Offer the method only if the last step has it."""
 
-    def check(pipeline: Any) -> bool:
+    def check(pipeline: Pipeline) -> bool:
         getattr(pipeline.steps[-1][1], method)
         return True
 
@@ -74,7 +80,7 @@ class OneClassPipeline(Pipeline):
     [(Reason(column=0, value=9.0, expected=1.8016..., share=1.0),)]
     """
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, **params: Any) -> Self:
         """Fit the transformers one after the other, and the classifier to what they make.
 
         Parameters
@@ -96,12 +102,12 @@ class OneClassPipeline(Pipeline):
         return self
 
     @_if_last_has("fit_predict")
-    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Array:
+    def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """`fit`, and what the classifier's `fit_predict` says of the same rows; the parameters are those of `fit`."""
         return super().fit_predict(X, y, **self._addressed(params))
 
     @_if_last_has("screen")
-    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
         """Fit the transformers on a table that may be dirty, and let the classifier `screen` what they make of it.
 
         Parameters
@@ -119,21 +125,20 @@ class OneClassPipeline(Pipeline):
             As that of the classifier, with this pipeline as `classifier`.
         """
         rows = self[:-1].fit_transform(X) if len(self.steps) > 1 else X
-        found: Screening = self.steps[-1][1].screen(rows, q=q, groups=groups)
-        return replace(found, classifier=self)
+        return replace(self._last.screen(rows, q=q, groups=groups), classifier=self)
 
-    def _addressed(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _addressed(self, params: dict[str, object]) -> dict[str, object]:
         if get_config()["enable_metadata_routing"]:
             return params
         return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
 
-    def _ask(self, method: str, X: Any, **options: Any) -> Any:
+    def _ask(self, method: str, X: Rows, **options: Any) -> Any:
         check_is_fitted(self)
         rows = self[:-1].transform(X) if len(self.steps) > 1 else X
         return getattr(self.steps[-1][1], method)(rows, **options)
 
     @_if_last_has("predict")
-    def predict(self, X: Any, **params: Any) -> Array:
+    def predict(self, X: Rows, **params: Any) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
 
         Parameters
@@ -152,7 +157,7 @@ class OneClassPipeline(Pipeline):
         return self._ask("predict", X, **params) if "alpha" in params else super().predict(X, **params)
 
     @_if_last_has("p_value")
-    def p_value(self, X: Any, tail: str | None = None) -> Array:
+    def p_value(self, X: Rows, tail: str | None = None) -> Array:
         """Conformal p-values by the classifier.
 
         Parameters
@@ -170,7 +175,7 @@ class OneClassPipeline(Pipeline):
         return self._ask("p_value", X, tail=tail)
 
     @_if_last_has("false_discovery")
-    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Array:
+    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
         """Labels by the classifier with the false-discovery rate `q` over the batch.
 
         Parameters
@@ -190,7 +195,7 @@ class OneClassPipeline(Pipeline):
         return self._ask("false_discovery", X, q=q, tail=tail)
 
     @_if_last_has("score_chunks")
-    def score_chunks(self, source: Any, sink: Any, **options: Any) -> Any:
+    def score_chunks(self, source: Source, sink: Sink, **options: Any) -> Scored:
         """Scores, p-values and labels by the classifier, from chunks of rows to a file.
 
         Parameters
@@ -209,7 +214,7 @@ class OneClassPipeline(Pipeline):
         """
         check_is_fitted(self)
         rows = Transformed(source, self[:-1].transform) if len(self.steps) > 1 else source
-        return self.steps[-1][1].score_chunks(rows, sink, **options)
+        return self._last.score_chunks(rows, sink, **options)
 
     @_if_last_has("interval")
     def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
@@ -227,11 +232,10 @@ class OneClassPipeline(Pipeline):
         (float, float)
             Lowest and highest rate.
         """
-        found: tuple[float, float] = self.steps[-1][1].interval(alpha, confidence)
-        return found
+        return self._last.interval(alpha, confidence)
 
     @_if_last_has("explain")
-    def explain(self, X: Any, neighbours: int = 0) -> Explanation:
+    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
         """Why rows are as strange as they are, in the given columns.
 
         Parameters
@@ -268,7 +272,7 @@ class OneClassPipeline(Pipeline):
             neighbours=None if found.neighbours is None else self._led_back(found.neighbours, values.shape),
         )
 
-    def _led_back(self, made: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:
         """Prepared rows in the given columns; None where there is no way back."""
         cells = (*made.shape[:-1], shape[1])
         try:
@@ -277,7 +281,7 @@ class OneClassPipeline(Pipeline):
             return np.full(cells, None, dtype=object)
 
     @_if_last_has("reconstruct")
-    def reconstruct(self, X: Any) -> NDArray[Any]:
+    def reconstruct(self, X: Rows) -> NDArray[np.generic]:
         """The rows as the classifier rebuilds them, in the units of the given columns.
 
         Parameters
@@ -304,37 +308,42 @@ class OneClassPipeline(Pipeline):
         )
 
     @property
-    def _before(self) -> Any:
+    def _last(self) -> Detector:
+        last: Detector = self.steps[-1][1]
+        return last
+
+    @property
+    def _before(self) -> Pipeline | str:
         return self[:-1] if len(self.steps) > 1 else "passthrough"
 
     @property
-    def offset_(self) -> Any:
+    def offset_(self) -> float:
         """Threshold of the last step."""
-        return self.steps[-1][1].offset_
+        return self._last.offset_
 
     @property
-    def calibration_(self) -> Any:
+    def calibration_(self) -> Calibration | None:
         """Held-out losses of the last step."""
-        return self.steps[-1][1].calibration_
+        return self._last.calibration_
 
     @property
-    def held_out_scores_(self) -> Any:
+    def held_out_scores_(self) -> Array:
         """Held-out scores of the last step."""
-        return self.steps[-1][1].held_out_scores_
+        return self._last.held_out_scores_
 
     @property
-    def held_out_p_values_(self) -> Any:
+    def held_out_p_values_(self) -> Array:
         """Held-out p-values of the last step."""
-        return self.steps[-1][1].held_out_p_values_
+        return self._last.held_out_p_values_
 
     @property
-    def decision_(self) -> Any:
+    def decision_(self) -> Decision:
         """How the last step put its threshold."""
-        return self.steps[-1][1].decision_
+        return self._last.decision_
 
 
 def make_one_class_pipeline(
-    *steps: Any, memory: Any = None, transform_input: Any = None, verbose: bool = False
+    *steps: object, memory: object = None, transform_input: list[str] | None = None, verbose: bool = False
 ) -> OneClassPipeline:
     """A `OneClassPipeline` of steps that are named after their types.
 

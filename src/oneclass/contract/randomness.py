@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+
+from ..core.given import Seed
 
 __all__ = ["seeded"]
 
 
-def seeded(random_state: Any) -> Any:
+def seeded(random_state: Seed) -> int | np.random.RandomState:
     """What to hand to scikit-learn for a `random_state` of the user's."""
     return 0 if random_state is None else random_state

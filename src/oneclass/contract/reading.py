@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from ..core.given import Column, Device, Rows, Weights
 from ..core.seen import Seen
 from .grouping import group_keys, without_groups
 from .tables import blame, check_dimensions, is_time, unwrapped
 
-__all__ = ["Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
+__all__ = ["Columned", "Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
+
+
+class Columned(Protocol):
+    """An estimator that knows the columns it was fitted on."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Their number."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -24,16 +35,16 @@ class Header:
 
     reader: str
     n_features: int | None = None  # None takes whatever comes
-    names: Any = None
+    names: NDArray[np.object_] | None = None
     seen: Seen | None = None
 
     @classmethod
-    def of(cls, estimator: Any) -> Header:
+    def of(cls, estimator: Columned) -> Header:
         """The columns that an estimator was fitted on."""
         name = type(estimator).__name__
         return cls(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, object]:
         """What scikit-learn calls them."""
         known = {"feature_names_in_": self.names, "seen_": self.seen}
         return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
@@ -48,7 +59,7 @@ def _stand_in(name: str) -> type[BaseEstimator]:
     return type(name, (BaseEstimator,), {})
 
 
-def _as_estimator(header: Header) -> Any:
+def _as_estimator(header: Header) -> BaseEstimator:
     """An estimator by the reader's name and with its columns, for scikit-learn to check rows against and write on."""
     stand_in: Any = _stand_in(header.reader)()
     if header.n_features is not None:
@@ -56,10 +67,10 @@ def _as_estimator(header: Header) -> Any:
     return stand_in
 
 
-def _validated(header: Header, X: Any, *, min_rows: int) -> tuple[Array, Header]:
+def _validated(header: Header, given: Rows, *, min_rows: int) -> tuple[Array, Header]:
     """Two-dimensional, finite, floating rows; float32 stays float32, other libraries' arrays stay where they are."""
     name, learning = header.reader, header.n_features is None
-    X = unwrapped(name, X)
+    X = unwrapped(name, given)
     check_dimensions(name, X)
     if not is_foreign(X):
         estimator = _as_estimator(header)
@@ -78,7 +89,7 @@ def _validated(header: Header, X: Any, *, min_rows: int) -> tuple[Array, Header]
     return X, Header(name, d) if learning else header
 
 
-def _by_scikit_learn(estimator: Any, X: Any, **options: Any) -> Array:
+def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array:
     """Rows that scikit-learn accepts; what it refuses is said by column."""
     name = type(estimator).__name__
     if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
@@ -92,20 +103,20 @@ def _by_scikit_learn(estimator: Any, X: Any, **options: Any) -> Array:
         raise
 
 
-def read_training_rows(estimator: Any, X: Any, *, min_rows: int = 2) -> tuple[Array, Header]:
+def read_training_rows(estimator: object, X: Rows, *, min_rows: int = 2) -> tuple[Array, Header]:
     """Rows to learn from and their columns; the estimator is left as it is."""
     header = Header(type(estimator).__name__)
-    if _is_plain(header, X) and X.shape[0] >= min_rows:
+    if _is_plain(X, header) and X.shape[0] >= min_rows:
         return X, Header(header.reader, X.shape[1])
     return _validated(header, X, min_rows=min_rows)
 
 
-def read_rows(header: Header, X: Any) -> Array:
+def read_rows(header: Header, X: Rows) -> Array:
     """Rows with the columns of the header."""
-    return X if _is_plain(header, X) else _validated(header, X, min_rows=1)[0]
+    return X if _is_plain(X, header) else _validated(header, X, min_rows=1)[0]
 
 
-def _is_plain(header: Header, X: Any) -> bool:
+def _is_plain(X: Rows, header: Header) -> TypeGuard[NDArray[np.floating]]:
     """Whether nothing can be wrong with the rows: all that is asked of them takes a tenth of a lengthy check's time."""
     return (
         type(X) is np.ndarray
@@ -128,17 +139,21 @@ class Reader:
     """
 
     header: Header
-    device: Any = None
-    groups: Any = None
+    device: Device | None = None
+    groups: Column | None = None
 
     @classmethod
-    def of_first(cls, estimator: Any, block: Any, device: Any = None, groups: Any = None) -> Reader:
+    def of_first(
+        cls, estimator: object, block: Rows, device: Device | None = None, groups: Column | None = None
+    ) -> Reader:
         """The reader of a source by its first block."""
         rows, _ = without_groups(type(estimator).__name__, block, groups)
         return cls(read_training_rows(estimator, rows, min_rows=1)[1], device, groups)
 
     @classmethod
-    def of_collection(cls, estimator: Any, X: Any, device: Any = None, groups: Any = None) -> Reader:
+    def of_collection(
+        cls, estimator: object, X: Any, device: Device | None = None, groups: Column | None = None
+    ) -> Reader:
         """The reader of a Dask collection, whose empty block carries its names."""
         name = type(estimator).__name__
         check_dimensions(name, X)
@@ -147,9 +162,10 @@ class Reader:
         rows, _ = without_groups(name, empty, groups)
         stand_in = _as_estimator(Header(name))
         _check_feature_names(stand_in, rows, reset=True)
-        return cls(Header(name, rows.shape[1], getattr(stand_in, "feature_names_in_", None)), device, groups)
+        names = getattr(stand_in, "feature_names_in_", None)
+        return cls(Header(name, empty.shape[1] - (groups is not None), names), device, groups)
 
-    def __call__(self, block: Any) -> tuple[Any, ...]:
+    def __call__(self, block: Rows) -> tuple[Any, ...]:
         """What an engine's steps take: the rows of a block, no weights and, if there are groups, their keys."""
         X, labels = without_groups(self.header.reader, block, self.groups)
         rows = read_rows(self.header, X)
@@ -157,7 +173,7 @@ class Reader:
         return (rows, None) if labels is None else (rows, None, group_keys(self.header.reader, labels))
 
 
-def read_weights(estimator: Any, sample_weight: Any, X: Array) -> Array:
+def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> Array:
     """One finite, non-negative weight a row, of the rows' kind; ones when the user gives none."""
     if sample_weight is None:
         return ones(X)

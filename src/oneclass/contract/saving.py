@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +40,6 @@ class Saved:
         check_is_fitted(self)
         write(path, *encode(self))
 
-    def _derived(self) -> dict[str, Any]:
+    def _derived(self) -> dict[str, object]:
         """What a fit found that follows from the parameters: left out of files, and found again."""
         return {}

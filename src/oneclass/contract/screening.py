@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Array
 from ..core.bulk import Verdict, remoteness, settle
 from ..core.groups import Groups
+from .detector import Detector
 
 __all__ = ["Screening", "Stayed", "judge_rows"]
 
@@ -41,7 +41,7 @@ class Screening:
     scores: NDArray[np.float64]
     rounds: int
     settled: bool
-    classifier: Any
+    classifier: Detector
 
     def __repr__(self) -> str:
         rounds = f"{self.rounds} round{'s' if self.rounds > 1 else ''}"

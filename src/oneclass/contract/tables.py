@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.given import Rows
+
 __all__ = ["blame", "check_dimensions", "is_time", "unwrapped"]
 
 
@@ -19,7 +21,7 @@ def check_dimensions(name: str, X: Any) -> None:
         )
 
 
-def unwrapped(name: str, X: Any) -> Any:
+def unwrapped(name: str, X: object) -> Any:
     """`X` as an array or a table; what would become one only by a guess is refused."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError(f"{name}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
@@ -43,7 +45,7 @@ _REMEDIES = {
 _NAMED = 5  # columns to name in one message
 
 
-def blame(name: str, X: Any) -> str:
+def blame(name: str, X: Rows) -> str:
     """The columns of a table or an untyped array that are no numbers, and what to do; empty if all are."""
     flaws = {label: flaw for label, column in _columns(X) if (flaw := _flaw(column))}
     if not flaws:
@@ -77,6 +79,6 @@ def _flaw(column: Any) -> str | None:
     return _MISSING if missing.any() or np.isnan(numbers).any() else None
 
 
-def is_time(kind: Any) -> bool:
+def is_time(kind: object) -> bool:
     """Whether a dtype of NumPy, pandas or polars is one of dates, times or spans of time."""
     return getattr(kind, "kind", None) in ("m", "M") or bool(getattr(kind, "is_temporal", bool)())

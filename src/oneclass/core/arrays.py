@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -11,7 +11,10 @@ import array_api_compat
 import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+
+from .given import Device
 
 __all__ = [
     "Array",
@@ -77,7 +80,7 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
     return np.asarray(x) if isinstance(x, np.ndarray) else np.from_dlpack(x)
 
 
-def to_device(x: Array, where: Any) -> Array:
+def to_device(x: Array, where: Device) -> Array:
     """NumPy arrays as PyTorch ones on that device; arrays of other libraries stay where they are."""
     if not isinstance(x, np.ndarray):
         return x
@@ -152,7 +155,7 @@ def _cuda_city_block(X: Array, Y: Array) -> Array:
 
 
 @cache
-def _adding_gaps(columns: int) -> Any:
+def _adding_gaps(columns: int) -> Callable[..., Array]:
     """A compiled ``sum + |x1 - y1| + ...`` of this many columns."""
     from torch.cuda.jiterator import _create_jit_fn  # a part of PyTorch that only devices need
 
@@ -274,7 +277,7 @@ def library_of(x: object) -> str | None:
     return name if name in _LIBRARIES and array_api_compat.is_array_api_obj(x) else None
 
 
-def from_numpy(x: np.ndarray[Any, Any], library: str, where: str) -> Array:
+def from_numpy(x: NDArray[np.generic], library: str, where: str) -> Array:
     """A copy of `x` as an array of that library on that device; NumPy's for the device ``"host"``."""
     if where == "host":
         return x

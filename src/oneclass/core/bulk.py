@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, blocks, city_block, device, namespace, ones, to_numpy
 from .bandwidth import bandwidth
@@ -23,8 +23,8 @@ from .scaling import ColumnMoments, Scaler
 
 __all__ = ["Verdict", "p_values_by_tail", "remoteness", "settle"]
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-Numbers = np.ndarray[Any, Any]
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
 
 #: Reach of a row, as a share of the mean distance between rows: a wider one misses outliers beside the normal rows, a
 #: narrower one calls too many normal rows odd (docs/dirty.md). Wide at first, lest the rows of a clump be a crowd.
@@ -52,7 +52,7 @@ _ROUNDS = 20
 
 
 def remoteness(
-    X: Array, kept: Mask, reach: float = _REACH, *, groups: Numbers | None = None, scaled: bool = True
+    X: Array, kept: Mask, reach: float = _REACH, *, groups: NDArray[np.intp] | None = None, scaled: bool = True
 ) -> Numbers:
     """``-log mean_j k(x_i, x_j)`` of each row over the rows `kept`, itself and its group left out.
 

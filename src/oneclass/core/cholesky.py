@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from .arrays import Array, add_to_diagonal, device, namespace, solve_triangular, subtract_product
@@ -24,6 +25,8 @@ __all__ = [
     "times_upper",
     "trace_of_solved",
 ]
+
+F = TypeVar("F", bound=np.floating)
 
 #: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
 _PANEL = 1024
@@ -151,7 +154,7 @@ def cho_solve(L: Array, B: Array) -> Array:
     return solve_triangular(L.T, solve_lower(L, B), upper=True)
 
 
-def inverse_of_factored(L: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def inverse_of_factored(L: NDArray[F]) -> NDArray[F]:
     """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. May overwrite `L`."""
     if not _is_direct(L):
         return np.asarray(cho_solve(L, np.eye(len(L), dtype=L.dtype)))

@@ -10,7 +10,7 @@ first of equals is taken.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from .arrays import Array, Namespace, blocks, device, namespace
 
@@ -161,6 +161,6 @@ def _principal_direction(xp: Namespace, centred: Array, w: Array, scatter: float
 
 
 @cache
-def _margin(xp: Namespace, dtype: Any, power: float) -> float:
+def _margin(xp: Namespace, dtype: object, power: float) -> float:
     """A relative difference that rounding does not reach."""
     return float(float(xp.finfo(dtype).eps) ** power)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +59,7 @@ class Crowding:
     neighbours: int
 
 
-def centred_ranks(X: NDArray[Any]) -> Float:
+def centred_ranks(X: NDArray[np.float64]) -> Float:
     """Columns as ranks about zero, ties at random; those that are sorted, a number or a date of the row, are left out.
 
     Of many columns some are drawn.

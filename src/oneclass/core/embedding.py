@@ -7,9 +7,10 @@ Everywhere a row of weight w stands for w copies of itself, so with W = diag(w) 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, add_to_diagonal, device, namespace, ones
 from .cholesky import cho_solve, cholesky
@@ -215,13 +216,13 @@ def _blocks(rows: Array, across: Array, inside: Array) -> Array:
     return xp.concat([xp.concat([rows, across], axis=2), low], axis=1)
 
 
-def _centring(w: Array, g: Array) -> np.ndarray[Any, Any]:
+def _centring(w: Array, g: Array) -> NDArray[np.float64]:
     """The Q that makes a pull g on each row one towards the global mean: ``diag(g) + U Q U'`` with U = (w, g)."""
     n, total = (float(namespace(w).sum(of)) for of in (w, g))
     return np.array([[total / n**2, -1 / n], [-1 / n, 0.0]])
 
 
-def _like(small: np.ndarray[Any, Any], w: Array) -> Array:
+def _like(small: NDArray[np.float64], w: Array) -> Array:
     return namespace(w).asarray(small.tolist(), dtype=w.dtype, device=device(w))
 
 

@@ -8,6 +8,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, blocks, device, namespace
 from .groups import GroupCounts
@@ -26,13 +27,13 @@ class FoldMachine:
     machine: Machine
     landmarks: Landmarks | None
 
-    def losses(self, X: Array, keys: np.ndarray[Any, Any]) -> Array:
+    def losses(self, X: Array, keys: NDArray[np.int64]) -> Array:
         """Loss of each row of groups of these keys, as if none of its group were a landmark."""
         xp = namespace(X)
         parts = [self._losses(X[a:b, :], keys[a:b]) for a, b in blocks(X.shape[0], self.machine.model.width, X)]
         return xp.concat([xp.zeros(0, dtype=X.dtype, device=device(X)), *parts])
 
-    def _losses(self, X: Array, keys: np.ndarray[Any, Any]) -> Array:
+    def _losses(self, X: Array, keys: NDArray[np.int64]) -> Array:
         machine = self.machine
         Z = machine.plan.scaler(X)
         residuals, variance = machine.judge(Z)
@@ -45,7 +46,7 @@ class FoldMachine:
 
 
 def fold_moments(
-    plan: Plan, groups: GroupCounts, fold: int, X: Array, w: Array | None, keys: np.ndarray[Any, Any]
+    plan: Plan, groups: GroupCounts, fold: int, X: Array, w: Array | None, keys: NDArray[np.int64]
 ) -> Moments:
     """Moments of the rows of a chunk whose groups are of a fold."""
     return plan.moments(_rows(X, groups.fold_of(keys) == fold), w)
@@ -68,7 +69,7 @@ def fold_machines(
 
 
 def held_out_by_folds(
-    twins: tuple[FoldMachine, ...], groups: GroupCounts, X: Array, keys: np.ndarray[Any, Any]
+    twins: tuple[FoldMachine, ...], groups: GroupCounts, X: Array, keys: NDArray[np.int64]
 ) -> tuple[Array, Array]:
     """Losses of the rows of a chunk that are of groups kept, by machines without their fold; and their weights."""
     xp = namespace(X)
@@ -79,6 +80,6 @@ def held_out_by_folds(
     return xp.concat(losses), xp.asarray(weights, dtype=X.dtype, device=device(X))
 
 
-def _rows(X: Array, chosen: np.ndarray[Any, Any]) -> Array:
+def _rows(X: Array, chosen: NDArray[np.bool_]) -> Array:
     xp = namespace(X)
     return xp.take(X, xp.asarray(np.flatnonzero(chosen), device=device(X)), axis=0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, device, namespace, to_numpy
 
@@ -24,10 +24,10 @@ class OneGroupError(ValueError):
 class Groups:
     """The number of the group of each row, from 0 on, every number taken."""
 
-    of_rows: np.ndarray[Any, Any]
+    of_rows: NDArray[np.intp]
 
     @cached_property
-    def by_size(self) -> list[np.ndarray[Any, Any]]:
+    def by_size(self) -> list[NDArray[np.intp]]:
         """Rows of the groups, one matrix (groups x size) for each size."""
         order = np.argsort(self.of_rows, kind="stable")
         sizes = np.bincount(self.of_rows)
@@ -56,11 +56,11 @@ class GroupCounts:
     """
 
     size: int
-    keys: np.ndarray[Any, Any]
-    counts: np.ndarray[Any, Any]
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, keys: np.ndarray[Any, Any], *, size: int) -> GroupCounts:
+    def of(cls, keys: NDArray[np.int64], *, size: int) -> GroupCounts:
         """The groups of one chunk of rows."""
         return cls(size, keys, np.ones(len(keys), dtype=np.int64))._merged()
 
@@ -85,11 +85,11 @@ class GroupCounts:
             raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")
         return min(_FOLDS, len(self.keys))
 
-    def fold_of(self, keys: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def fold_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Fold of each row: groups go round in the order of their keys or, if not all are known, by their keys."""
         return (np.searchsorted(self.keys, keys) if len(self.keys) < self.size else keys) % self.folds
 
-    def weights(self, keys: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def weights(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Row weights under which every group that is kept weighs one, and others nothing."""
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, 1 / self.counts[places], 0.0)

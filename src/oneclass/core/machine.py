@@ -50,7 +50,7 @@ class Machine:
         """Loss of each row, whose features may be known."""
         return self.loss(*self.judge(Z, features))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
 
     @cached_property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, device, namespace, to_numpy
 from .features import NystromMap
@@ -25,7 +25,7 @@ _NEGLIGIBLE = 0.02
 class OwnLandmarks:
     """The landmarks of a model that are single rows, by the keys of these, which are sorted."""
 
-    keys: np.ndarray[Any, Any]
+    keys: NDArray[np.int64]
     seed: int
     landmarks: Landmarks
 
@@ -71,7 +71,7 @@ class OwnLandmarks:
         return xp.take(found, xp.argsort(xp.concat([here, there])))
 
 
-def _filled(owners: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> Any:
+def _filled(owners: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Owners of all landmarks, of which some are chosen."""
     filled = np.full(len(rows), -1)
     filled[chosen] = owners

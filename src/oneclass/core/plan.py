@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import clusters
 from .arrays import Array, blocks, copy, device, namespace, on_host, ones, to_numpy
@@ -40,7 +40,7 @@ class Survey:
     groups: GroupCounts | None = None
 
     @classmethod
-    def of(cls, X: Array, w: Array | None, keys: np.ndarray[Any, Any] | None = None, *, size: int, seed: int) -> Survey:
+    def of(cls, X: Array, w: Array | None, keys: NDArray[np.int64] | None = None, *, size: int, seed: int) -> Survey:
         """The survey of one chunk, whose rows may be of groups with these keys."""
         w = ones(X) if w is None else w
         groups = None if keys is None else GroupCounts.of(keys, size=_GROUPS)
@@ -177,14 +177,14 @@ class Plan:
         left = together([e for e, _ in lefts]), together([v for _, v in lefts])
         return TrainingRows(T, residuals, spare, w, outside, left)
 
-    def nearest(self, X: Array) -> np.ndarray[Any, Any]:
+    def nearest(self, X: Array) -> NDArray[np.int64]:
         """Number of the row that is nearest to each landmark: the landmark itself, or what a centre stands for."""
         if not isinstance(self.map, NystromMap):
             return np.zeros(0, dtype=np.int64)
         return to_numpy(clusters.assign(self.map.landmarks, self.scaler(X)))
 
     def group_rows(
-        self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: np.ndarray[Any, Any]
+        self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: NDArray[np.int64]
     ) -> TrainingRows:
         """Rows of groups of these numbers, all of one size, one after the other."""
         xp = namespace(X)
@@ -205,7 +205,7 @@ class Plan:
         Z: Array,
         features: Array,
         Q: Array,
-        numbers: np.ndarray[Any, Any],
+        numbers: NDArray[np.int64],
     ) -> TrainingRows:
         """Training rows as machines without their groups see them, with covariances `Q` (groups x size x size)."""
         xp = namespace(Z)

@@ -7,9 +7,9 @@ weight of its copies: a uniform sample of the distinct rows, the same however th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, bits, device, namespace, to_numpy
 
@@ -31,10 +31,10 @@ class RowSample:
     keys: Array
     rows: Array
     weights: Array
-    groups: np.ndarray[Any, Any] | None = None
+    groups: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, X: Array, w: Array, groups: np.ndarray[Any, Any] | None = None, *, size: int, seed: int) -> RowSample:
+    def of(cls, X: Array, w: Array, groups: NDArray[np.int64] | None = None, *, size: int, seed: int) -> RowSample:
         """The sample of one chunk of rows."""
         return cls(size, seed, row_keys(X, seed), X, w, groups)._merged()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class ColumnMoments:
     squares: Array
     low: Array
     high: Array
-    dtype: Any  # of the rows
+    dtype: object  # of the rows
 
     @classmethod
     def of(cls, X: Array, w: Array) -> ColumnMoments:
@@ -75,7 +74,7 @@ class ColumnMoments:
         return int(xp.argmax(xp.astype(wrong, xp.int64))) if bool(xp.any(wrong)) else None
 
 
-def largest(dtype: Any, xp: Namespace) -> float:
+def largest(dtype: object, xp: Namespace) -> float:
     """Magnitude up to which values can be squared and a few thousand squares added up, and its inverse be squared."""
     return float(float(xp.finfo(dtype).max) ** 0.45)
 

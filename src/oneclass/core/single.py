@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array
 from .cholesky import explained, solve_lower
@@ -22,7 +23,7 @@ _MEASURED, _SAFETY = 32, 16
 class SinglePrecision:
     """The factor of a host model's system in single precision."""
 
-    L: np.ndarray[Any, Any]
+    L: NDArray[np.floating]
     error: float  # bound on the relative error of what is explained
 
     @classmethod
@@ -51,8 +52,8 @@ class RoundedModel(PrimalModel):
     this makes: features as they are would take a hundred times the rounding.
     """
 
-    outer: np.ndarray[Any, Any] | None = None
-    inner: np.ndarray[Any, Any] | None = None
+    outer: NDArray[np.floating] | None = None
+    inner: NDArray[np.floating] | None = None
 
     @classmethod
     def of(cls, model: PrimalModel) -> RoundedModel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -104,7 +103,7 @@ class DualModel:
     L: Array | None = None  # Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
     shrink: Structured | None = None  # S
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # Without the n x n factor, which is worked out again: the model is as large as its rows.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
@@ -188,7 +187,7 @@ class PrimalModel:
         """Leverages of rows and, if what lies `beyond` the features is wanted, that: 0 if not."""
         return self.leverages(features), self.outside(Z, features) if beyond else 0.0
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import betainc
@@ -56,7 +56,7 @@ class Ranks:
         """The same with rows of that weight beyond all losses."""
         return replace(self, total=self.total + removed, removed=self.removed + removed) if removed else self
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # Without the limits, which are worked out again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 

@@ -11,9 +11,9 @@ the function stays the same: :math:`R_l b` need vanish but for what :math:`N_l` 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, device, namespace
 from .cholesky import cho_solve, inverse
@@ -45,7 +45,7 @@ class Withdrawn:
 class Landmarks:
     """The landmarks of a model, and whose they are, by a number for each group."""
 
-    owners: np.ndarray[Any, Any]
+    owners: NDArray[np.int64]
     solved: Array  # R P^-1, landmarks x m
     inside: Array  # R P^-1 R'
     shared: Array  # R by the inverse of the penalty
@@ -56,7 +56,7 @@ class Landmarks:
 
     @classmethod
     def of(
-        cls, model: PrimalModel, owners: np.ndarray[Any, Any], chosen: np.ndarray[Any, Any] | None = None
+        cls, model: PrimalModel, owners: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
     ) -> Landmarks | None:
         """The landmarks of a model that has some: all, or those of `owners` chosen."""
         found = model.map
@@ -75,7 +75,7 @@ class Landmarks:
         inside, prior = (_but_for(N, of @ R.T) for of in (solved, shared))
         return cls(owners, solved, inside, shared, prior, R @ model.weights, R @ PV, model.ridge)
 
-    def withdrawn(self, groups: np.ndarray[Any, Any], features: Array) -> Withdrawn | None:
+    def withdrawn(self, groups: NDArray[np.int64], features: Array) -> Withdrawn | None:
         """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""
         xp = namespace(features)
         owned = self._of(groups)
@@ -109,7 +109,7 @@ class Landmarks:
             VF=turned @ GB,
         )
 
-    def _of(self, groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _of(self, groups: NDArray[np.int64]) -> NDArray[np.intp]:
         """Numbers of the landmarks of each group, a line a group, filled up with -1."""
         order = np.argsort(self.owners, kind="stable")
         first, last = (np.searchsorted(self.owners, groups, side, order) for side in ("left", "right"))

@@ -7,20 +7,22 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias
 
 from .formats import arrow, ending
 from .replacing import replacing
 
-__all__ = ["writing"]
+__all__ = ["Sink", "writing"]
+
+#: What a table may be written to: a file by name, or one that is open for bytes.
+Sink: TypeAlias = str | Path | IO[bytes] | IO[str]
 
 
 @contextmanager
-def writing(sink: Any) -> Iterator[Callable[[Any], None]]:
+def writing(sink: Sink) -> Iterator[Callable[[Any], None]]:
     """What writes record batches, one after the other, to a path or, as CSV, to an open file."""
-    named = isinstance(sink, str | Path)
-    kind, packed = ending(sink) if named else (".csv", None)
-    with replacing(sink) if named else nullcontext(_binary(sink)) as file:
+    kind, packed = ending(sink) if isinstance(sink, str | Path) else (".csv", None)
+    with replacing(sink) if isinstance(sink, str | Path) else nullcontext(_binary(sink)) as file:
         stream = arrow().PythonFile(_LeftOpen(file), mode="w")
         stream = stream if packed is None else arrow().CompressedOutputStream(stream, packed)
         writer: Any = None
@@ -55,11 +57,12 @@ def _writer(kind: str, stream: Any, schema: Any) -> Any:
     return pa.csv.CSVWriter(stream, schema, write_options=options)
 
 
-def _binary(sink: Any) -> Any:
-    sink = getattr(sink, "buffer", sink) if isinstance(sink, io.TextIOBase) else sink
-    if not hasattr(sink, "write") or isinstance(sink, io.TextIOBase):
-        raise TypeError(f"a sink must be a path or a binary file that is open, got {type(sink).__name__}")
-    return sink
+def _binary(sink: object) -> IO[bytes]:
+    file: Any = getattr(sink, "buffer", sink) if isinstance(sink, io.TextIOBase) else sink
+    if not hasattr(file, "write") or isinstance(file, io.TextIOBase):
+        raise TypeError(f"a sink must be a path or a binary file that is open, got {type(file).__name__}")
+    binary: IO[bytes] = file
+    return binary
 
 
 class _LeftOpen:
@@ -67,7 +70,7 @@ class _LeftOpen:
 
     closed = False
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.write, self.flush = file.write, file.flush
 
     def close(self) -> None:

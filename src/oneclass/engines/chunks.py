@@ -8,16 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..core.arrays import is_foreign
+from ..core.given import Column, Rows
 from ..core.quantiles import EXACT
 from ..disk.tables import TableFile
 from .threads import spread
 
-__all__ = ["Chunks", "Progress", "Transformed", "blocks_of", "with_labels"]
+__all__ = ["Chunks", "Progress", "Source", "Transformed", "blocks_of", "with_labels"]
+
+#: What rows may be read from, block by block.
+Source: TypeAlias = (
+    "Rows | Path | TableFile | Transformed | Callable[[], Iterable[Rows]] | Iterable[Rows | Path | TableFile]"
+)
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], tuple[Any, ...]])
@@ -42,7 +48,7 @@ class Chunks(Generic[R]):
 
     loss_limit = EXACT
 
-    def __init__(self, source: Any, reader_of: Callable[[Any], R], *, verbose: bool = False) -> None:
+    def __init__(self, source: Source, reader_of: Callable[[Any], R], *, verbose: bool = False) -> None:
         self._source, self._verbose = source, verbose
         self._n_rows: int | None = None
         if isinstance(source, Iterator):
@@ -79,14 +85,15 @@ class Chunks(Generic[R]):
         return result  # type: ignore[return-value]  # not even a second pass is empty: its rows were counted
 
 
-def with_labels(source: Any, column: Any) -> Any:
+def with_labels(source: Source, column: Column) -> Source:
     """The source, of whose text files the column holds text: labels, which files of numbers alone would refuse."""
     if isinstance(source, str | Path) and Path(source).suffix != ".npy":
         source = TableFile(source)
     if isinstance(source, TableFile) and not (isinstance(column, int) and column < 0):
         return replace(source, text=(*source.text, column))
     if isinstance(source, list | tuple):
-        return [with_labels(part, column) if isinstance(part, str | Path | TableFile) else part for part in source]
+        parts: list[Any] = [with_labels(p, column) if isinstance(p, str | Path | TableFile) else p for p in source]
+        return parts
     return source
 
 
@@ -94,20 +101,20 @@ def with_labels(source: Any, column: Any) -> Any:
 class Transformed:
     """A source of which every block is to be transformed."""
 
-    source: Any
+    source: Source
     step: Callable[[Any], Any]
 
 
-def _nonempty(source: Any) -> Iterator[Any]:
+def _nonempty(source: Source) -> Iterator[Any]:
     return (block for block, _ in blocks_of(source))
 
 
-def blocks_of(source: Any) -> Iterator[tuple[Any, Any]]:
+def blocks_of(source: Source) -> Iterator[tuple[Any, Any]]:
     """Blocks of a source that have rows, each with the columns that its file is to keep beside them, if any."""
     return ((block, kept) for block, kept in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
 
 
-def _blocks(source: Any) -> Iterator[tuple[Any, Any]]:
+def _blocks(source: Source) -> Iterator[tuple[Any, Any]]:
     if isinstance(source, Transformed):
         yield from ((source.step(block), kept) for block, kept in blocks_of(source.source))
     elif isinstance(source, TableFile):
@@ -117,7 +124,8 @@ def _blocks(source: Any) -> Iterator[tuple[Any, Any]]:
     elif callable(source):
         yield from ((block, None) for block in source())
     elif hasattr(source, "shape"):  # an array or a table
-        rows, n = getattr(source, "iloc", source), source.shape[0]
+        rows: Any = getattr(source, "iloc", source)
+        n = source.shape[0]
         for a in range(0, n, _ROWS):
             yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS], None
     elif isinstance(source, Iterable):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
+from ..core.given import Device, Seed
 from .hidden_layer import HiddenLayerMachine
 from .kernel_machine import AutoAssociative
 
@@ -87,8 +88,8 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        device: Any = None,
-        random_state: Any = None,
+        device: Device | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.C = C
         self.n_hidden = n_hidden

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
+from ..contract.kernels import KernelChoice
+from ..core.approximation import Approximation
+from ..core.given import Device, Seed
 from .kernel_machine import AutoAssociative
 
 __all__ = ["AAKELM"]
@@ -102,16 +105,16 @@ class AAKELM(AutoAssociative):
         *,
         C: float | str = "auto",
         lam: float = 1.0,
-        kernel: Any = "laplacian",
+        kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
         loss: str = "predictive",
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        approximation: Any = "auto",
-        device: Any = None,
-        random_state: Any = None,
+        approximation: Approximation | str | None = "auto",
+        device: Device | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.C = C
         self.lam = lam

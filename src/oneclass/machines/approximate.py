@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..contract.memory import has_room
 from ..core.approximation import Approximation
@@ -287,7 +288,7 @@ def _judged(
 
 
 def _held_out_fold(
-    twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, X: Array, w: None, keys: Any
+    twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, X: Array, w: None, keys: NDArray[np.int64]
 ) -> LossSummary:
     return LossSummary.of(*held_out_by_folds(twins, groups, X, keys), limit=limit)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..contract.kernels import is_precomputed
 from ..contract.memory import has_room
 from ..core.approximation import Approximation, Nystrom
 from ..core.arrays import Array, is_foreign, on_host
 from .choices import is_matrix
+
+if TYPE_CHECKING:
+    from .kernel_machine import KernelMachine
 
 __all__ = ["choose_approximation", "chunk_approximation", "is_quick"]
 
@@ -19,7 +22,7 @@ _log = logging.getLogger("oneclass")
 _EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
 
 
-def choose_approximation(machine: Any, X: Array) -> Approximation | None:
+def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | None:
     """What `machine.approximation` means for rows `X`; None is an exact fit."""
     if machine.approximation is None:
         return None
@@ -32,7 +35,7 @@ def choose_approximation(machine: Any, X: Array) -> Approximation | None:
     return chosen
 
 
-def chunk_approximation(machine: Any) -> Approximation:
+def chunk_approximation(machine: KernelMachine) -> Approximation:
     """What `machine.approximation` means for rows that are too many to hold."""
     choice, name = machine.approximation, type(machine).__name__
     if is_precomputed(machine):
@@ -44,7 +47,7 @@ def chunk_approximation(machine: Any) -> Approximation:
     raise ValueError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
 
 
-def _fits_exactly(machine: Any, X: Array) -> bool:
+def _fits_exactly(machine: KernelMachine, X: Array) -> bool:
     return is_precomputed(machine) or is_matrix(machine.variance) or is_quick(int(X.shape[0]), X)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sklearn.utils import check_random_state
 
@@ -13,12 +13,15 @@ from ..core.embedding import Scatter, UserLaplacian
 from ..core.loss import REBUILDING
 from ..core.recipe import Recipe, Variance
 
+if TYPE_CHECKING:
+    from .kernel_machine import KernelMachine
+
 __all__ = ["is_matrix", "recipe_of", "seed_of"]
 
 _INFINITE = float("inf")
 
 
-def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Recipe:
+def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = None) -> Recipe:
     """The recipe of a machine for these rows, of which a matrix given as variance `kept` some; None are many rows.
 
     Every machine has all of the choices: those that are not its parameters are attributes of its class.
@@ -43,7 +46,7 @@ def recipe_of(machine: Any, rows: Array | None, kept: Array | None = None) -> Re
     return recipe
 
 
-def seed_of(machine: Any) -> int:
+def seed_of(machine: KernelMachine) -> int:
     """The seed of a machine's landmarks and random features."""
     return 0 if machine.random_state is None else int(check_random_state(machine.random_state).randint(2**31 - 1))
 
@@ -53,7 +56,7 @@ def is_matrix(variance: object) -> bool:
     return hasattr(variance, "shape")
 
 
-def _variance(machine: Any, rows: Array | None, kept: Array | None) -> Variance | UserLaplacian | None:
+def _variance(machine: KernelMachine, rows: Array | None, kept: Array | None) -> Variance | UserLaplacian | None:
     weight = check_number(machine, "variance_weight", 0, _INFINITE, closed_low=True)
     if is_matrix(machine.variance):
         if rows is None:
@@ -71,7 +74,7 @@ def _variance(machine: Any, rows: Array | None, kept: Array | None) -> Variance 
     return Variance(Scatter(own_mean=own_mean, weight=weight), check_integer(machine, "n_clusters", 1))
 
 
-def _laplacian(machine: Any, like: Array, kept: Array | None) -> Array:
+def _laplacian(machine: KernelMachine, like: Array, kept: Array | None) -> Array:
     name, n = type(machine).__name__, like.shape[0]
     xp = namespace(like)
     M = xp.asarray(machine.variance, dtype=like.dtype, device=device(like))

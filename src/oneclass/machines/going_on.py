@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from sklearn.base import clone
 
@@ -11,6 +11,7 @@ from ..contract.base import OneClassClassifier
 from ..contract.notices import warn
 from ..contract.reading import Header
 from ..core.approximation import Approximation
+from ..core.given import Labels, Rows
 from ..core.kernels import is_radial
 from ..core.machine import Machine
 from ..core.solve import DualModel
@@ -24,9 +25,9 @@ __all__ = ["GoesOn", "published"]
 class GoesOn(OneClassClassifier):
     """A machine that may be fed rows as they come, and then is what its stream knows."""
 
-    stream_: Any
+    stream_: Stream
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Rows, y: Labels | None = None) -> Self:
         """Judge rows, then learn those that are believed: this machine as a `Stream` that forgets nothing.
 
         Rows may be of any kind, in the order of their coming. Those that look strange wait, and are learned when they
@@ -70,6 +71,7 @@ class GoesOn(OneClassClassifier):
             header,
             -stream.offset_,
             stream.calibration_,
+            None,
             decision_=stream.decision_,
             device_=None,
             kept_columns_=None,
@@ -81,7 +83,7 @@ class GoesOn(OneClassClassifier):
         return "offset_" in vars(self)  # a stream may still wait for its second row
 
 
-def published(machine: Machine, approximation: Approximation | None) -> dict[str, Any]:
+def published(machine: Machine, approximation: Approximation | None) -> dict[str, object]:
     """What users see of a machine, which had its features by an approximation if it has some."""
     plan = machine.plan
     found = {
@@ -97,7 +99,7 @@ def published(machine: Machine, approximation: Approximation | None) -> dict[str
     return found | ({} if machine.labels is None else {"labels_": machine.labels})
 
 
-def _fed(machine: Any, X: Any, y: Any) -> Stream:
+def _fed(machine: GoesOn, X: Rows, y: Labels | None) -> Stream:
     """The stream of a machine after more rows, the first of all or not; the machine, and its own, stay as they are."""
     # By the front door, and when it is needed: streams are made of machines, and stand above them.
     from .. import Stream

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..contract.checks import check_choice, check_integer
+from ..contract.kernels import KernelChoice
 from ..core.approximation import HiddenLayer
 from ..core.features import ACTIVATIONS
 from .kernel_machine import KernelMachine
@@ -19,7 +20,7 @@ class HiddenLayerMachine(KernelMachine):
     activation: str
 
     #: The kernel is linear in what the hidden units say.
-    kernel: Any = "linear"
+    kernel: KernelChoice = "linear"
     sigma: float | str = "mean"
     lam: float = 1.0
     cost_by_rule: ClassVar[bool] = False

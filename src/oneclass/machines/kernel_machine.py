@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..contract.budgets import decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import column_of, read_groups, without_groups
 from ..contract.independence import warn_if_dependent
-from ..contract.kernels import is_precomputed
+from ..contract.kernels import KernelChoice, is_precomputed
 from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
 from ..contract.notices import warn
@@ -24,13 +24,14 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
+from ..core.given import Column, Device, Labels, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
-from ..engines.chunks import with_labels
+from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
 from .auto import choose_approximation, chunk_approximation
@@ -38,6 +39,9 @@ from .choices import recipe_of, seed_of
 from .exact import Check, Fit, accepted_by, fit_exactly, losses_of, rounded_losses_of
 from .explaining import expected_of, kept_rows, parts_of
 from .going_on import GoesOn, published
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["AutoAssociative", "KernelMachine"]
 
@@ -50,26 +54,32 @@ class KernelMachine(GoesOn):
 
     C: float | str
     lam: float
-    kernel: Any
+    kernel: KernelChoice
     sigma: float | str
     scale: str | bool
-    approximation: Any
-    device: Any
-    random_state: Any
+    approximation: Any  # an `Approximation`, "auto" or None; some machines have a property instead
+    device: Device | None
+    random_state: Seed
 
     #: Whether the target is the row itself, and not a constant `r`.
     rebuilds: ClassVar[bool] = False
     #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
-    variance: Any = "none"
+    variance: str | Array = "none"
     variance_weight: float = 1.0
     #: Whether C may be left to the rows.
     cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
-    device_: Any
+    device_: Device | None
     kept_columns_: Array | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        sample_weight: Weights | None = None,
+        groups: Labels | Column | None = None,
+    ) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -95,18 +105,24 @@ class KernelMachine(GoesOn):
         return self._fit(X, y, sample_weight=sample_weight, groups=groups)
 
     def _fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, groups: Any = None, stayed: Stayed | None = None
+        self,
+        given: Rows,
+        y: Labels | None = None,
+        *,
+        sample_weight: Weights | None = None,
+        groups: Labels | Column | None = None,
+        stayed: Stayed | None = None,
     ) -> Self:
         decision = decision_of(self)
-        if is_dask(X):
+        if is_dask(given):
             if sample_weight is not None:
                 raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
             if y is not None:
                 raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
-            reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
-            return self._fit_through(DaskRows(X, reader), reader.header, decision)
-        X, groups = without_groups(self._name, X, groups)
-        X, header = read_training_rows(self, X)
+            reader = Reader.of_collection(self, given, self.device, column_of(self, groups))
+            return self._fit_through(DaskRows(given, reader), reader.header, decision)
+        table, groups = without_groups(self._name, given, groups)
+        X, header = read_training_rows(self, table)
         X, precomputed = self._on_device(X), is_precomputed(self)
         if precomputed:
             check_square(self, X)
@@ -151,7 +167,7 @@ class KernelMachine(GoesOn):
             )
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
-    def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
+    def fit_chunks(self, chunks: Source, *, groups: Column | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
         The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
@@ -194,7 +210,7 @@ class KernelMachine(GoesOn):
         engine = Chunks(chunks, partial(self._reader_of, groups=column), verbose=verbose)
         return self._fit_through(engine, engine.reader.header, decision)
 
-    def _reader_of(self, first: Any, groups: Any) -> Reader:
+    def _reader_of(self, first: Rows, groups: Column | None) -> Reader:
         """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
         reader = Reader.of_first(self, first, self.device, groups)
         if groups is None and not is_precomputed(self):
@@ -302,7 +318,7 @@ class KernelMachine(GoesOn):
     def _kept_rows(self) -> Array | None:
         return self.stream_._kept_rows() if "stream_" in vars(self) else kept_rows(self.machine_)
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Rows) -> Array:
         rows = super()._read(X)
         if "stream_" in vars(self):
             return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
@@ -315,7 +331,7 @@ class KernelMachine(GoesOn):
     def _give(self, result: Array) -> Array:
         return result if self.device_ is None else to_numpy(result)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self)
         return tags
@@ -326,7 +342,7 @@ class AutoAssociative(KernelMachine):
 
     rebuilds: ClassVar[bool] = True
 
-    def reconstruct(self, X: Any) -> Array:
+    def reconstruct(self, X: Rows) -> Array:
         """The rows as the machine rebuilds them, in the user's own units.
 
         Parameters

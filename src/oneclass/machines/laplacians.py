@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
+from ..core.given import Labels, Rows
 from ..core.scaling import ColumnMoments, Scaler
 
 __all__ = ["knn_laplacian", "scatter_laplacian"]
@@ -17,7 +16,7 @@ Float = NDArray[np.float64]
 
 
 def knn_laplacian(
-    X: Any, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "tamed"
+    X: Rows, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "tamed"
 ) -> Float:
     """Laplacian ``L = D - W`` of the graph that joins every row to its nearest ones.
 
@@ -81,7 +80,7 @@ def knn_laplacian(
     return L
 
 
-def scatter_laplacian(labels: Any, *, shares: str = "one") -> Float:
+def scatter_laplacian(labels: Labels, *, shares: str = "one") -> Float:
     """Laplacian of the scatter inside groups of rows, each about its own mean: ``sum_p w_p (I_p - 11'/n_p)``.
 
     Parameters

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
+from ..core.given import Device, Seed
 from .hidden_layer import HiddenLayerMachine
 
 __all__ = ["OCELM"]
@@ -90,8 +91,8 @@ class OCELM(HiddenLayerMachine):
         threshold: str = "loo",
         confidence: float | None = None,
         r: float = 1.0,
-        device: Any = None,
-        random_state: Any = None,
+        device: Device | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.C = C
         self.n_hidden = n_hidden

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
+from ..contract.kernels import KernelChoice
 from ..core import threshold as rules
+from ..core.approximation import Approximation
+from ..core.arrays import Array
+from ..core.given import Device, Seed
 from .kernel_machine import KernelMachine
 
 __all__ = ["VOCKELM"]
@@ -115,20 +119,20 @@ class VOCKELM(KernelMachine):
         *,
         C: float | str = 1.0,
         lam: float = 1.0,
-        kernel: Any = "laplacian",
+        kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
         scale: str | bool = "tamed",
         delta: float = 0.05,
         threshold: str = "loo",
         confidence: float | None = None,
-        variance: Any = "subclass",
+        variance: str | Array = "subclass",
         n_clusters: int = 5,
         centring: str = "own",
         variance_weight: float = 1.0,
         r: float = 1.0,
-        approximation: Any = "auto",
-        device: Any = None,
-        random_state: Any = None,
+        approximation: Approximation | str | None = "auto",
+        device: Device | None = None,
+        random_state: Seed = None,
     ) -> None:
         self.C = C
         self.lam = lam

@@ -1,0 +1,88 @@
+"""What every fitted classifier answers, whether it is one, a pipeline that ends in one or a search for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..core.arrays import Array
+from ..core.calibration import Calibration
+from ..core.given import Column, Labels, Rows
+from ..core.threshold import Decision
+from ..disk.sinks import Sink
+from ..engines.chunks import Source
+from ..engines.scoring import Scored
+from .explanation import Explanation
+
+if TYPE_CHECKING:
+    from .screening import Screening
+
+__all__ = ["Detector", "Scores"]
+
+
+class Scores(Protocol):
+    """Any estimator that says how normal rows are, those of other libraries too."""
+
+    def score_samples(self, X: Rows, /) -> Array:
+        """How normal each row is."""
+        ...
+
+
+class Detector(Scores, Protocol):
+    """A fitted classifier of the library."""
+
+    @property
+    def offset_(self) -> float:
+        """Threshold on the scores."""
+        ...
+
+    @property
+    def decision_(self) -> Decision:
+        """How that was put."""
+        ...
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """Held-out losses, where the fit has any."""
+        ...
+
+    @property
+    def held_out_scores_(self) -> Array:
+        """Score of each training row by a model that did not see it."""
+        ...
+
+    @property
+    def held_out_p_values_(self) -> Array:
+        """P-value of each training row among the others."""
+        ...
+
+    def decision_function(self, X: Rows, /) -> Array:
+        """Scores above the threshold."""
+        ...
+
+    def predict(self, X: Rows, /, *, alpha: float | None = None) -> Array:
+        """+1 for the target class, -1 for an outlier."""
+        ...
+
+    def p_value(self, X: Rows, /, tail: str | None = None) -> Array:
+        """How often a normal row is as strange."""
+        ...
+
+    def false_discovery(self, X: Rows, /, q: float = 0.1, tail: str | None = None) -> Array:
+        """Labels with a bound on the share of false alarms."""
+        ...
+
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Rates between which this model rejects normal rows."""
+        ...
+
+    def explain(self, X: Rows, /, neighbours: int = 0) -> Explanation:
+        """Why rows are strange."""
+        ...
+
+    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
+        """The odd rows of a table that may be dirty."""
+        ...
+
+    def score_chunks(self, source: Source, sink: Sink) -> Scored:
+        """Answers for rows that arrive in chunks, to a file."""
+        ...
