@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oneclass
-from oneclass import VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
+from oneclass import SVDD, VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
 from oneclass.tabular import sampling
 from oneclass.tabular.planning import make_plan
 
@@ -318,6 +318,13 @@ def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
     np.testing.assert_array_equal(again.explain(fresh), model.explain(fresh))
     assert repr(again.plan_) == repr(model.plan_)
     assert again.explain(fresh).top() == model.explain(fresh).top()
+
+
+def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
+    table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
+    model = TableDetector(SVDD(threshold="train")).fit(table)
+    with pytest.raises(ValueError, match="TableDetector: alpha must be None for a fit without held-out losses"):
+        model.score_chunks([table], tmp_path / "scored.csv", alpha=0.1)
 
 
 def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):

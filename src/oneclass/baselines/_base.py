@@ -23,7 +23,7 @@ from ..contract.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import HeldOut
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
@@ -132,7 +132,7 @@ class Baseline(OneClassClassifier):
     decision_: Decision
     ranks_: Ranks
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Column | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -159,7 +159,7 @@ class Baseline(OneClassClassifier):
         given: Rows,
         y: Labels | None = None,
         *,
-        groups: Labels | Column | None = None,
+        groups: Labels | Name | None = None,
         stayed: Stayed | None = None,
     ) -> Self:
         table, groups = without_groups(self._name, given, groups)

@@ -10,7 +10,7 @@ import numpy as np
 from ..contract.checks import check_number
 from ..contract.kernels import KernelChoice
 from ..core.arrays import Array
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.kernels import Kernel, Precomputed
 from ._base import Training
 from ._qp import solve_box_qp
@@ -115,7 +115,7 @@ class SVDD(KernelDescription):
         self.threshold = threshold
         self.confidence = confidence
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Column | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.
 
         Parameters

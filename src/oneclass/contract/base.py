@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.tail import TAILS
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
@@ -119,7 +119,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         return self.fit(X, y, **fit_params).predict(X)
 
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """Name the odd rows of a table that may be dirty, and learn from the others.
 
         Each row is judged by how many others are near it: rows that are not under suspicion, neither the row itself
@@ -167,7 +167,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
 
     @abstractmethod
-    def _fit(self, given: Rows, *, groups: Labels | Column | None, stayed: Stayed) -> Self:
+    def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
         """Learn from the rows that stayed."""
 
     def score_samples(self, X: Rows) -> Array:

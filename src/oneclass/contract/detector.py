@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..core.arrays import Array
 from ..core.calibration import Calibration
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
@@ -16,7 +19,31 @@ from .explanation import Explanation
 if TYPE_CHECKING:
     from .screening import Screening
 
-__all__ = ["Detector", "Scores"]
+__all__ = ["Decides", "Detector", "Estimator", "Scores"]
+
+
+class Estimator(Protocol):
+    """An estimator by scikit-learn's rules."""
+
+    def fit(self, *rows: Any, **params: Any) -> Self:
+        """Learn."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Its parameters."""
+        ...
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some of them."""
+        ...
+
+
+class Decides(Protocol):
+    """Any estimator that puts a threshold, those of other libraries too."""
+
+    def decision_function(self, X: Rows, /) -> Array:
+        """Scores above the threshold."""
+        ...
 
 
 class Scores(Protocol):
@@ -27,8 +54,18 @@ class Scores(Protocol):
         ...
 
 
-class Detector(Scores, Protocol):
+class Detector(Scores, Decides, Protocol):
     """A fitted classifier of the library."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        ...
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Their names, where they have any."""
+        ...
 
     @property
     def offset_(self) -> float:
@@ -55,10 +92,6 @@ class Detector(Scores, Protocol):
         """P-value of each training row among the others."""
         ...
 
-    def decision_function(self, X: Rows, /) -> Array:
-        """Scores above the threshold."""
-        ...
-
     def predict(self, X: Rows, /, *, alpha: float | None = None) -> Array:
         """+1 for the target class, -1 for an outlier."""
         ...
@@ -79,7 +112,7 @@ class Detector(Scores, Protocol):
         """Why rows are strange."""
         ...
 
-    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
+    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """The odd rows of a table that may be dirty."""
         ...
 

@@ -13,10 +13,10 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import get_tags
 
 from ..core.arrays import Array, blocks, device, namespace, to_numpy
-from ..core.given import Rows
+from ..core.given import Name, Rows
 from ..core.scaling import Scaler
 from ..engines.dask import is_dask, map_rows
-from .explanation import Explanation, Name, shares_among
+from .explanation import Explanation, shares_among
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..core.given import Name
+
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Explanation", "Reason", "shares_among", "shares_of"]
 
-Name = str | int
 Float = NDArray[np.float64]
 
 #: Rows, and columns of each, that are shown.

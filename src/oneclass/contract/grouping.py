@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign, namespace, to_numpy
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups, OneGroupError
 from ..core.sample import mixed
 
 __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
 
-def read_groups(estimator: object, groups: Labels | Column | None, n_rows: int) -> Groups | None:
+def read_groups(estimator: object, groups: Labels | Name | None, n_rows: int) -> Groups | None:
     """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own."""
     if groups is None:
         return None
@@ -42,7 +42,7 @@ def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
     return labels
 
 
-def column_of(estimator: object, groups: Labels | Column | None) -> Column | None:
+def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
     """The name or number of the column that has the groups of rows which are not all in memory."""
     if groups is None or _is_column(groups):
         return groups
@@ -52,11 +52,11 @@ def column_of(estimator: object, groups: Labels | Column | None) -> Column | Non
     )
 
 
-def _is_column(groups: object) -> TypeGuard[Column]:
+def _is_column(groups: object) -> TypeGuard[Name]:
     return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
 
 
-def without_groups(name: str, given: Rows, groups: Labels | Column | None) -> tuple[Rows, Labels | None]:
+def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
     """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
     if not _is_column(groups):
         return given, groups
@@ -71,7 +71,7 @@ def without_groups(name: str, given: Rows, groups: Labels | Column | None) -> tu
     return X[:, rest], X[:, j]
 
 
-def _column(name: str, X: Any, groups: Column) -> int:
+def _column(name: str, X: Any, groups: Name) -> int:
     """The number of the column that has the groups."""
     d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
     if groups in names:

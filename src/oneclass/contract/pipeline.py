@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, to_numpy
 from ..core.calibration import Calibration
-from ..core.given import Column, Labels, Rows
+from ..core.given import Labels, Name, Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source, Transformed
@@ -28,6 +28,7 @@ from .screening import Screening
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
 
+E = TypeVar("E")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -107,7 +108,7 @@ class OneClassPipeline(Pipeline):
         return super().fit_predict(X, y, **self._addressed(params))
 
     @_if_last_has("screen")
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Column | None = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """Fit the transformers on a table that may be dirty, and let the classifier `screen` what they make of it.
 
         Parameters
@@ -369,6 +370,7 @@ def make_one_class_pipeline(
     return OneClassPipeline(named, memory=memory, transform_input=transform_input, verbose=verbose)
 
 
-def with_verbs(estimator: Any) -> Any:
+def with_verbs(estimator: E) -> E | OneClassPipeline:
     """The estimator itself or, of a plain scikit-learn Pipeline, a `OneClassPipeline` of the same fitted steps."""
-    return OneClassPipeline(estimator.steps) if type(estimator) is Pipeline else estimator
+    plain: Any = estimator
+    return OneClassPipeline(plain.steps) if type(plain) is Pipeline else estimator

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
-from ..core.given import Column, Device, Rows, Weights
+from ..core.given import Device, Name, Rows, Weights
 from ..core.seen import Seen
 from .grouping import group_keys, without_groups
 from .tables import blame, check_dimensions, is_time, unwrapped
@@ -140,11 +140,11 @@ class Reader:
 
     header: Header
     device: Device | None = None
-    groups: Column | None = None
+    groups: Name | None = None
 
     @classmethod
     def of_first(
-        cls, estimator: object, block: Rows, device: Device | None = None, groups: Column | None = None
+        cls, estimator: object, block: Rows, device: Device | None = None, groups: Name | None = None
     ) -> Reader:
         """The reader of a source by its first block."""
         rows, _ = without_groups(type(estimator).__name__, block, groups)
@@ -152,7 +152,7 @@ class Reader:
 
     @classmethod
     def of_collection(
-        cls, estimator: object, X: Any, device: Device | None = None, groups: Column | None = None
+        cls, estimator: object, X: Any, device: Device | None = None, groups: Name | None = None
     ) -> Reader:
         """The reader of a Dask collection, whose empty block carries its names."""
         name = type(estimator).__name__

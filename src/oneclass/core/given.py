@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Column", "Device", "Labels", "Rows", "Seed", "Shaped", "Weights"]
+__all__ = ["Device", "Labels", "Name", "Rows", "Seed", "Shaped", "Weights"]
 
 
 class Shaped(Protocol):
@@ -29,7 +29,7 @@ Labels: TypeAlias = ArrayLike | Shaped
 #: One weight a row.
 Weights: TypeAlias = ArrayLike | Shaped
 #: A column of a table, by its name or its number.
-Column: TypeAlias = str | int
+Name: TypeAlias = str | int
 #: What scikit-learn draws by.
 Seed: TypeAlias = int | np.random.RandomState | None
 #: Where PyTorch is to compute.

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from ..core.arrays import is_foreign
-from ..core.given import Column, Rows
+from ..core.given import Name, Rows
 from ..core.quantiles import EXACT
 from ..disk.tables import TableFile
 from .threads import spread
@@ -85,7 +85,7 @@ class Chunks(Generic[R]):
         return result  # type: ignore[return-value]  # not even a second pass is empty: its rows were counted
 
 
-def with_labels(source: Source, column: Column) -> Source:
+def with_labels(source: Source, column: Name) -> Source:
     """The source, of whose text files the column holds text: labels, which files of numbers alone would refuse."""
     if isinstance(source, str | Path) and Path(source).suffix != ".npy":
         source = TableFile(source)

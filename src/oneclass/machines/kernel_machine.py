@@ -24,7 +24,7 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
-from ..core.given import Column, Device, Labels, Rows, Seed, Weights
+from ..core.given import Device, Labels, Name, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
@@ -78,7 +78,7 @@ class KernelMachine(GoesOn):
         X: Rows,
         y: Labels | None = None,
         sample_weight: Weights | None = None,
-        groups: Labels | Column | None = None,
+        groups: Labels | Name | None = None,
     ) -> Self:
         """Learn the target class from its rows.
 
@@ -110,7 +110,7 @@ class KernelMachine(GoesOn):
         y: Labels | None = None,
         *,
         sample_weight: Weights | None = None,
-        groups: Labels | Column | None = None,
+        groups: Labels | Name | None = None,
         stayed: Stayed | None = None,
     ) -> Self:
         decision = decision_of(self)
@@ -167,7 +167,7 @@ class KernelMachine(GoesOn):
             )
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
-    def fit_chunks(self, chunks: Source, *, groups: Column | None = None, verbose: bool = False) -> Self:
+    def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
         The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
@@ -210,7 +210,7 @@ class KernelMachine(GoesOn):
         engine = Chunks(chunks, partial(self._reader_of, groups=column), verbose=verbose)
         return self._fit_through(engine, engine.reader.header, decision)
 
-    def _reader_of(self, first: Rows, groups: Column | None) -> Reader:
+    def _reader_of(self, first: Rows, groups: Name | None) -> Reader:
         """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
         reader = Reader.of_first(self, first, self.device, groups)
         if groups is None and not is_precomputed(self):

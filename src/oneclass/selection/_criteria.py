@@ -14,16 +14,18 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ..contract.base import OneClassClassifier
+from ..contract.detector import Estimator
 from ..contract.notices import warn
 from ..contract.reading import read_rows, read_training_rows
 from ..core.arrays import to_numpy
+from ..core.given import Rows, Seed
 from ._evaluate import Fold, Job, Row, failure, jobs, opened
 from ._points import Family, Params, Refusal, families, fits_exactly
 from ._results import score_columns, table
 from ._steps import Branch, branches, last_step
 from .consistency import consistency_scores, promised
 from .outliers import OUTLIERS, generate_outliers
-from .scorers import Scorer
+from .scorers import Scorer, Scoring
 
 __all__ = ["CRITERIA", "WITHOUT_SCORERS", "Decided", "Problem"]
 
@@ -42,28 +44,30 @@ class Decided(NamedTuple):
 class Problem:
     """Everything that a criterion may look at."""
 
-    estimator: Any
+    estimator: Estimator
     candidates: list[Params]
-    X: Any
+    X: Rows
     targets: NDArray[np.bool_]
-    groups: NDArray[Any] | None  # of all rows, where they belong to some
+    groups: NDArray[np.generic] | None  # of all rows, where they belong to some
     splits: Callable[[], Sequence[tuple[Index, Index]]]
-    scorers: Mapping[str, Any]
+    scorers: Mapping[str, Scoring]
     run: Callable[[Iterable[Job]], list[Row]]
-    complexity: Callable[[Any], float] | None
+    complexity: Callable[..., float] | None
     n_outliers: int | None
-    random_state: Any
-    error_score: Any
+    random_state: Seed
+    error_score: float | str
 
     @property
     def pairwise(self) -> bool:
         """Whether `X` is a kernel matrix."""
         return bool(get_tags(self.estimator).input_tags.pairwise)
 
-    def take(self, rows: Index, columns: Index) -> Any:
+    def take(self, rows: Index, columns: Index) -> Rows:
         """Some rows; of a kernel matrix, their values with the training rows `columns`."""
-        part = _safe_indexing(self.X, rows)
-        return _safe_indexing(part, columns, axis=1) if self.pairwise else part
+        part: Rows = _safe_indexing(self.X, rows)
+        if self.pairwise:
+            part = _safe_indexing(part, columns, axis=1)
+        return part
 
     def folds(self) -> list[Fold]:
         """Targets to train on and rows to judge; outliers never get into training."""
@@ -89,7 +93,12 @@ class Problem:
         return int(self.targets.sum()) if self.groups is None else len(np.unique(self.groups[self.targets]))
 
     def judge(
-        self, folds: Sequence[Fold], scorers: Mapping[str, Any], estimator: Any = None, *, sizes: bool = False
+        self,
+        folds: Sequence[Fold],
+        scorers: Mapping[str, Scoring],
+        estimator: Estimator | None = None,
+        *,
+        sizes: bool = False,
     ) -> tuple[list[Row], dict[str, Any]]:
         """Rows of scores (and of the models' `sizes`, if asked for), and the columns that they make."""
         whole = Branch(None, self.estimator if estimator is None else estimator, dict(enumerate(self.candidates)))
@@ -97,15 +106,15 @@ class Problem:
         return rows, self.columns(rows, folds, scorers)
 
     def rows(
-        self, branch: Branch, folds: Sequence[Fold], scorers: Mapping[str, Any], *, sizes: bool = False
+        self, branch: Branch, folds: Sequence[Fold], scorers: Mapping[str, Scoring], *, sizes: bool = False
     ) -> list[Row]:
         """Rows of scores of some candidates, on folds as their last step sees them."""
-        options = {"complexity": self.complexity, "sizes": sizes, "error_score": self.error_score}
+        options: dict[str, Any] = {"complexity": self.complexity, "sizes": sizes, "error_score": self.error_score}
         numbers, candidates = list(branch.members), list(branch.members.values())
         done = self.run(jobs(branch.estimator, candidates, folds, scorers, **options))
         return [row._replace(candidate=numbers[row.candidate]) for row in done]
 
-    def columns(self, rows: Sequence[Row], folds: Sequence[Fold], scorers: Mapping[str, Any]) -> dict[str, Any]:
+    def columns(self, rows: Sequence[Row], folds: Sequence[Fold], scorers: Mapping[str, Scoring]) -> dict[str, Any]:
         """What rows of scores of all candidates make of `cv_results_`."""
         errors = {row.candidate: row.error for row in rows if row.error is not None}
         if len(errors) == len(self.candidates):  # nothing is left to choose among
@@ -161,7 +170,7 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
     return Decided(problem.columns(rows, judged, problem.scorers), len(given))
 
 
-def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: Any) -> Fold:
+def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: np.random.RandomState) -> Fold:
     fold = _targets_only(part.prepared(fold))
     known, header = read_training_rows(part.estimator, fold.train, min_rows=1)
     known, inside = (to_numpy(rows).astype(float) for rows in (known, read_rows(header, fold.rows)))
@@ -224,7 +233,7 @@ def by_likelihood(problem: Problem) -> Decided:
     return Decided(score_columns("score", score), 1)
 
 
-def _likelihoods(estimator: Any, family: Family, train: Any) -> list[Row]:
+def _likelihoods(estimator: Estimator, family: Family, train: Rows) -> list[Row]:
     try:
         path: Any = opened(estimator, family, train, train)
     except Refusal as refusal:  # there is no other way to a likelihood

@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
+from ..contract.detector import Estimator
 from ..contract.grouping import read_groups
 from ..contract.notices import DependentRowsWarning
 from ..contract.reading import read_rows, read_training_rows
+from ..core.given import Labels, Rows
 from ._judged import SETTLED
 from ._moments import MomentPath
 from ._points import Family, Params, Path, Refusal, families
 from ._routing import group_arguments
 from ._spectral import SpectralPath
-from .scorers import Scorer
+from .scorers import Scorer, Scoring
 
 __all__ = ["Fold", "Job", "Row", "failure", "jobs", "opened"]
 
@@ -37,10 +39,10 @@ _INDIFFERENT = 1e-6
 class Fold(NamedTuple):
     """Targets to train on; rows to judge and their labels, +1 target and -1 outlier; groups of the former, if any."""
 
-    train: Any
-    rows: Any
+    train: Rows
+    rows: Rows
     y: NDArray[np.int64]
-    groups: Any = None
+    groups: NDArray[np.generic] | None = None
 
 
 class Row(NamedTuple):
@@ -56,14 +58,14 @@ class Row(NamedTuple):
 
 
 def jobs(
-    estimator: Any,
+    estimator: Estimator,
     candidates: Sequence[Params],
     folds: Sequence[Fold],
-    scorers: Mapping[str, Any],
+    scorers: Mapping[str, Scoring],
     *,
-    complexity: Callable[[Any], float] | None,
+    complexity: Callable[..., float] | None,
     sizes: bool,
-    error_score: Any,
+    error_score: float | str,
 ) -> Iterator[Job]:
     """The calls that together judge every candidate on every fold.
 
@@ -81,13 +83,13 @@ def jobs(
 
 
 def _by_path(
-    estimator: Any,
+    estimator: Estimator,
     family: Family,
     members: dict[int, Params],
     k: int,
     fold: Fold,
     scorers: dict[str, Scorer],
-    error_score: Any,
+    error_score: float | str,
     sizes: bool,
 ) -> list[Row]:
     start = time.perf_counter()
@@ -105,7 +107,7 @@ def _by_path(
     return list(rows.values())
 
 
-def opened(estimator: Any, family: Family, train: Any, rows: Any, groups: Any = None) -> Path:
+def opened(estimator: Estimator, family: Family, train: Rows, rows: Rows, groups: Labels | None = None) -> Path:
     """The path of a family on training rows, which may be of groups, to judge other rows."""
     try:
         X, header = read_training_rows(estimator, train)
@@ -117,7 +119,7 @@ def opened(estimator: Any, family: Family, train: Any, rows: Any, groups: Any = 
 
 
 def _walk(
-    estimator: Any, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
+    estimator: Estimator, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[tuple[Row, bool]]:
     """Every point, one decomposition (or set of moments) for each variance.
 
@@ -144,13 +146,13 @@ def _walk(
 
 
 def _by_refits(
-    estimator: Any,
+    estimator: Estimator,
     members: dict[int, Params],
     k: int,
     fold: Fold,
-    scorers: dict[str, Any],
-    error_score: Any,
-    complexity: Callable[[Any], float] | None,
+    scorers: Mapping[str, Scoring],
+    error_score: float | str,
+    complexity: Callable[..., float] | None,
 ) -> list[Row]:
     rows = []
     for i, params in members.items():
@@ -172,7 +174,13 @@ def _by_refits(
 
 
 def failure(
-    estimator: Any, params: Params, i: int, k: int, scorers: Mapping[str, Any], error_score: float, error: Exception
+    estimator: Estimator,
+    params: Params,
+    i: int,
+    k: int,
+    scorers: Mapping[str, Scoring],
+    error_score: float,
+    error: Exception,
 ) -> Row:
     """The row of a candidate that cannot be fitted, with a warning."""
     message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"

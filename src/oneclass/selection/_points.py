@@ -14,6 +14,7 @@ from ..contract.budgets import decision_of
 from ..core.approximation import Approximation
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
+from ..core.given import Device, Rows, Shaped
 from ..core.recipe import Recipe
 from ..core.threshold import Decision
 from ..machines.auto import choose_approximation
@@ -71,7 +72,7 @@ class Family:
     points: Mapping[int, Point]
     approximation: Approximation | None
     seed: int
-    device: Any
+    device: Device | None
 
     def by_variance(self) -> list[list[int]]:
         """Numbers of the points that share the variance too."""
@@ -88,7 +89,7 @@ class Family:
         return next(iter(self.points.values())).recipe
 
 
-def fits_exactly(estimator: Any, candidates: Sequence[Params], rows: Any) -> bool:
+def fits_exactly(estimator: object, candidates: Sequence[Params], rows: Rows) -> bool:
     """Whether every candidate is a kernel machine that fits these rows exactly, on the host."""
     if not isinstance(estimator, KernelMachine) or is_foreign(rows):
         return False
@@ -97,7 +98,7 @@ def fits_exactly(estimator: Any, candidates: Sequence[Params], rows: Any) -> boo
 
 
 def families(
-    estimator: Any, candidates: Sequence[Params], rows: Any, *, whole: bool = False
+    estimator: object, candidates: Sequence[Params], rows: Rows, *, whole: bool = False
 ) -> tuple[list[Family], list[int]]:
     """Families of the candidates that are kernel machines on rows like these, and the numbers of all others.
 
@@ -143,10 +144,10 @@ def families(
     return [Family(*family) for family in found.values()], others
 
 
-def _with_shape(rows: Any) -> Any:
+def _with_shape(rows: Any) -> Shaped:
     return rows if hasattr(rows, "shape") else np.asarray(rows)
 
 
-def identity(value: Any) -> Hashable:
+def identity(value: object) -> Hashable:
     """What tells a value from others: itself when it is plain, else which object it is."""
     return value if value is None or isinstance(value, bool | int | float | str) else id(value)

@@ -37,7 +37,7 @@ def parameters(candidates: Sequence[Params]) -> dict[str, Any]:
     return columns
 
 
-def score_columns(name: str, scores: Float, folds: Any = slice(None)) -> dict[str, Any]:
+def score_columns(name: str, scores: Float, folds: slice | NDArray[np.intp] = slice(None)) -> dict[str, Any]:
     """Columns of each fold, mean and deviation over the `folds`, and rank (1 is best; what is no number comes last)."""
     mean = scores[:, folds].mean(axis=1)
     columns: dict[str, Any] = {f"split{k}_test_{name}": column for k, column in enumerate(scores.T)}

@@ -9,10 +9,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from ..contract.detector import Estimator
+from ..core.given import Labels
+
 __all__ = ["group_arguments"]
 
 
-def group_arguments(estimator: Any, groups: Any) -> dict[str, Any]:
+def group_arguments(estimator: Estimator, groups: Labels | None) -> dict[str, Any]:
     """The arguments by which an estimator's `fit` takes groups: by scikit-learn's metadata routing, if that is on.
 
     Else by its own parameter, or that of the last step of a pipeline. An estimator that knows no groups gets none.

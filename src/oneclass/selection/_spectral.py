@@ -59,7 +59,7 @@ class SpectralPath:
         X: Float,
         rows: Float,
         *,
-        costs: Sequence[Any],
+        costs: Sequence[float | str],
         leverages: bool,
         groups: Groups | None = None,
     ) -> None:
@@ -350,7 +350,7 @@ class SpectralPath:
     def _mean_residuals(self) -> Float:
         return np.asarray(self.residuals.mean(axis=0))
 
-    def log_likelihood(self, C: Any) -> float:
+    def log_likelihood(self, C: float | str) -> float:
         """Marginal likelihood of the rows rebuilt from themselves, whatever the machine's target, a row and feature."""
         return self._rebuilding.log_marginal_likelihood(C=float(self.costs[self._place[C]])) / self.Z.size
 

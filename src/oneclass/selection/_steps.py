@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from ..contract.detector import Estimator
 from ._evaluate import Fold
 from ._points import Params, identity
 
@@ -31,7 +32,7 @@ class Branch:
         return fold._replace(train=before.fit_transform(fold.train), rows=before.transform(fold.rows))
 
 
-def branches(estimator: Any, candidates: Sequence[Params]) -> list[Branch]:
+def branches(estimator: object, candidates: Sequence[Params]) -> list[Branch]:
     """The candidates by what they set of the steps before the last one; all in one if there are no steps."""
     if not isinstance(estimator, Pipeline):
         return [Branch(None, estimator, dict(enumerate(candidates)))]
@@ -47,7 +48,7 @@ def branches(estimator: Any, candidates: Sequence[Params]) -> list[Branch]:
     return list(found.values())
 
 
-def last_step(estimator: Any) -> tuple[str, Any]:
+def last_step(estimator: Estimator) -> tuple[str, Estimator]:
     """What the parameters of a pipeline's last step begin with, and the step; nothing, and the estimator, of others."""
     if not isinstance(estimator, Pipeline):
         return "", estimator

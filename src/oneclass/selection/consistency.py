@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..contract.detector import Estimator
 
 __all__ = ["consistency_scores", "promised"]
 
@@ -46,7 +47,7 @@ def consistency_scores(rejected: Float, delta: Float, complexity: Float, n: int)
     return np.where(rejected <= bound + 1e-12, order, bound - rejected)
 
 
-def promised(estimator: Any) -> float:
+def promised(estimator: Estimator) -> float:
     """The share of targets that an estimator is asked to reject: its `delta`, `nu` or `contamination`.
 
     Parameters

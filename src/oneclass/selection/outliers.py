@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ..core.given import Rows, Seed
 from ..core.outliers import OutlierGenerator
 
 __all__ = ["OUTLIERS", "generate_outliers"]
@@ -67,7 +67,7 @@ OUTLIERS: dict[str, Callable[[Float, int, np.random.RandomState], Float]] = {
 }
 
 
-def generate_outliers(X: Any, n: int, *, kind: str = "ball", random_state: Any = 0) -> Float:
+def generate_outliers(X: Rows, n: int, *, kind: str = "ball", random_state: Seed = 0) -> Float:
     """Rows around the targets that stand for outliers.
 
     Parameters

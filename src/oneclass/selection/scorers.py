@@ -6,20 +6,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import get_scorer_names
 
+from ..contract.detector import Decides
 from ..contract.labels import is_target
+from ..core.given import Labels, Rows
 
-__all__ = ["SCORERS", "Scorer", "get_scorer", "recall_at"]
+__all__ = ["SCORERS", "Scorer", "Scoring", "get_scorer", "recall_at"]
 
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Metric = Callable[[Bool, Float], float]
+#: What scikit-learn calls a scorer: a function of a fitted estimator, rows and labels.
+Scoring: TypeAlias = Callable[..., float]
 
 #: Half of the binary digits of a float.
 _HALF = 2.0**26
@@ -51,14 +55,14 @@ class Scorer:
 
     name: str
     metric: Metric
-    target: Any = None
+    target: object = None
     sees: str = "decisions"
 
     def __post_init__(self) -> None:
         if self.sees not in ("decisions", "ranks", "signs"):
             raise ValueError(f"Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got {self.sees!r}")
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Decides, X: Rows, y: Labels) -> float:
         """The metric of a fitted estimator's decisions on rows `X` with labels `y`."""
         decisions = np.asarray(estimator.decision_function(X), dtype=float)
         return self.metric(is_target(y, self.target, caller=self.name), decisions)
@@ -88,7 +92,7 @@ def recall_at(rate: float) -> Scorer:
     return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), sees="ranks")
 
 
-def get_scorer(scoring: Any) -> Any:
+def get_scorer(scoring: str | Scoring) -> Scoring:
     """A scorer by name, or the callable itself; names that are not in `SCORERS` are scikit-learn's.
 
     Parameters
@@ -109,7 +113,8 @@ def get_scorer(scoring: Any) -> Any:
         if scoring in SCORERS:
             return SCORERS[scoring]
         if scoring in get_scorer_names():
-            return sklearn_scorer(scoring)
+            found: Scoring = sklearn_scorer(scoring)
+            return found
     if not callable(scoring):
         listed = ", ".join(repr(name) for name in SCORERS)
         raise ValueError(

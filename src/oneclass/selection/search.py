@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
@@ -17,23 +17,33 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..contract.base import OneClassClassifier
+from ..contract.detector import Estimator
 from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.tables import unwrapped
+from ..core.arrays import Array
+from ..core.given import Labels, Name, Rows, Seed
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
+from ._evaluate import Job, Row
 from ._points import Params, fits_exactly
 from ._results import parameters
 from ._routing import group_arguments
-from .scorers import get_scorer
-from .splits import OneClassGroupKFold, OneClassKFold
+from .scorers import Scoring, get_scorer
+from .splits import OneClassGroupKFold, OneClassKFold, Splitter
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["OneClassSearchCV"]
 
-
 _NAME = "OneClassSearchCV"
+
+Index = NDArray[np.intp]
+#: Values to try of each parameter.
+Grid: TypeAlias = Mapping[str, Iterable[object]]
 
 
 class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
@@ -110,19 +120,19 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any,
+        estimator: Estimator,
+        param_grid: Grid | Iterable[Grid],
         *,
         criterion: str = "auto",
-        scoring: Any = "f1",
-        cv: Any = None,
-        refit: Any = True,
-        target: Any = None,
-        complexity: Callable[[Any], float] | None = None,
+        scoring: str | Scoring | list[str] | tuple[str, ...] | set[str] | Mapping[str, str | Scoring] = "f1",
+        cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
+        refit: bool | str | Callable[..., int] = True,
+        target: object = None,
+        complexity: Callable[..., float] | None = None,
         n_outliers: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
-        error_score: Any = np.nan,
+        error_score: float | str = np.nan,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -139,7 +149,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         self.error_score = error_score
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
         """Judge every point of the grid, then fit the best one on all targets.
 
         Parameters
@@ -159,27 +169,26 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         self
             The search.
         """
-        if isinstance(self.estimator, OneClassClassifier):
-            X = unwrapped(_NAME, X)
-        X, groups = without_groups(_NAME, X, groups)
-        groups = None if groups is None else read_labels(_NAME, groups)
-        X, y, groups = indexable(X, y, groups)
-        targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
+        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else X
+        given, groups = without_groups(_NAME, given, groups)
+        known = None if groups is None else read_labels(_NAME, groups)
+        table, y, together = indexable(given, y, known)
+        targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None:
             warn_of_few(_NAME, targets, "target= names the label of the target class")
         candidates, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
         if not candidates:
             raise ValueError(f"{_NAME}: param_grid must hold at least one point, got {self.param_grid!r}")
-        criterion = self._criterion(X, targets, candidates)
+        criterion = self._criterion(table, targets, candidates)
         names = ("score",) if criterion in WITHOUT_SCORERS else tuple(scorers)
         self._check_refit(names)
         problem = Problem(
             estimator=clone(self.estimator),
             candidates=candidates,
-            X=X,
+            X=table,
             targets=targets,
-            groups=groups,
-            splits=lambda: self._splits(X, targets, groups),
+            groups=together,
+            splits=lambda: self._splits(table, targets, together),
             scorers=scorers,
             run=self._run,
             complexity=self.complexity,
@@ -196,8 +205,8 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             rows = np.flatnonzero(targets)
             start = time.perf_counter()
             best = clone(self.estimator).set_params(**clone(fitted["best_params_"], safe=False))
-            known = group_arguments(best, None if groups is None else groups[rows])
-            fitted["best_estimator_"] = best.fit(problem.take(rows, rows), **known)
+            named = group_arguments(best, None if together is None else together[rows])
+            fitted["best_estimator_"] = best.fit(problem.take(rows, rows), **named)
             fitted["refit_time_"] = time.perf_counter() - start
         # All at once, and nothing stays of an earlier fit: not even what this one has no answer to.
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -206,7 +215,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+    def fit_predict(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Array:
         """`fit`, then labels of the same rows by the best estimator: +1 for the target class, -1 for an outlier.
 
         Parameters
@@ -220,7 +229,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         """
         return self.fit(X, y, groups).predict(X)
 
-    def _criterion(self, X: Any, targets: NDArray[np.bool_], candidates: list[Params]) -> str:
+    def _criterion(self, X: Rows, targets: NDArray[np.bool_], candidates: list[Params]) -> str:
         if self.criterion == "auto":
             if not targets.all():
                 return "labels"
@@ -232,7 +241,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             raise ValueError(f"{_NAME}: criterion='labels' needs outliers in y, got targets only")
         return self.criterion
 
-    def _scorers(self) -> dict[str, Any]:
+    def _scorers(self) -> dict[str, Scoring]:
         if not isinstance(self.scoring, Mapping | list | tuple | set):
             return {"score": get_scorer(self.scoring)}
         if not self.scoring:
@@ -241,11 +250,13 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             return {name: get_scorer(scoring) for name, scoring in self.scoring.items()}
         return {str(name): get_scorer(name) for name in self.scoring}
 
-    def _derived(self) -> dict[str, Any]:
+    def _derived(self) -> dict[str, object]:
         scorers = self._scorers()
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
 
-    def _splits(self, X: Any, targets: NDArray[np.bool_], groups: Any) -> list[tuple[Any, Any]]:
+    def _splits(
+        self, X: Rows, targets: NDArray[np.bool_], groups: NDArray[np.generic] | None
+    ) -> list[tuple[Index, Index]]:
         cv: Any = 5 if self.cv is None else self.cv
         if isinstance(cv, bool | np.bool_ | str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
             raise ValueError(f"{_NAME}: cv must be a whole number, a splitter or pairs of row numbers; got {cv!r}")
@@ -265,7 +276,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             )
         return folds
 
-    def _run(self, calls: Any) -> list[Any]:
+    def _run(self, calls: Iterable[Job]) -> list[Row]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
         return [row for rows in done for row in rows]
 
@@ -294,7 +305,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         index = int(results[f"rank_test_{name}"].argmin())
         return {"best_index_": index, "best_params_": results["params"][index], "best_score_": float(means[index])}
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Rows, y: Labels) -> float:
         """The deciding scorer's value for rows `X` with labels `y`.
 
         Parameters
@@ -331,7 +342,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         splitter = self.cv if hasattr(self.cv, "split") else OneClassGroupKFold()
         return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.input_tags.pairwise = inner.input_tags.pairwise

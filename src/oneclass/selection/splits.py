@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,32 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from ..contract.labels import is_target
+from ..core.given import Labels, Rows, Seed
 
-__all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold"]
+__all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold", "Splitter"]
 
 Index = NDArray[np.intp]
+
+
+class Splitter(Protocol):
+    """What makes folds, scikit-learn's splitters among them."""
+
+    def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterable[tuple[Index, Index]]:
+        """Row numbers to train and to validate on."""
+        ...
 
 
 class _OneClassSplitter(BaseEstimator):
     """What the three splitters share: labels, the number of folds, and leaving outliers out of training."""
 
     n_splits: int
-    target: Any
+    target: object
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Rows | None = None, y: Labels | None = None, groups: Labels | None = None) -> int:
         """Number of folds; the arguments are there for scikit-learn's sake."""
         return int(self.n_splits)
 
-    def _targets(self, X: Any, y: Any) -> NDArray[np.bool_]:
+    def _targets(self, X: Rows, y: Labels | None) -> NDArray[np.bool_]:
         name = type(self).__name__
         targets = np.ones(_num_samples(X), dtype=bool) if y is None else is_target(y, self.target, caller=name)
         whole = isinstance(self.n_splits, Integral) and not isinstance(self.n_splits, bool)
@@ -68,13 +77,15 @@ class OneClassKFold(_OneClassSplitter):
     [0 1] [2 3 5]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = 0, target: Any = None) -> None:
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: Seed = 0, target: object = None
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
         self.target = target
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Index, Index]]:
+    def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
         """Row numbers to train on (targets) and to validate on (targets and outliers), fold by fold.
 
         Parameters
@@ -123,17 +134,19 @@ class RepeatedOneClassKFold(_OneClassSplitter):
     15
     """
 
-    def __init__(self, n_splits: int = 5, *, n_repeats: int = 10, random_state: Any = 0, target: Any = None) -> None:
+    def __init__(
+        self, n_splits: int = 5, *, n_repeats: int = 10, random_state: Seed = 0, target: object = None
+    ) -> None:
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.random_state = random_state
         self.target = target
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Rows | None = None, y: Labels | None = None, groups: Labels | None = None) -> int:
         """Number of folds of all repetitions together; the arguments are there for scikit-learn's sake."""
         return int(self.n_splits * self.n_repeats)
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Index, Index]]:
+    def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
         """Row numbers to train and to validate on, as `OneClassKFold.split`, one repetition after the other."""
         random = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
@@ -164,11 +177,11 @@ class OneClassGroupKFold(_OneClassSplitter):
     #: Metadata routing sends groups here unasked, as to scikit-learn's own splitters of groups.
     __metadata_request__split: ClassVar = {"groups": True}
 
-    def __init__(self, n_splits: int = 5, *, target: Any = None) -> None:
+    def __init__(self, n_splits: int = 5, *, target: object = None) -> None:
         self.n_splits = n_splits
         self.target = target
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Index, Index]]:
+    def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
         """Row numbers to train and to validate on, fold by fold.
 
         Parameters
@@ -199,7 +212,7 @@ class OneClassGroupKFold(_OneClassSplitter):
         for k in range(self.n_splits):
             yield np.flatnonzero(targets & (fold != k)), np.flatnonzero(fold == k)
 
-    def _folds_of(self, targets: NDArray[np.bool_], members: NDArray[Any]) -> Index:
+    def _folds_of(self, targets: NDArray[np.bool_], members: NDArray[np.generic]) -> Index:
         """Fold of every row: groups with targets share those out evenly, groups of outliers alone go round."""
         fold = np.full(len(members), -1, dtype=np.intp)
         rows = np.flatnonzero(targets)

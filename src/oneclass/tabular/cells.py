@@ -9,15 +9,20 @@ import datetime
 import decimal
 import numbers
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .frames import Values
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
 __all__ = ["Cells", "Words", "read_cells"]
+
+#: What a cell says: text, a flag, a number, a time, or nothing.
+Plain: TypeAlias = str | bool | float | np.datetime64 | None
 
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 _DAY = 86_400e6
@@ -27,10 +32,10 @@ _DAY = 86_400e6
 class Words:
     """Text in cells: the different words, None for a gap, and the place of each cell's word among them."""
 
-    levels: NDArray[Any]
+    levels: NDArray[np.object_]
     codes: NDArray[np.intp]
 
-    def where(self, chosen: NDArray[np.bool_]) -> list[Any]:
+    def where(self, chosen: NDArray[np.bool_]) -> list[str | None]:
         """The different words of some cells."""
         return [self.levels[code] for code in np.unique(self.codes[chosen])]
 
@@ -69,7 +74,7 @@ class Cells:
         return np.full(len(self.gaps), np.nan) if self.numbers is None else self.numbers
 
 
-def _word(value: Any, kind: str) -> str | None:
+def _word(value: float | np.datetime64, kind: str) -> str | None:
     if value != value:
         return None
     if kind == "time":
@@ -79,7 +84,7 @@ def _word(value: Any, kind: str) -> str | None:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def read_cells(column: Any, label: str) -> Cells:
+def read_cells(column: Values, label: str) -> Cells:
     """The cells of a column called so: an array, or text of PyArrow."""
     if not isinstance(column, np.ndarray):
         distinct, codes = different(column)
@@ -101,7 +106,7 @@ def read_cells(column: Any, label: str) -> Cells:
     return _of_distinct(*_different(column.tolist(), label))
 
 
-def _different(cells: list[Any], label: str) -> tuple[list[Any], NDArray[np.intp]]:
+def _different(cells: list[object], label: str) -> tuple[list[object], NDArray[np.intp]]:
     """The different cells in the order in which they come, and the place of each among them."""
     try:
         distinct = list(dict.fromkeys(cells))
@@ -112,7 +117,7 @@ def _different(cells: list[Any], label: str) -> tuple[list[Any], NDArray[np.intp
     return distinct, np.fromiter(map(place.__getitem__, cells), np.intp, len(cells))
 
 
-def _of_distinct(distinct: list[Any], codes: NDArray[np.intp]) -> Cells:
+def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     plain = [_plain(cell) for cell in distinct]
     known = [value for value in plain if value is not None]
     if known and all(isinstance(value, bool) for value in known):
@@ -124,29 +129,29 @@ def _of_distinct(distinct: list[Any], codes: NDArray[np.intp]) -> Cells:
         return Cells("number", numbers=figures[codes])
     words = _as_words(plain, codes)
     if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
-        flags = [None if value is None else value.lower() == "true" for value in plain]
+        flags = [None if value is None else str(value).lower() == "true" for value in plain]
         return Cells("flag", words=words, numbers=_gaps_as_nan(flags)[codes])
     return Cells("words", words=words, numbers=figures[codes])
 
 
-def _as_words(plain: list[Any], codes: NDArray[np.intp]) -> Words:
+def _as_words(plain: list[Plain], codes: NDArray[np.intp]) -> Words:
     """Each word once, though cells that differ, as 3 and "3" do, say the same."""
     named = [None if value is None else _text(value) for value in plain]
     place = {word: i for i, word in enumerate(dict.fromkeys(named))}
     return Words(_objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
 
 
-def _objects(cells: list[Any]) -> NDArray[Any]:
+def _objects(cells: Sequence[object]) -> NDArray[np.object_]:
     made = np.empty(len(cells), dtype=object)
     made[:] = cells
     return made
 
 
-def _gaps_as_nan(flags: list[Any]) -> NDArray[np.float64]:
+def _gaps_as_nan(flags: Sequence[Plain]) -> NDArray[np.float64]:
     return np.array([np.nan if flag is None else flag for flag in flags], dtype=float)
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> Plain:
     """A cell as str, bool, float or datetime64; None where it says nothing."""
     if isinstance(cell, str):
         word = cell.strip()
@@ -168,11 +173,11 @@ def _plain(cell: Any) -> Any:
     return None if cell is NotImplemented or type(cell).__name__ in ("NAType", "NaTType") else str(cell)
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: Plain) -> bool:
     return isinstance(value, str) and TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
 
 
-def _time(value: Any) -> Any:
+def _time(value: Plain) -> Plain:
     if isinstance(value, str):
         try:
             return np.datetime64(_ZONE.sub("", value) if len(value) > 10 else value, "us")
@@ -181,7 +186,7 @@ def _time(value: Any) -> Any:
     return np.datetime64("NaT") if value is None else value
 
 
-def _number(value: Any) -> float:
+def _number(value: Plain) -> float:
     """The number that a plain value is; codes such as 00123 are none."""
     if isinstance(value, float):
         return value
@@ -194,5 +199,5 @@ def _number(value: Any) -> float:
     return found if np.isfinite(found) else np.nan
 
 
-def _text(value: Any) -> str:
+def _text(value: Plain) -> str:
     return _word(value, "number") or "" if isinstance(value, float) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,7 @@ class NumberCode:
         filled = np.where(gaps, self.centre, values)
         return np.stack([filled, gaps * self.gap] if self.gap else [filled], axis=1)
 
-    def restore(self, Z: Matrix) -> list[Any]:
+    def restore(self, Z: Matrix) -> Sequence[object]:
         """What the numbers stand for."""
         return [bool(value > 0.5) for value in Z[:, 0]] if self.flag else Z[:, 0].tolist()
 
@@ -78,7 +79,7 @@ class CategoryCode:
         rarity = np.log((self.total - 0.5) / (others + 0.5))
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
 
-    def restore(self, Z: Matrix) -> list[Any]:
+    def restore(self, Z: Matrix) -> Sequence[object]:
         """The likeliest value."""
         shares = Z[:, :-1]
         return [self.levels[i] for i in np.argmax(np.column_stack([1 - shares.sum(axis=1), shares]), axis=1)]
@@ -119,7 +120,7 @@ class DateCode:
                 made += [np.where(gaps, 0.0, wave(2 * math.pi * (turn % 1))) for wave in (np.sin, np.cos)]
         return np.stack([*made, gaps * self.gap] if self.gap else made, axis=1)
 
-    def restore(self, Z: Matrix) -> list[Any]:
+    def restore(self, Z: Matrix) -> Sequence[object]:
         """Day, weekday and hour in words."""
         said: list[list[str]] = [[] for _ in Z]
         columns = iter(Z.T)

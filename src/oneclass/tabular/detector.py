@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,26 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.detector import Detector, Estimator
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation, shares_among
 from ..contract.notices import warn
 from ..contract.saving import Saved
 from ..contract.screening import Screening
-from ..core.arrays import to_numpy
+from ..core.arrays import Array, to_numpy
+from ..core.calibration import Calibration
+from ..core.given import Labels, Name, Rows
+from ..core.threshold import Decision
+from ..disk.sinks import Sink
+from ..engines.chunks import Source
 from ..engines.scoring import Scored, score_through
 from ..machines import VAAKELM
 from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
 from .preparing import prepared, prepared_chunks
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["TableDetector"]
 
@@ -30,7 +39,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _if_detector_has(method: str) -> Callable[[Method], Method]:
-    def check(table: Any) -> bool:
+    def check(table: TableDetector) -> bool:
         getattr(getattr(table, "detector_", None) or table._detector(), method)
         return True
 
@@ -75,7 +84,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     'mass'
     """
 
-    def __init__(self, detector: Any = None, columns: Any = None) -> None:
+    plan_: ColumnPlan
+    detector_: Any  # of the class that was asked for
+
+    def __init__(self, detector: Estimator | None = None, columns: Mapping[Name, str] | None = None) -> None:
         self.detector = detector
         self.columns = columns
 
@@ -83,10 +95,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     def _name(self) -> str:
         return type(self).__name__
 
-    def _detector(self) -> Any:
+    def _detector(self) -> Estimator:
         return VAAKELM() if self.detector is None else self.detector
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, **params: Any) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None, **params: Any) -> Self:
         """Plan the columns, and learn the target class from its rows.
 
         Parameters
@@ -110,7 +122,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
 
     @_if_detector_has("screen")
-    def screen(self, X: Any, *, q: float = 0.1, groups: Any = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """Name the odd rows of a table that may be dirty, and learn from the others.
 
         Parameters
@@ -132,7 +144,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @_if_detector_has("fit_chunks")
-    def fit_chunks(self, chunks: Any, *, groups: Any = None, verbose: bool = False) -> Self:
+    def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Plan the columns by a sample of the rows, and learn from all of them in memory that does not grow.
 
         Parameters
@@ -154,7 +166,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         detector = clone(self._detector()).fit_chunks(numbers, verbose=verbose, **known)
         return self._keep(plan, detector)
 
-    def _keep(self, plan: ColumnPlan, detector: Any) -> Self:
+    def _keep(self, plan: ColumnPlan, detector: Detector) -> Self:
         self.plan_, self.detector_ = plan, detector
         names = [column.name for column in plan.columns]
         self.n_features_in_ = len(names)
@@ -168,45 +180,45 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
         return self
 
-    def encode(self, X: Any) -> NDArray[np.float64]:
+    def encode(self, X: Rows) -> NDArray[np.float64]:
         """The table as the numbers that the detector sees, one column for each of ``plan_.made``."""
         check_is_fitted(self)
         return self.plan_.encode(X, owner=self._name)
 
-    def _ask(self, method: str, X: Any, **options: Any) -> Any:
+    def _ask(self, method: str, X: Rows, **options: Any) -> Any:
         rows = self.encode(X)
         return getattr(self.detector_, method)(rows, **options)
 
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: Rows) -> Array:
         """How normal each row is; larger is more normal."""
         return self._ask("score_samples", X)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Rows) -> Array:
         """Score minus `offset_`: negative for outliers."""
         return self._ask("decision_function", X)
 
-    def predict(self, X: Any, alpha: float | None = None) -> Any:
+    def predict(self, X: Rows, alpha: float | None = None) -> Array:
         """Label each row, +1 for the target class, -1 for an outlier; `alpha` as in the classifiers."""
         return self._ask("predict", X) if alpha is None else self._ask("predict", X, alpha=alpha)
 
     @_if_detector_has("p_value")
-    def p_value(self, X: Any, tail: str | None = None) -> Any:
+    def p_value(self, X: Rows, tail: str | None = None) -> Array:
         """Conformal p-values; `tail` as in the classifiers."""
         return self._ask("p_value", X, tail=tail)
 
     @_if_detector_has("false_discovery")
-    def false_discovery(self, X: Any, q: float = 0.1, tail: str | None = None) -> Any:
+    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
         """Labels with the false-discovery rate `q` over the batch."""
         return self._ask("false_discovery", X, q=q, tail=tail)
 
     @_if_detector_has("interval")
-    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> Any:
+    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
         """Between which rates this very model rejects fresh normal rows."""
         check_is_fitted(self)
-        return self.detector_.interval(alpha, confidence)
+        return self._fitted.interval(alpha, confidence)
 
     @_if_detector_has("explain")
-    def explain(self, X: Any, neighbours: int = 0) -> Explanation:
+    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
         """Why rows are as strange as they are, in the table's columns.
 
         Parts of the numbers that one column became are added up.
@@ -248,14 +260,14 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         )
 
     @_if_detector_has("reconstruct")
-    def reconstruct(self, X: Any) -> NDArray[Any]:
+    def reconstruct(self, X: Rows) -> NDArray[np.object_]:
         """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
         return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
 
     def score_chunks(
         self,
-        source: Any,
-        sink: Any,
+        source: Source,
+        sink: Sink,
         *,
         alpha: float | None = None,
         tail: str | None = None,
@@ -278,9 +290,16 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         calibration = self.calibration_
-        offset = self.offset_ if alpha is None else -calibration.threshold(alpha)
+        offset = self.offset_
+        if alpha is not None:
+            if calibration is None:
+                raise ValueError(
+                    f"{self._name}: alpha must be None for a fit without held-out losses, got {alpha!r}; fit the "
+                    "detector with threshold='loo'"
+                )
+            offset = -calibration.threshold(alpha)
 
-        def judged(block: Any) -> dict[str, NDArray[Any]]:
+        def judged(block: Rows) -> dict[str, NDArray[np.generic]]:
             score = to_numpy(self.score_samples(block))
             found = {"score": score}
             if calibration is not None:
@@ -296,21 +315,26 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return score_through(source, sink, judged, name=self._name, verbose=verbose)
 
     @property
-    def offset_(self) -> Any:
+    def _fitted(self) -> Detector:
+        fitted: Detector = self.detector_
+        return fitted
+
+    @property
+    def offset_(self) -> float:
         """Threshold of the detector."""
-        return self.detector_.offset_
+        return self._fitted.offset_
 
     @property
-    def calibration_(self) -> Any:
+    def calibration_(self) -> Calibration | None:
         """Held-out losses of the detector."""
-        return self.detector_.calibration_
+        return self._fitted.calibration_
 
     @property
-    def decision_(self) -> Any:
+    def decision_(self) -> Decision:
         """How the detector put its threshold."""
-        return self.detector_.decision_
+        return self._fitted.decision_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True

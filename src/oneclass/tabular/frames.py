@@ -6,17 +6,42 @@ memory, and as long to make as all that is done with them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_array", "columns_of", "joined", "rows_of"]
+from ..core.given import Name, Rows
+
+__all__ = ["Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "rows_of"]
+
+
+class Text(Protocol):
+    """Text of PyArrow."""
+
+    def __len__(self) -> int:
+        """Number of cells."""
+        ...
+
+    def take(self, places: NDArray[np.intp], /) -> Text:
+        """Some cells."""
+        ...
+
+    def to_pylist(self) -> list[str | None]:
+        """The cells, None in gaps."""
+        ...
+
+
+#: A column's cells, columns by their names, and all that these are read from.
+Values: TypeAlias = NDArray[np.generic] | Text
+Table: TypeAlias = dict[Name, Values]
+Frame: TypeAlias = Rows | Table
 
 _TEXT = ("string", "large_string")
 
 
-def columns_of(X: Any, owner: str) -> dict[Any, Any]:
+def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by their names; by their places, where they have none."""
     if type(X) is dict:
         columns = [column if hasattr(column, "dictionary_encode") else np.asarray(column) for column in X.values()]
@@ -44,29 +69,32 @@ def columns_of(X: Any, owner: str) -> dict[Any, Any]:
     return {place: cells[:, place] for place in range(cells.shape[1])}
 
 
-def as_array(column: Any) -> NDArray[Any]:
+def as_array(column: Values) -> NDArray[np.generic]:
     """A column as an array, None in the gaps of text."""
     return column if isinstance(column, np.ndarray) else _objects(column.to_pylist())
 
 
-def joined(parts: list[Any]) -> Any:
+def joined(parts: list[Values]) -> Values:
     """Parts of one column, one after the other."""
     if any(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate([as_array(part) for part in parts])
     import pyarrow
 
     chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
-    return pyarrow.chunked_array([chunk.cast(pyarrow.large_string()) for chunk in chunks])
+    text: Text = pyarrow.chunked_array([chunk.cast(pyarrow.large_string()) for chunk in chunks])
+    return text
 
 
-def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
+def rows_of(X: Any, places: NDArray[np.intp]) -> Rows:
     """Some rows of a table."""
     if hasattr(X, "iloc"):
-        return X.iloc[places]
-    return X.take(places.tolist()) if hasattr(X, "take") and hasattr(X, "schema") else X[places]
+        some: Rows = X.iloc[places]
+    else:
+        some = X.take(places.tolist()) if hasattr(X, "take") and hasattr(X, "schema") else X[places]
+    return some
 
 
-def _named(owner: str, names: list[Any], columns: list[Any]) -> dict[Any, Any]:
+def _named(owner: str, names: list[Name], columns: list[Values]) -> Table:
     table = dict(zip(names, columns, strict=True))
     if len(table) < len(columns):
         twice = next(name for name in names if names.count(name) > 1)
@@ -74,10 +102,11 @@ def _named(owner: str, names: list[Any], columns: list[Any]) -> dict[Any, Any]:
     return table
 
 
-def _from_pandas(column: Any) -> Any:
+def _from_pandas(column: Any) -> Values:
     kind = column.dtype
     if getattr(kind, "storage", None) == "pyarrow":
-        return column.array.__arrow_array__()
+        text: Text = column.array.__arrow_array__()
+        return text
     if getattr(kind, "tz", None) is not None:
         column = column.dt.tz_localize(None)  # what the clock on the wall says
     values = column.to_numpy() if isinstance(kind, np.dtype) or column.dtype.kind in "mM" else None
@@ -91,7 +120,7 @@ def _from_pandas(column: Any) -> Any:
     return cells
 
 
-def _from_polars(column: Any) -> NDArray[Any]:
+def _from_polars(column: Any) -> NDArray[np.generic]:
     kind = column.dtype
     if kind.is_decimal():
         return np.asarray([None if cell is None else float(cell) for cell in column], dtype=float)
@@ -100,9 +129,10 @@ def _from_polars(column: Any) -> NDArray[Any]:
     return _objects(column.to_list())
 
 
-def _from_arrow(column: Any) -> Any:
+def _from_arrow(column: Any) -> Values:
     if str(column.type) in _TEXT:
-        return column
+        text: Text = column
+        return text
     if str(column.type).partition("[")[0] in ("timestamp", "duration", "date32", "date64") or not column.null_count:
         cells = np.asarray(
             column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()
@@ -112,7 +142,7 @@ def _from_arrow(column: Any) -> Any:
     return _objects(column.to_pylist())
 
 
-def _objects(cells: list[Any]) -> NDArray[Any]:
+def _objects(cells: Sequence[object]) -> NDArray[np.object_]:
     made = np.empty(len(cells), dtype=object)
     made[:] = cells
     return made

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ..contract.notices import warn
 from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
-from .frames import columns_of
+from .frames import Frame, Table, Values, columns_of
 
 __all__ = ["KINDS", "Column", "ColumnPlan"]
 
@@ -116,7 +116,7 @@ class ColumnPlan:
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         return "\n".join("  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows)
 
-    def encode(self, X: Any, *, owner: str = "ColumnPlan", training: bool = False) -> Matrix:
+    def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False) -> Matrix:
         """The table as a matrix of numbers, one column for each of `made`."""
         table = columns_of(X, owner)
         if not training:
@@ -131,7 +131,7 @@ class ColumnPlan:
             parts.append(self.new_gap * np.sum(fresh, axis=0, dtype=float)[:, None])
         return np.concatenate(parts, axis=1)
 
-    def _cells(self, column: Column, values: NDArray[Any], owner: str, training: bool) -> Cells:
+    def _cells(self, column: Column, values: Values, owner: str, training: bool) -> Cells:
         cells = read_cells(values, f"{owner}: column {column.name!r}")
         code = column.code
         if isinstance(code, CategoryCode):
@@ -148,7 +148,7 @@ class ColumnPlan:
             )
         return cells
 
-    def _compare(self, table: dict[Any, NDArray[Any]], owner: str) -> None:
+    def _compare(self, table: Table, owner: str) -> None:
         """Say what differs from the table of the fit."""
         names = {column.name for column in self.columns}
         needed = [column.name for column in self.used]
@@ -173,7 +173,7 @@ class ColumnPlan:
                         f"{_listed(others)}"
                     )
 
-    def fold(self, shares: Matrix, X: Any, *, owner: str) -> Matrix:
+    def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:
         """Shares of made columns as shares of the table's; a row has the same sum."""
         used = self.used
         origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
@@ -190,7 +190,7 @@ class ColumnPlan:
         out[:, place] = total
         return out
 
-    def restore(self, Z: Matrix) -> NDArray[Any]:
+    def restore(self, Z: Matrix) -> NDArray[np.object_]:
         """What numbers of the made columns stand for, in the table's columns; None in columns that were left out."""
         out, start = np.full((len(Z), len(self.columns)), None, dtype=object), 0
         for i, column in enumerate(self.columns):
@@ -213,6 +213,6 @@ def _unknown(column: Column, cells: Cells) -> NDArray[np.bool_]:
     return np.isnat(known) if known.dtype.kind == "M" else np.isnan(known)
 
 
-def _listed(names: list[Any]) -> str:
+def _listed(names: Sequence[object]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join("missing" if name is None else repr(name) for name in names[:_NAMED]) + more

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.given import Name
 from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
-from .frames import columns_of
+from .frames import Frame, columns_of
 from .plan import KINDS, Column, ColumnPlan
 
 __all__ = ["NoColumnError", "make_plan"]
@@ -35,7 +36,7 @@ class NoColumnError(ValueError):
     """A table of which no column can be learnt from."""
 
 
-def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: Any = None) -> ColumnPlan:
+def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups: Name | None = None) -> ColumnPlan:
     """The plan of a table of training rows; the column called `groups`, if any, is left out."""
     table = columns_of(X, owner)
     asked = dict(asked or {})
@@ -45,7 +46,8 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
         if kind not in KINDS:
             raise ValueError(f"{owner}: columns[{name!r}] must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
     if not table:
-        raise ValueError(f"{owner}: 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required.")
+        shape = np.shape(X)  # type: ignore[arg-type]
+        raise ValueError(f"{owner}: 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
     n = max(len(column) for column in table.values())
     if n < 2:
         raise ValueError(f"{owner}: X must have at least 2 rows, got {n} (n_samples = {n})")
@@ -71,7 +73,7 @@ def make_plan(X: Any, asked: Mapping[Any, str] | None, *, owner: str, groups: An
     return plan
 
 
-def _column(name: Any, cells: Cells, asked: str | None, telling: _Telling, owner: str) -> Column:
+def _column(name: Name, cells: Cells, asked: str | None, telling: _Telling, owner: str) -> Column:
     gaps = cells.gaps
     known = int((~gaps).sum())
     if asked is None and (column := _useless(name, cells, known)):
@@ -95,7 +97,7 @@ def _column(name: Any, cells: Cells, asked: str | None, telling: _Telling, owner
     return _date(name, cells, kind, why, telling, asked is not None)
 
 
-def _useless(name: Any, cells: Cells, known: int) -> Column | None:
+def _useless(name: Name, cells: Cells, known: int) -> Column | None:
     """A column that no classifier should learn from, and why."""
     if not known:
         return Column(name, "drop", "empty", noticed=True)
@@ -127,7 +129,7 @@ def _distinct(cells: Cells) -> int:
     return len(np.unique(values[~cells.gaps]))
 
 
-def _category(name: Any, cells: Cells, why: str, owner: str, asked: bool) -> Column:
+def _category(name: Name, cells: Cells, why: str, owner: str, asked: bool) -> Column:
     words, n = cells.as_words(), len(cells.gaps)
     if not asked and cells.numbers is not None:
         figures, known = ~np.isnan(cells.numbers), int((~cells.gaps).sum())
@@ -147,7 +149,7 @@ def _category(name: Any, cells: Cells, why: str, owner: str, asked: bool) -> Col
     return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
 
 
-def _date(name: Any, cells: Cells, kind: str, why: str, telling: _Telling, asked: bool) -> Column:
+def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, asked: bool) -> Column:
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
     elapsed = kind == "date"
@@ -172,10 +174,10 @@ def _share(gaps: NDArray[np.bool_]) -> str:
 class _Telling:
     """Whether gaps go with what the numbers of other columns are."""
 
-    def __init__(self, read: Mapping[Any, Cells]) -> None:
+    def __init__(self, read: Mapping[Name, Cells]) -> None:
         self._columns = {name: cells.numbers for name, cells in read.items() if cells.kind in ("number", "flag")}
 
-    def gap(self, name: Any, gaps: NDArray[np.bool_]) -> float | None:
+    def gap(self, name: Name, gaps: NDArray[np.bool_]) -> float | None:
         """How rare gaps are, 0 where there are none; None for those too common to be odd and telling nothing."""
         n, missing = len(gaps), int(gaps.sum())
         if missing == 0:
@@ -185,7 +187,7 @@ class _Telling:
         return None
 
     @cached_property
-    def _ranks(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    def _ranks(self) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
         """Standardised ranks, 0 in gaps, and where these are not; of wide tables in a part of the rows."""
         n, d = len(next(iter(self._columns.values()))), len(self._columns)  # type: ignore[arg-type]
         rows = slice(None, None, -(-n * d // _CELLS))
@@ -197,7 +199,7 @@ class _Telling:
         spread = np.sqrt((ranks * ranks).sum(axis=0) / count)
         return rows, ranks / np.where(spread > 0, spread, 1.0), seen.astype(float)
 
-    def _tell(self, name: Any, gaps: NDArray[np.bool_]) -> bool:
+    def _tell(self, name: Name, gaps: NDArray[np.bool_]) -> bool:
         if not self._columns:
             return False
         rows, ranks, seen = self._ranks

@@ -5,26 +5,31 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.grouping import group_keys
 from ..contract.labels import is_target, read_targets
-from ..engines.chunks import Transformed
-from .frames import as_array, columns_of
+from ..core.given import Labels, Name, Rows
+from ..engines.chunks import Source, Transformed
+from .frames import Table, as_array, columns_of
 from .plan import ColumnPlan
 from .planning import NoColumnError, make_plan
 from .sampling import sample_of
 
+if TYPE_CHECKING:
+    from .detector import TableDetector
+
 __all__ = ["prepared", "prepared_chunks"]
 
 Matrix = NDArray[np.float64]
-Table = dict[Any, Any]
 
 
-def prepared(detector: Any, X: Any, groups: Any, y: Any = None) -> tuple[ColumnPlan, Matrix, Any]:
+def prepared(
+    detector: TableDetector, X: Rows, groups: Any, y: Labels | None = None
+) -> tuple[ColumnPlan, Matrix, Labels | None]:
     """The plan of training rows, the numbers that it makes of them, and the group of each."""
     owner = type(detector).__name__
     table = columns_of(X, owner)
@@ -49,12 +54,12 @@ def prepared(detector: Any, X: Any, groups: Any, y: Any = None) -> tuple[ColumnP
     return plan, rows, groups if column is None else as_array(table[column])
 
 
-def _refuse_unknown(groups: Any, table: Table, owner: str) -> None:
+def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
     if groups is not None and groups not in table:
         raise ValueError(f"{owner}: groups must name a column of the table, but there is no {groups!r}")
 
 
-def _targets(detector: Any, table: Table, y: Any) -> NDArray[np.bool_] | None:
+def _targets(detector: TableDetector, table: Table, y: Labels | None) -> NDArray[np.bool_] | None:
     """Which rows to plan by; None is all of them."""
     target = getattr(detector.detector, "target", None)
     with warnings.catch_warnings():  # the classifier will warn itself
@@ -71,7 +76,7 @@ def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
     return {name: column.take(places) for name, column in table.items()}
 
 
-def prepared_chunks(detector: Any, chunks: Any, groups: Any) -> tuple[ColumnPlan, Transformed]:
+def prepared_chunks(detector: TableDetector, chunks: Source, groups: Name | None) -> tuple[ColumnPlan, Transformed]:
     """The plan of a sample of a source, and the source of numbers; last among these, the group of each row, if any."""
     owner = type(detector).__name__
     sample = sample_of(chunks, owner)
@@ -82,7 +87,7 @@ def prepared_chunks(detector: Any, chunks: Any, groups: Any) -> tuple[ColumnPlan
     return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
 
 
-def _beside_groups(encode: Callable[[Any], Matrix], groups: Any, owner: str, block: Any) -> Matrix:
+def _beside_groups(encode: Callable[[Rows], Matrix], groups: Name, owner: str, block: Rows) -> Matrix:
     """The numbers of a block, and last the group of each row: a number by its label, of as many digits as are exact."""
     labels = as_array(columns_of(block, owner)[groups])
     return np.column_stack([encode(block), group_keys(owner, labels) % 2**52])

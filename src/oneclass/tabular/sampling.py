@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.chunks import blocks_of
-from .frames import columns_of, joined
+from ..engines.chunks import Source, blocks_of
+from .frames import Table, columns_of, joined
 
 __all__ = ["sample_of"]
 
 _SAMPLE = 50_000
 
-Table = dict[Any, Any]
 
-
-def sample_of(source: Any, owner: str) -> Table:
+def sample_of(source: Source, owner: str) -> Table:
     """Columns of rows at random places, in their order; of all rows where they are few."""
     random, keys = np.random.default_rng(0), np.empty(0)
     kept: list[Table] = []

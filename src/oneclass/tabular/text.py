@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .frames import Text
+
 __all__ = ["CODE", "FLAGS", "NOTHING", "TIME", "different", "meant"]
 
 #: What people write where nothing is known, and for true and false, in small letters.
@@ -19,14 +21,14 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
 CODE = re.compile(r"[+-]?0\d")
 
 
-def different(column: Any) -> tuple[Any, NDArray[np.intp]]:
+def different(column: Any) -> tuple[Text, NDArray[np.intp]]:
     """The different cells of text of PyArrow in the order in which they come, and the place of each among them."""
     whole = column.combine_chunks() if hasattr(column, "chunks") else column
     coded = whole.dictionary_encode(null_encoding="encode")
     return coded.dictionary, coded.indices.to_numpy().astype(np.intp)
 
 
-def meant(text: Any) -> NDArray[Any] | None:
+def meant(text: Text) -> NDArray[Any] | None:
     """The numbers, or the times, that all of a column of text of PyArrow says, but for gaps; None if it does not.
 
     The rules are those of cells one by one; what only these know, such as times of a zone, is left to them.
