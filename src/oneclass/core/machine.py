@@ -111,7 +111,7 @@ class Machine:
                 open_rows = open_rows[~settled]
         return accepted
 
-    @property
+    @cached_property
     def answers_early(self) -> bool:
         """Whether some answers cost less than the loss: where that takes a look at all pairs of training rows."""
         return self.plan.recipe.needs_variance and isinstance(self.model, DualModel)
