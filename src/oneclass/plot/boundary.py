@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..contract.detector import Detector
+from ..core.given import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BoundaryDisplay"]
 
@@ -65,7 +70,7 @@ class BoundaryDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, *, columns: tuple[Any, Any] = (0, 1), resolution: int = 100) -> Self:
+    def of(cls, estimator: Detector, X: Rows, *, columns: tuple[Name, Name] = (0, 1), resolution: int = 100) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model, places = fitted(estimator), [_place(X, column) for column in columns]
         points = np.stack([numbers(_column(X, j)) for j in places], axis=1)
@@ -82,7 +87,13 @@ class BoundaryDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, columns: tuple[Any, Any] = (0, 1), resolution: int = 100, ax: Any = None
+        cls,
+        estimator: Detector,
+        X: Rows,
+        *,
+        columns: tuple[Name, Name] = (0, 1),
+        resolution: int = 100,
+        ax: Axes | None = None,
     ) -> Self:
         """Judge a grid and draw.
 
@@ -106,7 +117,7 @@ class BoundaryDisplay:
         """
         return cls.of(estimator, X, columns=columns, resolution=resolution).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw p-values as shades, the threshold as a line and the rows; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 5))
         if self.p_values is not None:
@@ -125,15 +136,15 @@ class BoundaryDisplay:
         return self
 
 
-def _place(X: Any, column: Any) -> int:
+def _place(X: Any, column: Name) -> int:
     return list(X.columns).index(column) if isinstance(column, str) else int(column)
 
 
-def _column(X: Any, j: int) -> Any:
+def _column(X: Rows, j: int) -> ArrayLike:
     return X.iloc[:, j] if hasattr(X, "iloc") else np.asarray(X)[:, j]
 
 
-def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Any:
+def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Rows:
     """Rows that vary in two columns; the others are at their middles."""
     if not hasattr(X, "iloc"):
         rows = np.tile(np.median(numbers(X), axis=0), (len(first), 1))
@@ -143,4 +154,5 @@ def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Any
         X.iloc[:, j].median() if X.dtypes.iloc[j].kind in "iuf" else X.iloc[:, j].mode()[0] for j in range(X.shape[1])
     ]
     columns = dict(zip(X.columns, middle, strict=True)) | dict(zip(X.columns[places], (first, second), strict=True))
-    return X.iloc[:0].reindex(range(len(first))).assign(**columns)
+    table: Rows = X.iloc[:0].reindex(range(len(first))).assign(**columns)
+    return table

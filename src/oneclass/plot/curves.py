@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
+from ..contract.detector import Decides
 from ..contract.labels import is_target
+from ..core.given import Labels, Rows
 from .drawing import Float, numbers, pyplot
 
 __all__ = ["precision_recall_display", "roc_display"]
 
 
-def roc_display(estimator: Any, X: Any, y: Any, *, target: Any = None, **options: Any) -> RocCurveDisplay:
+def roc_display(estimator: Decides, X: Rows, y: Labels, *, target: object = None, **options: Any) -> RocCurveDisplay:
     """scikit-learn's ROC curve of a fitted detector, outliers as the class to find: false positives are false alarms.
 
     Parameters
@@ -44,7 +46,7 @@ def roc_display(estimator: Any, X: Any, y: Any, *, target: Any = None, **options
 
 
 def precision_recall_display(
-    estimator: Any, X: Any, y: Any, *, target: Any = None, **options: Any
+    estimator: Decides, X: Rows, y: Labels, *, target: object = None, **options: Any
 ) -> PrecisionRecallDisplay:
     """scikit-learn's precision-recall curve of a fitted detector, outliers as the class to find.
 
@@ -74,7 +76,7 @@ def precision_recall_display(
     return PrecisionRecallDisplay.from_predictions(*_outliers_first(estimator, X, y, target), **options)
 
 
-def _outliers_first(estimator: Any, X: Any, y: Any, target: Any) -> tuple[NDArray[Any], Float]:
+def _outliers_first(estimator: Decides, X: Rows, y: Labels, target: object) -> tuple[NDArray[np.str_], Float]:
     """Labels, and values that are larger for stranger rows."""
     labels = np.where(is_target(y, target), "target", "outlier")
     return labels, -numbers(estimator.decision_function(X))

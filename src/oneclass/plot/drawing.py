@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.detector import Detector
 from ..contract.pipeline import with_verbs
 
-__all__ = ["INSIDE", "LINE", "OUTSIDE", "PALE", "SURE", "Float", "axes", "fitted", "numbers", "percent", "pyplot"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "INSIDE",
+    "LINE",
+    "OUTSIDE",
+    "PALE",
+    "SURE",
+    "Float",
+    "Panels",
+    "axes",
+    "fitted",
+    "numbers",
+    "percent",
+    "pyplot",
+]
 
 Float = NDArray[np.float64]
+#: Axes of matplotlib, one or several.
+Panels: TypeAlias = "Axes | Sequence[Axes] | NDArray[np.object_]"
 
 #: Blue and vermilion of Okabe and Ito, and greys.
 INSIDE, OUTSIDE, LINE, PALE = "#0072b2", "#d55e00", "#333333", "#d9d9d9"
@@ -21,7 +44,7 @@ INSIDE, OUTSIDE, LINE, PALE = "#0072b2", "#d55e00", "#333333", "#d9d9d9"
 SURE = 0.95
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """The module of matplotlib, with a word on how to get it."""
     try:
         import matplotlib.pyplot as plt
@@ -30,21 +53,22 @@ def pyplot() -> Any:
     return plt
 
 
-def axes(ax: Any, rows: int = 1, columns: int = 1, *, size: tuple[float, float]) -> tuple[Any, Any]:
+def axes(ax: Panels | None, rows: int = 1, columns: int = 1, *, size: tuple[float, float]) -> tuple[Figure, Any]:
     """The figure and the user's axes, or new ones; several as an array."""
-    if ax is None:
-        _, ax = pyplot().subplots(rows, columns, figsize=size, layout="constrained")
-    ax = ax if rows * columns == 1 else np.asarray(ax)
-    return (ax if rows * columns == 1 else ax.flat[0]).figure, ax
+    panels: Any = ax
+    if panels is None:
+        _, panels = pyplot().subplots(rows, columns, figsize=size, layout="constrained")
+    panels = panels if rows * columns == 1 else np.asarray(panels)
+    return (panels if rows * columns == 1 else panels.flat[0]).figure, panels
 
 
-def fitted(estimator: Any) -> Any:
+def fitted(estimator: Detector) -> Detector:
     """The estimator with all verbs of its classifier."""
     check_is_fitted(estimator)
     return with_verbs(estimator)
 
 
-def numbers(values: Any) -> Float:
+def numbers(values: object) -> Float:
     """Answers as plain numbers, those of other array libraries and lazy ones too."""
     return np.asarray(values, dtype=float)
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from .drawing import INSIDE, LINE, OUTSIDE, PALE, SURE, Float, axes, fitted, numbers, percent
+from ..contract.detector import Detector
+from ..core.given import Rows
+from .drawing import INSIDE, LINE, OUTSIDE, PALE, SURE, Float, Panels, axes, fitted, numbers, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..stream.verdict import Verdict
 
 __all__ = ["DriftDisplay"]
 
@@ -69,7 +77,7 @@ class DriftDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, *, time: Any = None, window: int | None = None) -> Self:
+    def of(cls, estimator: Detector, X: Rows, *, time: ArrayLike | None = None, window: int | None = None) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         scores, alarms = numbers(model.score_samples(X)), numbers(model.predict(X)) < 0
@@ -83,7 +91,13 @@ class DriftDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, time: Any = None, window: int | None = None, ax: Any = None
+        cls,
+        estimator: Detector,
+        X: Rows,
+        *,
+        time: ArrayLike | None = None,
+        window: int | None = None,
+        ax: Panels | None = None,
     ) -> Self:
         """Judge rows that came one after the other, by a classifier that learns no more, and draw.
 
@@ -108,7 +122,13 @@ class DriftDisplay:
 
     @classmethod
     def from_verdicts(
-        cls, verdicts: Iterable[Any], *, asked: float, window: int | None = None, ax: Any = None, draw: bool = True
+        cls,
+        verdicts: Iterable[Verdict],
+        *,
+        asked: float,
+        window: int | None = None,
+        ax: Panels | None = None,
+        draw: bool = True,
     ) -> Self:
         """Draw what a `Stream` said of rows before it learned them, and its events.
 
@@ -148,7 +168,7 @@ class DriftDisplay:
         return np.array([np.mean(self.alarms[block]) for block in self._blocks])
 
     @property
-    def times(self) -> np.ndarray[Any, Any]:
+    def times(self) -> NDArray[np.generic]:
         """The time of the last row of each window."""
         return self.time[[min(block.stop, len(self.time)) - 1 for block in self._blocks]]
 
@@ -157,7 +177,7 @@ class DriftDisplay:
         """Minus the score of the 5 %, 50 % and 95 % most normal row of each window: an array with three rows."""
         return np.stack([np.quantile(-self.scores[block], [0.05, 0.5, 0.95]) for block in self._blocks], axis=1)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Panels | None = None) -> Self:
         """Draw losses on the first axes and alarm rates on the second; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, 2, 1, size=(10, 5.5))
         when, (low, middle, high) = self.times, self.losses
@@ -180,7 +200,7 @@ class DriftDisplay:
             panel.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
         return self
 
-    def _mark_events(self, panel: Any, *, named: bool) -> None:
+    def _mark_events(self, panel: Axes, *, named: bool) -> None:
         for kind in dict.fromkeys(kind for _, kind in self.events):
             times = [time for time, of in self.events if of == kind]
             label = f"event: {kind}" if named else None

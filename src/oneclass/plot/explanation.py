@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..contract.explanation import Explanation
-from .drawing import INSIDE, LINE, axes, fitted
+from ..contract.detector import Detector
+from ..contract.explanation import Explanation, Reason
+from ..core.given import Rows
+from .drawing import INSIDE, LINE, Panels, axes, fitted
 
 __all__ = ["ExplanationDisplay"]
 
@@ -54,13 +56,13 @@ class ExplanationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: Detector,
+        X: Rows,
         *,
         row: int = 0,
         k: int = 8,
         image_shape: tuple[int, int] | None = None,
-        ax: Any = None,
+        ax: Panels | None = None,
     ) -> Self:
         """Explain a row and draw.
 
@@ -83,20 +85,21 @@ class ExplanationDisplay:
         -------
         ExplanationDisplay
         """
-        one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1 or None]
+        rows: Any = X
+        one = rows.iloc[[row]] if hasattr(rows, "iloc") else rows[row : row + 1 or None]
         found = fitted(estimator).explain(one)
         return cls(found, 0, k, image_shape).plot(ax)
 
     @property
-    def reasons(self) -> Any:
+    def reasons(self) -> tuple[Reason, ...]:
         """The columns that are drawn as bars, the worst first."""
         return self.explanation.row(self.row)[: self.k]
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Panels | None = None) -> Self:
         """Draw; returns the display itself."""
         return self._plot_bars(ax) if self.image_shape is None else self._plot_images(ax, self.image_shape)
 
-    def _plot_bars(self, ax: Any) -> Self:
+    def _plot_bars(self, ax: Panels | None) -> Self:
         reasons = self.reasons
         self.figure_, self.ax_ = axes(ax, size=(7, 1.2 + 0.45 * len(reasons)))
         shares = [reason.share for reason in reasons]
@@ -124,7 +127,7 @@ class ExplanationDisplay:
         self.ax_.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         return self
 
-    def _plot_images(self, ax: Any, shape: tuple[int, int]) -> Self:
+    def _plot_images(self, ax: Panels | None, shape: tuple[int, int]) -> Self:
         self.figure_, self.ax_ = axes(ax, 1, 3, size=(8, 3))
         found = self.explanation
         value, expected = (x[self.row].astype(float).reshape(shape) for x in (found.values, found.expected))

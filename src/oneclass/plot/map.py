@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,13 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ..contract.detector import Detector
 from ..core.arrays import to_numpy
+from ..core.given import Rows
 from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["MapDisplay"]
 
@@ -63,7 +68,7 @@ class MapDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, *, kernel: str = "linear", **options: Any) -> Self:
+    def of(cls, estimator: Detector, X: Rows, *, kernel: str = "linear", **options: Any) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         flagged = numbers(model.predict(X)) < 0
@@ -80,7 +85,9 @@ class MapDisplay:
         return cls(places, flagged, (first, second))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, kernel: str = "linear", ax: Any = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Detector, X: Rows, *, kernel: str = "linear", ax: Axes | None = None, **options: Any
+    ) -> Self:
         """Judge rows, find their places and draw.
 
         Parameters
@@ -102,7 +109,7 @@ class MapDisplay:
         """
         return cls.of(estimator, X, kernel=kernel, **options).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw normal rows as points and flagged ones as crosses; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, size=(6, 5))
         for which, what, style in (
@@ -117,7 +124,7 @@ class MapDisplay:
         return self
 
 
-def _as_seen(model: Any, X: Any) -> Float:
+def _as_seen(model: Any, X: Rows) -> Float:
     """Rows as the classifier at the end sees them, scaled."""
     if hasattr(model, "best_estimator_"):
         return _as_seen(model.best_estimator_, X)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.stats import binom, kstwobign
 
+from ..contract.detector import Detector
+from ..core.given import Rows
 from .drawing import INSIDE, LINE, SURE, Float, axes, fitted, numbers, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PValueDisplay", "Sameness"]
 
@@ -61,13 +66,14 @@ class PValueDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any) -> Self:
+    def of(cls, estimator: Detector, X: Rows) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
-        return cls(numbers(model.p_value(X)), float(model.calibration_.total))
+        p_values = numbers(model.p_value(X))  # refused without held-out losses
+        return cls(p_values, float(model.calibration_.total))  # type: ignore[union-attr]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Detector, X: Rows, *, ax: Axes | None = None) -> Self:
         """Judge rows and draw.
 
         Parameters
@@ -105,7 +111,7 @@ class PValueDisplay:
             f"p-values up to {_SMALL:g}: {100 * small:.1f} % of {len(self.p_values)} rows"
         )
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histogram with the line that rows like the training rows stay near; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.4))
         m, doubt = len(self.p_values), (1 - SURE) / 2

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contract.detector import Detector
 from ..contract.labels import is_target
 from ..core.calibration import Calibration, rows_needed
+from ..core.given import Labels, Rows
 from ..core.threshold import Decision
 from .drawing import INSIDE, LINE, OUTSIDE, SURE, Float, axes, fitted, numbers, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["RateDisplay"]
 
@@ -62,14 +67,17 @@ class RateDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None) -> Self:
+    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
-        return cls(numbers(model.p_value(X)), model.decision_, model.calibration_, targets)
+        p_values = numbers(model.p_value(X))  # refused without held-out losses
+        return cls(p_values, model.decision_, model.calibration_, targets)  # type: ignore[arg-type]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
+    ) -> Self:
         """Judge rows and draw.
 
         Parameters
@@ -120,7 +128,7 @@ class RateDisplay:
     def _counted(self) -> Float:
         return self.p_values if self.targets is None else self.p_values[self.targets]
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the rates, and below them what to expect in words; returns the display itself."""
         self.figure_, ax = axes(ax, size=(6.4, 5.5))
         self.ax_ = ax

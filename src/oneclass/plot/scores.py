@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contract.detector import Detector
 from ..contract.labels import is_target
+from ..core.given import Labels, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ScoreDisplay"]
 
@@ -55,7 +60,7 @@ class ScoreDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None) -> Self:
+    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
@@ -63,7 +68,9 @@ class ScoreDisplay:
         return cls(numbers(model.score_samples(X)), float(model.offset_), targets, held_out)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
+    ) -> Self:
         """Score rows and draw.
 
         Parameters
@@ -90,7 +97,7 @@ class ScoreDisplay:
         """Share of the rows beyond the threshold."""
         return float(np.mean(self.scores < self.offset))
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw shares of the rows by minus their score; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.2))
         losses, limit, held_out = self.visible()

@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contract.detector import Detector
 from ..core.calibration import Calibration
+from ..core.given import Labels, Rows
 from ..core.threshold import Decision
-from .drawing import Float, axes, numbers
+from .drawing import Float, Panels, axes, numbers
 from .rates import RateDisplay
 from .scores import ScoreDisplay
 
@@ -63,14 +65,16 @@ class ThresholdDisplay:
     ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None) -> Self:
+    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
         scores = ScoreDisplay.of(estimator, X, y, target=target)
         rates = RateDisplay.of(estimator, X, y, target=target)
         return cls(scores.scores, scores.targets, rates.p_values, scores.offset, rates.decision, rates.calibration)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, target: Any = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Panels | None = None
+    ) -> Self:
         """Judge rows and draw.
 
         Parameters
@@ -111,7 +115,7 @@ class ThresholdDisplay:
         """Share of the targets (without labels, of all rows) that a budget of `alpha` rejects: p-values up to it."""
         return self.rate_display.delivered(alpha)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Panels | None = None) -> Self:
         """Draw scores on the first axes and rates on the second; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, 1, 2, size=(11, 5.5))
         self.score_display.plot(self.ax_[0])

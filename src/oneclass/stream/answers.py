@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,12 +15,14 @@ from ..contract.base import OneClassClassifier
 from ..contract.checks import check_magnitudes
 from ..contract.reading import Header
 from ..core.arrays import Array, to_numpy
+from ..core.given import Rows
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Rule, conformal
 from ..machines.exact import losses_of
 from ..machines.explaining import expected_of, parts_of
-from .choices import default_machine
+from ..machines.kernel_machine import KernelMachine
+from .choices import ChangeDetector, default_machine
 from .events import Event
 from .memory import Vector
 from .state import Settings, State
@@ -40,14 +42,14 @@ class Answers(OneClassClassifier):
     threshold = "stream"
     confidence = None
 
-    machine: Any
+    machine: KernelMachine | None
     on_event: Callable[[Event], object] | None
     state_: State | Opening
     settings_: Settings
-    detector_: Any
+    detector_: ChangeDetector | None
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> str | bool:
         """How the machine scales columns."""
         return (default_machine() if self.machine is None else self.machine).scale
 
@@ -88,7 +90,7 @@ class Answers(OneClassClassifier):
             check_magnitudes(self, ColumnMoments.of(X, np.ones(len(X))), header.names, scaling=scaling)
         return X
 
-    def _keep_state(self, header: Header, settings: Settings, state: State, detector: Any) -> Self:
+    def _keep_state(self, header: Header, settings: Settings, state: State, detector: ChangeDetector | None) -> Self:
         return self._keep(
             header,
             state.threshold,
@@ -130,7 +132,7 @@ class Answers(OneClassClassifier):
     def _losses(self, X: Array) -> Array:
         return losses_of(self.machine_, X)
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Rows) -> Array:
         return np.asarray(to_numpy(super()._read(X)), dtype=float)
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..contract.checks import check_integer, check_number
 from ..core.approximation import Nystrom
+from ..core.given import Labels
 from ..machines import AAKELM
 from ..machines.auto import chunk_approximation
 from ..machines.choices import recipe_of, seed_of
@@ -19,7 +21,23 @@ from .memory import Vector
 from .patience import PROMPT, Patience
 from .state import Settings
 
-__all__ = ["default_machine", "detector_of", "read_labels", "read_times", "settings_of"]
+if TYPE_CHECKING:
+    from .stream import Stream
+
+__all__ = ["ChangeDetector", "default_machine", "detector_of", "read_labels", "read_times", "settings_of"]
+
+
+class ChangeDetector(Protocol):
+    """A detector of changes by river's rules."""
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether the last value was one."""
+        ...
+
+    def update(self, x: float, /) -> object:
+        """Take a value."""
+        ...
 
 
 def default_machine() -> AAKELM:
@@ -27,7 +45,7 @@ def default_machine() -> AAKELM:
     return AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="tamed", approximation=Nystrom(256))
 
 
-def settings_of(stream: Any) -> Settings:
+def settings_of(stream: Stream) -> Settings:
     """The choices of a stream."""
     name = type(stream).__name__
     machine = default_machine() if stream.machine is None else stream.machine
@@ -55,13 +73,13 @@ def settings_of(stream: Any) -> Settings:
     )
 
 
-def _clock(stream: Any) -> bool:
+def _clock(stream: Stream) -> bool:
     if not isinstance(stream.clock, bool | np.bool_):
         raise ValueError(f"{type(stream).__name__}: clock must be True or False, got {stream.clock!r}")
     return bool(stream.clock)
 
 
-def _patience(stream: Any) -> Patience | None:
+def _patience(stream: Stream) -> Patience | None:
     patience = stream.patience
     if isinstance(patience, str) and patience == "prompt":
         return PROMPT
@@ -73,15 +91,15 @@ def _patience(stream: Any) -> Patience | None:
     raise ValueError(f"{name}: patience must be 'prompt', a number in (0, inf], a Patience or None, got {patience!r}")
 
 
-def _test(stream: Any) -> Martingale | None:
+def _test(stream: Stream) -> Martingale | None:
     if isinstance(stream.change, str) and stream.change == "martingale":
         return Martingale()
     return stream.change if isinstance(stream.change, Martingale) else None
 
 
-def detector_of(stream: Any) -> Any:
+def detector_of(stream: Stream) -> ChangeDetector | None:
     """The detector of another library that is to look for changes, if any."""
-    change = stream.change
+    change: Any = stream.change
     if change is None or _test(stream) is not None:
         return None
     if not hasattr(change, "update") or not hasattr(change, "drift_detected"):
@@ -89,10 +107,11 @@ def detector_of(stream: Any) -> Any:
             f"{type(stream).__name__}: change must be 'martingale', a Martingale, a detector with update and "
             f"drift_detected, or None; got {change!r}"
         )
-    return change
+    detector: ChangeDetector = change
+    return detector
 
 
-def read_times(stream: Any, time: Any, n: int, last: float) -> Vector | None:
+def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> Vector | None:
     """The times of `n` rows, of which none is before the last; None for a stream without a clock."""
     name = type(stream).__name__
     if not stream.clock:
@@ -112,7 +131,7 @@ def read_times(stream: Any, time: Any, n: int, last: float) -> Vector | None:
     return when
 
 
-def read_labels(stream: Any, y: Any, n: int) -> Vector:
+def read_labels(stream: Stream, y: Labels | None, n: int) -> Vector:
     """Trust in `n` rows: 1 or 0 where the label is +1 or -1, not a number elsewhere."""
     told = np.full(n, np.nan)
     if y is None:

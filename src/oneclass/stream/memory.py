@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Memory", "Vector"]
 
@@ -42,11 +43,11 @@ class Memory:
         parts = ((getattr(self, field.name), getattr(later, field.name)) for field in fields(self))
         return Memory(*(np.concatenate(pair) for pair in parts))
 
-    def __getitem__(self, which: Any) -> Memory:
+    def __getitem__(self, which: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Memory:
         """The rows that a mask, a slice or places name."""
         return Memory(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def where(self, mask: Vector, **values: Any) -> Memory:
+    def where(self, mask: Vector, **values: ArrayLike) -> Memory:
         """The same rows, with other values for those of the mask."""
         changed = {}
         for name, value in values.items():

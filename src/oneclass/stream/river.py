@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from river.base import AnomalyDetector
 
 from .stream import Stream
@@ -67,7 +68,7 @@ class RiverStream(AnomalyDetector):
         # Halves, for the sum of two large numbers may be none.
         return (loss / 2) / (loss / 2 + threshold / 2) if loss > 0 else 0.0
 
-    def _row(self, x: dict[Any, float]) -> np.ndarray[Any, Any]:
+    def _row(self, x: dict[Any, float]) -> NDArray[np.float64]:
         missing = [column for column in self._columns if column not in x]
         if missing or len(x) != len(self._columns):
             raise ValueError(f"RiverStream: x must have the columns {list(self._columns)}, got {list(x)}")

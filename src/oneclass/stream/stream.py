@@ -7,15 +7,20 @@ from collections.abc import Callable
 from typing import Any, Self, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..contract.labels import read_targets
 from ..contract.reading import Header, read_rows, read_training_rows, read_weights
 from ..contract.screening import Stayed
+from ..core.given import Labels, Name, Rows, Weights
+from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import detector_of, read_labels, read_times, settings_of
+from .choices import ChangeDetector, detector_of, read_labels, read_times, settings_of
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
+from .martingale import Martingale
+from .patience import Patience
 from .renewal import renew
 from .state import State
 from .verdict import Verdict
@@ -97,13 +102,13 @@ class Stream(Answers):
 
     def __init__(
         self,
-        machine: Any = None,
+        machine: KernelMachine | None = None,
         *,
         half_life: float | None = None,
         window: float | None = 1000,
         delta: float = 0.05,
-        patience: Any = "prompt",
-        change: Any = "martingale",
+        patience: str | float | Patience | None = "prompt",
+        change: str | Martingale | ChangeDetector | None = "martingale",
         every: int = 50,
         clock: bool = False,
         on_event: Callable[[Event], object] | None = None,
@@ -120,7 +125,9 @@ class Stream(Answers):
 
     # Learning.
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, time: Any = None) -> Self:
+    def fit(
+        self, X: Rows, y: Labels | None = None, sample_weight: Weights | None = None, *, time: ArrayLike | None = None
+    ) -> Self:
         """Begin anew with rows that are believed to be normal.
 
         Parameters
@@ -150,12 +157,12 @@ class Stream(Answers):
         when = read_times(self, time, len(rows), -np.inf)
         return self._keep_state(header, settings, begin(settings, rows, when, w), copy.deepcopy(detector_of(self)))
 
-    def _fit(self, X: Any, *, groups: Any, stayed: Stayed) -> Self:
+    def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
         if groups is not None:
             raise ValueError(f"{self._name}: groups must be None: a stream holds out the rows that have not come yet")
-        return self.fit(X, sample_weight=stayed.rows)
+        return self.fit(given, sample_weight=stayed.rows)
 
-    def partial_fit(self, X: Any, y: Any = None, *, time: Any = None) -> Self:
+    def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
 
         A batch that is refused, for example for a NaN, is refused whole, and the stream is as it was.
@@ -177,7 +184,7 @@ class Stream(Answers):
         self.watch(X, y, time=time)
         return self
 
-    def learn(self, X: Any, normal: Any = True, *, time: Any = None) -> Self:
+    def learn(self, X: Rows, normal: ArrayLike = True, *, time: ArrayLike | None = None) -> Self:
         """The same for rows of which it is known whether they are normal.
 
         Parameters
@@ -195,10 +202,11 @@ class Stream(Answers):
             The stream.
         """
         normal = np.asarray(normal, dtype=bool)
-        n = len(X) if hasattr(X, "__len__") else np.shape(X)[0]
+        rows: Any = X
+        n = len(rows) if hasattr(rows, "__len__") else np.shape(rows)[0]
         return self.partial_fit(X, np.where(np.broadcast_to(normal, (n,)), 1, -1), time=time)
 
-    def watch(self, X: Any, y: Any = None, *, time: Any = None) -> Verdict:
+    def watch(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Verdict:
         """Judge rows, learn those that are believed, and return what was said of them.
 
         Parameters
@@ -237,7 +245,7 @@ class Stream(Answers):
             self.__dict__.update(header.attributes(), state_=begun, settings_=settings, detector_=detector)
         return verdict
 
-    def tell(self, rows: Any, normal: Any = True) -> Self:
+    def tell(self, rows: ArrayLike, normal: ArrayLike = True) -> Self:
         """Say of rows that came before whether they were normal; it is learned at once.
 
         Parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
 
+from .choices import ChangeDetector
 from .feedback import doubt
 from .learning import begin, judged, learn
 from .memory import Memory, Vector
@@ -20,8 +20,8 @@ _LONGEST = 1024
 
 
 def watched(
-    settings: Settings, known: State, detector: Any, X: Vector, time: Vector | None, told: Vector
-) -> tuple[State, Any, Verdict]:
+    settings: Settings, known: State, detector: ChangeDetector | None, X: Vector, time: Vector | None, told: Vector
+) -> tuple[State, ChangeDetector | None, Verdict]:
     """Judge rows, learn those that are believed, and say what was said of them."""
     state, losses, labels = known, [], []
     for a in range(0, len(X), _LONGEST):
@@ -64,7 +64,7 @@ def last_time(known: State | Opening | None) -> float:
     return -np.inf if known is None else float(known.time[-1])
 
 
-def _detected(detector: Any, state: State, rows: Memory) -> tuple[Any, State]:
+def _detected(detector: ChangeDetector, state: State, rows: Memory) -> tuple[ChangeDetector, State]:
     """A detector of river after the p-values of rows, and the stream with an event if it found a change."""
     found = False
     for p in state.calibration.p_value(rows.loss).tolist():
