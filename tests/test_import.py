@@ -9,7 +9,7 @@ import pytest
 
 import oneclass
 
-HEAVY = {"onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars", "click", "river"}
+HEAVY = {"onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars", "click", "river", "numba"}
 
 
 def loaded_by(code):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oneclass.core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, UserKernel
+from oneclass.core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, UserKernel, values_in_blocks
 from oracle.comparison import assert_agree
 from oracle.equations import kernel_matrix
 
@@ -32,11 +32,10 @@ def test_kernel_diagonal_is_the_diagonal_of_the_matrix(xp, kernel):
     assert_agree(kernel.diagonal(xp.asarray(rows)), np.diag(kernel(rows, rows)), 1e-13)
 
 
-def test_values_written_into_a_matrix_are_those_of_the_kernel():
-    out = np.full((9, 5), np.nan)
-    KERNELS["laplacian"].into(X, Y, out[:7])
-    assert_agree(out[:7], kernel_matrix("laplacian", X, Y, 1.7), 1e-13)
-    assert np.all(np.isnan(out[7:]))
+@pytest.mark.usefixtures("tiny_blocks")
+@pytest.mark.parametrize("name", KERNELS)
+def test_values_in_blocks_are_those_of_the_kernel(xp, name):
+    assert_agree(values_in_blocks(KERNELS[name], xp.asarray(X), xp.asarray(Y)), kernel_matrix(name, X, Y, 1.7), 1e-13)
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian"])

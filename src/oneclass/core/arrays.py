@@ -14,6 +14,7 @@ from array_api_compat import device
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from . import compiled
 from .given import Device
 
 __all__ = [
@@ -27,11 +28,13 @@ __all__ = [
     "clipped",
     "copy",
     "device",
+    "exp_city_block",
     "exp_inplace",
     "from_bits",
     "from_numpy",
     "gram",
     "is_foreign",
+    "is_host_double",
     "library_of",
     "namespace",
     "on_host",
@@ -131,11 +134,34 @@ def triangle(n: int, like: Array) -> Iterator[tuple[int, int]]:
     return blocks(n, n, like, at_most=-(-n // 4) if parted else None)
 
 
-def city_block(X: Array, Y: Array, out: Array | None = None) -> Array:
-    """City-block distances of all pairs of rows, by the library's own code where it has some; host ones into `out`."""
+def is_host_double(X: Array, Y: Array) -> bool:
+    """Whether both are NumPy's arrays in double precision."""
+    return isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and X.dtype == Y.dtype == np.float64
+
+
+def exp_city_block(X: Array, Y: Array, scale: float) -> Array:
+    """``exp(scale ‖x - y‖₁)`` of all pairs of rows; of host rows in double precision in blocks that stay in a cache."""
+    n, m = X.shape[0], Y.shape[0]
+    double = is_host_double(X, Y)
+    if double and (K := compiled.exp_city_block(X, Y, scale)) is not None:
+        return K
+    if not double or 8 * n * m <= HOST_BLOCK:
+        K = city_block(X, Y)
+        K *= scale
+        return exp_inplace(K)
+    K = np.empty((n, m))
+    for a, b in blocks(n, m, X):
+        part = cdist(X[a:b], Y, "cityblock", out=K[a:b])
+        part *= scale
+        np.exp(part, out=part)
+    return K
+
+
+def city_block(X: Array, Y: Array) -> Array:
+    """City-block distances of all pairs of rows, by the library's own code where it has some."""
     xp = namespace(X, Y)
     if isinstance(X, np.ndarray):
-        return xp.astype(cdist(X, Y, "cityblock", out=out), X.dtype, copy=False)
+        return xp.astype(cdist(X, Y, "cityblock"), X.dtype, copy=False)
     if array_api_compat.is_torch_array(X):
         return xp.cdist(X, Y, p=1.0) if on_host(X) else _cuda_city_block(X, Y)
     D = X @ Y.T  # only for its shape, dtype and device; in blocks of rows, since differences need a third axis

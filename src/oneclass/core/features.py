@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, blocks, device, namespace
+from .arrays import Array, device, namespace
 from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
-from .kernels import RBF, Kernel, Laplacian
+from .kernels import RBF, Kernel, values_in_blocks
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
@@ -103,14 +103,7 @@ class NystromMap:
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""
-        m = self.landmarks.shape[0]
-        F = namespace(Z).empty((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
-        direct = isinstance(self.kernel, Laplacian) and isinstance(Z, np.ndarray) and Z.dtype == np.float64
-        for a, b in blocks(Z.shape[0], m, Z):
-            if direct:
-                self.kernel.into(Z[a:b, :], self.landmarks, F[a:b, :])  # type: ignore[attr-defined]
-            else:
-                F[a:b, :] = self.kernel(Z[a:b, :], self.landmarks)
+        F = values_in_blocks(self.kernel, Z, self.landmarks)
         if self.whitening is None:
             return F
         return times_upper(F, self.whitening) if self.triangular else F @ self.whitening

@@ -8,9 +8,31 @@ from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from .arrays import Array, city_block, clip_above_inplace, exp_inplace, namespace, ones
+from .arrays import (
+    Array,
+    blocks,
+    city_block,
+    clip_above_inplace,
+    device,
+    exp_city_block,
+    exp_inplace,
+    is_host_double,
+    namespace,
+    ones,
+)
 
-__all__ = ["RBF", "Kernel", "Laplacian", "Linear", "Polynomial", "Precomputed", "Radial", "UserKernel", "is_radial"]
+__all__ = [
+    "RBF",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Radial",
+    "UserKernel",
+    "is_radial",
+    "values_in_blocks",
+]
 
 
 #: Error of an exponent, and so relative error of a kernel value, above which single precision is not enough.
@@ -123,15 +145,7 @@ class Laplacian:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
-        return self._of(self.distances(X, Y))
-
-    def into(self, X: Array, Y: Array, out: Array) -> None:
-        """The same of host rows in double precision, written into `out`."""
-        self._of(city_block(X, Y, out))
-
-    def _of(self, D: Array) -> Array:
-        D *= -1 / float(self.sigma)
-        return exp_inplace(D)
+        return exp_city_block(X, Y, -1 / float(self.sigma))
 
     def diagonal(self, X: Array) -> Array:
         """``k(x, x)``, one."""
@@ -229,3 +243,14 @@ class UserKernel:
         n = X.shape[0]
         parts = [X[a : min(a + 64, n), :] for a in range(0, n, 64)]
         return xp.concat([xp.linalg.diagonal(self(part, part)) for part in parts])
+
+
+def values_in_blocks(kernel: Kernel, X: Array, Y: Array) -> Array:
+    """Matrix of kernel values by blocks of rows: what a value is made of stays in a cache, and leaves a device room."""
+    if isinstance(kernel, Laplacian) and is_host_double(X, Y):
+        return kernel(X, Y)  # knows how to part them by itself
+    n, m = X.shape[0], Y.shape[0]
+    K = namespace(X).empty((n, m), dtype=X.dtype, device=device(X))
+    for a, b in blocks(n, m, X):
+        K[a:b, :] = kernel(X[a:b, :], Y)
+    return K

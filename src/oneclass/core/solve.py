@@ -20,6 +20,7 @@ from .cholesky import (
     solve_lower,
     trace_of_solved,
 )
+from .compiled import expecting
 from .embedding import Embedding, Scatter, Structured, WithinVariance
 from .features import FeatureMap, NystromMap
 from .groups import Groups
@@ -254,8 +255,9 @@ def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Arr
     """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
     G = namespace(Z).zeros((n, n), dtype=Z.dtype, device=device(Z))
+    values = expecting(n * n // 2, kernel)
     for a, b in triangle(n, Z):
-        G[a:b, :b] = kernel(Z[a:b, :], Z[:b, :])
+        G[a:b, :b] = values(Z[a:b, :], Z[:b, :])
         shrink.add_block(G[a:b, :b], a, b, ridge)
     return G
 

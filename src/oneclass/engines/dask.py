@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.arrays import Array
+from ..core.compiled import expecting
 from ..core.quantiles import EXACT
 
 __all__ = ["DaskRows", "is_dask", "map_rows"]
@@ -49,7 +50,7 @@ class DaskRows:
         """Sum of what `step` makes of every partition, reduced in a tree on the workers."""
         delayed = _dask().delayed
         # One task for what all partitions share: it travels to each worker once.
-        work = delayed(_Step(step, self._read), traverse=False)
+        work = delayed(_Step(expecting(0, step), self._read), traverse=False)  # a worker knows no more than it is told
         parts = [delayed(_apply)(work, part) for part in self._partitions]
         while len(parts) > 1:
             parts = [delayed(_sum)(parts[a : a + _FAN_IN]) for a in range(0, len(parts), _FAN_IN)]

@@ -16,6 +16,7 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.calibration import Calibration, HeldOut
+from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments
@@ -85,6 +86,18 @@ def fit_through(
         fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=check)
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)
+    fit_planned = expecting(n * plan.features.width, _fit_planned)
+    return fit_planned(plan, survey, engine, approximation, decision, groups)
+
+
+def _fit_planned(
+    plan: Plan,
+    survey: Survey,
+    engine: Engine,
+    approximation: Approximation,
+    decision: Decision,
+    groups: Groups | None,
+) -> Fit:
     if survey.groups is not None:
         if not survey.groups.alone:
             return _fit_by_folds(plan, survey, survey.groups, engine, decision)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import Calibration, HeldOut
+from ..core.compiled import expecting
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows
 from ..core.plan import Plan
@@ -71,7 +72,8 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
         # A single row takes no product that a BLAS would share.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
             return step(scaler(X))
-    return namespace(X).concat(list(spread(lambda ab: step(scaler(X[ab[0] : ab[1], :])), ranges, X)))
+    part = expecting(X.shape[0] * width, lambda ab: step(scaler(X[ab[0] : ab[1], :])))
+    return namespace(X).concat(list(spread(part, ranges, X)))
 
 
 def losses_of(machine: Machine, X: Array) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.approximation import Approximation
 from ..core.arrays import Array, to_device, to_numpy
+from ..core.compiled import expecting
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_moments, put_threshold
 from ..core.recipe import Recipe
@@ -46,7 +47,8 @@ class MomentPath:
         self._groups = groups
         check = partial(_check, recipe.scaling)
         self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=check)
-        self._moments = self._engine.total(self._plan.moments, "moments")
+        total = expecting(self._survey.n_rows * self._plan.features.width, self._engine.total)
+        self._moments = total(self._plan.moments, "moments")
         self._solved: dict[Any, Machine] = {}
         self._losses: dict[tuple[Any, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
         self._by_groups: dict[tuple[Any, str, bool], Fit] = {}
