@@ -1,7 +1,8 @@
 """The default fit against the bare cost of its own kernel, in processor time on one thread.
 
 Bare is what cannot be left out: kernel blocks by SciPy's city-block distances and `exp`, then one Cholesky
-factorisation and one solve; with landmarks their Gram matrix too. Writes the tables of docs/speed.md.
+factorisation and one solve; with landmarks their Gram matrix too. Fits have no compiled code either. Writes the tables
+of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
+from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM, Nystrom
 
@@ -89,6 +91,7 @@ def line(n: int, bare: Callable[[np.ndarray], None], rounds: int, **params: obje
 
 def main() -> None:
     threadpool_limits(1)
+    allow_compiled(False)
     rounds = int(sys.argv[1]) if sys.argv[1:] else 5
     exact = [line(n, bare_exact, max(1, rounds * 5000 // n), approximation=None) for n in EXACT]
     many = [line(n, bare_landmarks, max(1, min(rounds, 3 * 50_000 // n)), approximation=Nystrom(M)) for n in MANY]

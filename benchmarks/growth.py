@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 from threadpoolctl import threadpool_limits
 
+from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
 
@@ -113,6 +114,7 @@ def draw(found: Found) -> None:
 
 def main() -> None:
     threadpool_limits(1)
+    allow_compiled(False)
     found = measure()
     body = [
         [f"{n:,}", *(f"{times[n][0]:.2f} / {times[n][1]:.2f}" if n in times else "" for times in found.values())]

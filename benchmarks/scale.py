@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
@@ -216,6 +217,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    allow_compiled(False)
     if sys.argv[1:2] == ["--one"]:
         one(sys.argv[2], int(sys.argv[3]))
     else:

@@ -1,0 +1,86 @@
+"""Values of the default kernel by compiled code against SciPy and NumPy, in processor time on one thread.
+
+Writes the tables of docs/speed.md: nanoseconds a value, and what a fit by landmarks and its scores make of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from _compiled import allow_compiled
+from _table import markdown, write_between_markers
+from fit_cost import D, M, kernel, medians
+from oneclass import VAAKELM, Nystrom
+from oneclass.core import compiled
+
+PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
+COLUMNS, SCORED = (2, 5, 20, 100), 50_000
+FITTED = ((50_000, 20), (50_000, 100), (200_000, 20))
+HOW = ("s", "compiled, s", "ratio")
+
+
+def values(d: int, rounds: int) -> list[str]:
+    """Nanoseconds of a value, by blocks of SciPy's distances and `exp`, and compiled."""
+    rng = np.random.default_rng(d)
+    X, Y = rng.normal(size=(8192, d)), rng.normal(size=(M, d))
+    out, YT = np.empty((len(X), M)), np.ascontiguousarray(Y.T)
+    fill = compiled.load()
+    runs = {"SciPy": lambda: kernel(X, Y, out), "compiled": lambda: fill(X, YT, -1 / (1.2 * D), out)}
+    found = {name: 1e9 * t / out.size for name, t in medians(runs, rounds=rounds).items()}
+    return [str(d), *(f"{t:.1f}" for t in found.values()), f"{found['SciPy'] / found['compiled']:.1f}"]
+
+
+def fits(n: int, d: int, rounds: int) -> list[str]:
+    """Seconds of a fit and of its scores, without and with compiled values."""
+    rng = np.random.default_rng(n)
+    everything = 2 * rng.normal(size=(5, d))[rng.integers(0, 5, n + SCORED)] + rng.normal(size=(n + SCORED, d))
+    X, fresh = everything[:n], everything[n:]
+    models: dict[bool, VAAKELM] = {}
+
+    def fit(yes: bool) -> None:
+        allow_compiled(yes)
+        models[yes] = VAAKELM(approximation=Nystrom(M)).fit(X)
+
+    def score(yes: bool) -> None:
+        allow_compiled(yes)
+        models[yes].score_samples(fresh)
+
+    steps = [(step, yes) for step in (fit, score) for yes in (False, True)]
+    found = medians({f"{step.__name__} {yes}": partial(step, yes) for step, yes in steps}, rounds=rounds)
+    allow_compiled(True)
+    pairs = [(found[f"{step} False"], found[f"{step} True"]) for step in ("fit", "score")]
+    return [
+        f"{n:,}",
+        str(d),
+        *(cell for slow, fast in pairs for cell in (f"{slow:.2f}", f"{fast:.2f}", f"{slow / fast:.2f}")),
+    ]
+
+
+def main() -> None:
+    threadpool_limits(1)
+    if compiled.load() is None:
+        sys.exit("city_block.py measures what numba makes, which is not installed: pip install numba")
+    rounds = int(sys.argv[1]) if sys.argv[1:] else 5
+    tables = {
+        "city-block": (
+            [f"columns (m = {M:,})", "SciPy and `exp`, ns a value", "compiled, ns", "ratio"],
+            [values(d, 3 * rounds) for d in COLUMNS],
+        ),
+        "compiled-fits": (
+            [f"rows (m = {M:,})", "columns", *(f"{of}, {how}" for of in ("fit", f"{SCORED:,} scores") for how in HOW)],
+            [fits(n, d, max(1, min(rounds, 4 * 100_000 // n))) for n, d in FITTED],
+        ),
+    }
+    for name, (head, body) in tables.items():
+        table = markdown(head, body)
+        print(table, flush=True)
+        write_between_markers(PAGE, name, table)
+
+
+if __name__ == "__main__":
+    main()
