@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 import oneclass as library
 
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
 from .tables import on_terminal, read_all, source_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["compare", "tune"]
 
@@ -118,10 +123,10 @@ def tune(
     _say_search(search, output, method, as_json)
 
 
-def _values(listed: str) -> list[Any]:
+def _values(listed: str) -> list[object]:
     """Values between commas: numbers, null, true and false as in JSON, else text."""
 
-    def value(text: str) -> Any:
+    def value(text: str) -> object:
         try:
             return json.loads(text)
         except ValueError:
@@ -130,7 +135,7 @@ def _values(listed: str) -> list[Any]:
     return [value(text.strip()) for text in listed.split(",")]
 
 
-def _apart(rows: Any, label: str, target: str | None) -> tuple[Any, Any]:
+def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """The table without its column of labels, and which rows are normal."""
     by_name = {str(name): name for name in rows.columns}
     if label not in by_name:
@@ -144,7 +149,7 @@ def _apart(rows: Any, label: str, target: str | None) -> tuple[Any, Any]:
     return rows.drop(columns=by_name[label]), is_target(labels, target, caller="--target")
 
 
-def _number(text: str) -> Any:
+def _number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
@@ -168,5 +173,5 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
     say(fields, as_json, "\n".join([*lines, said]))
 
 
-def _shown(parameters: dict[str, Any]) -> str:
+def _shown(parameters: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

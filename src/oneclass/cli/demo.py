@@ -6,7 +6,6 @@ import os
 import shlex
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -49,7 +48,7 @@ def demo(context: click.Context) -> None:
     _show(str(root.info_name), root.command)
 
 
-def _show(name: str, group: Any) -> None:
+def _show(name: str, group: click.Command) -> None:
     """Run the steps, each after its command line."""
     with tempfile.TemporaryDirectory() as folder:
         back = Path.cwd()

@@ -7,7 +7,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ __all__ = ["BAD_DATA", "BAD_MODEL", "BROKEN_PIPE", "INTERRUPTED", "NO_FILE", "US
 USAGE, BAD_DATA, BAD_MODEL, NO_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 4, 5, 130, 141
 
 
-def leave(command: Callable[[], Any]) -> int:
+def leave(command: Callable[[], object]) -> int:
     """Run the command; its exit code."""
     try:
         with warnings.catch_warnings():
@@ -75,7 +74,7 @@ class _Notes:
     def __init__(self) -> None:
         self._said: set[str] = set()
 
-    def __call__(self, message: Any, *_: Any, **__: Any) -> None:
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
         note = _in_options(str(message))
         if note not in self._said:
             self._said.add(note)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import oneclass as library
+
+if TYPE_CHECKING:
+    from ..contract.base import OneClassClassifier
 
 __all__ = ["GRIDS", "METHODS", "classifier"]
 
@@ -34,11 +37,12 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 }
 
 
-def classifier(method: str, delta: float, **options: Any) -> Any:
+def classifier(method: str, delta: float, **options: object) -> OneClassClassifier:
     """A classifier with what was asked of it."""
     kind = getattr(library, METHODS[method])
     known = kind().get_params()
     given = {name: value for name, value in options.items() if value is not None}
     if wrong := [name for name in given if name not in known]:
         raise ValueError(f"--method {method} has no {wrong[0]}")
-    return kind(delta=delta, **given)
+    made: OneClassClassifier = kind(delta=delta, **given)
+    return made

@@ -5,15 +5,18 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import oneclass as library
 
 from .tables import on_terminal
+
+if TYPE_CHECKING:
+    from ..core.given import Name
 
 __all__ = [
     "as_json", "asked_columns", "check_outputs", "confidence", "known_model", "learning", "named", "plan_rows",
@@ -24,7 +27,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
-def _shared(*options: Any) -> Callable[[Command], Command]:
+def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
@@ -56,7 +59,7 @@ confidence = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON, for machines.")
 
 
-def say(fields: dict[str, Any], as_json: bool, text: str) -> None:
+def say(fields: Mapping[str, object], as_json: bool, text: str) -> None:
     """Write what was found: one object for machines, or text for people."""
     click.echo(json.dumps(fields, default=str) if as_json else text)
 
@@ -83,7 +86,7 @@ def named(pairs: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
-def asked_columns(names: Iterable[Any], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Any, str] | None:
+def asked_columns(names: Iterable[Name], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Name, str] | None:
     """What columns of the table with these names are said to be; by places, where it has no names."""
     asked: dict[Any, str] = dict.fromkeys(drop, "drop") | named(column, "--column")
     if all(isinstance(name, int) for name in names):
@@ -91,7 +94,7 @@ def asked_columns(names: Iterable[Any], drop: tuple[str, ...], column: tuple[str
     return asked or None
 
 
-def known_model(path: str) -> Any:
+def known_model(path: str) -> library.TableDetector:
     """The model in a file, which must be one of tables."""
     model = library.load(path)
     if not isinstance(model, library.TableDetector):
@@ -116,6 +119,6 @@ def refuse_both(as_json: bool, output: str) -> None:
         raise click.UsageError("--json: the table goes to standard output already; give -o a file")
 
 
-def plan_rows(model: Any) -> list[dict[str, Any]]:
+def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
     """The column plan of a model as rows of JSON."""
     return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]

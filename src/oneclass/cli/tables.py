@@ -9,10 +9,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..disk.formats import ending
 from ..disk.tables import TableFile
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ..core.given import Name, Shaped
+    from ..disk.sinks import Sink
 
 __all__ = ["first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
 
@@ -32,7 +38,7 @@ def source_of(path: str, **options: Any) -> Iterator[TableFile]:
         yield TableFile(place, text="all", **options)
 
 
-def sink_of(path: str) -> Any:
+def sink_of(path: str) -> Sink:
     """Where a table goes; what the name cannot mean is refused before any work is done."""
     if path == "-":
         return sys.stdout.buffer
@@ -40,7 +46,7 @@ def sink_of(path: str) -> Any:
     return path
 
 
-def read_all(source: TableFile) -> Any:
+def read_all(source: TableFile) -> DataFrame:
     """The whole table as one frame."""
     import numpy as np
     import pandas as pd
@@ -53,7 +59,7 @@ def read_all(source: TableFile) -> Any:
     return pd.concat(blocks, ignore_index=True)
 
 
-def first_rows(source: TableFile, limit: int = 0) -> tuple[Any, bool]:
+def first_rows(source: TableFile, limit: int = 0) -> tuple[Shaped, bool]:
     """The first block, and whether the table has no more rows than the limit."""
     blocks = iter(source)
     first = next(blocks, None)
@@ -65,7 +71,7 @@ def first_rows(source: TableFile, limit: int = 0) -> tuple[Any, bool]:
     return first, rows <= limit
 
 
-def names_of(block: Any) -> list[Any]:
+def names_of(block: Shaped) -> list[Name]:
     """Names of the columns of a block; places, where they have none."""
     return list(getattr(block, "columns", range(block.shape[1])))
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 import oneclass as library
 
@@ -162,7 +163,7 @@ def _is_row(line: str, delimiter: str) -> bool:
     return True
 
 
-def _numbers(block: list[str], delimiter: str, seen: int) -> np.ndarray[Any, Any]:
+def _numbers(block: list[str], delimiter: str, seen: int) -> NDArray[np.float64]:
     """The rows of a block."""
     cells = [line.split(delimiter) for line in block]
     for i, row in enumerate(cells):

@@ -1,7 +1,7 @@
 """The one error of this room, and optional packages asked for by name."""
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 __all__ = ["DatasetError", "need"]
 
@@ -20,7 +20,7 @@ class DatasetError(OSError):
     """
 
 
-def need(module: str, task: str) -> Any:
+def need(module: str, task: str) -> ModuleType:
     """Import ``module``, or say in one sentence which extra brings it."""
     try:
         return import_module(module)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO
 
 import numpy as np
 
-from .formats import arrow
+from .formats import Batch, arrow
 
-__all__ = ["CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block"]
+__all__ = ["Batches", "CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block"]
 
 #: Rows of a block, and bytes of its numbers, at most.
 _ROWS, _BYTES = 16_384, 16 << 20
 
 #: What reads some columns in blocks of so many rows.
-Batches = Callable[[list[str], int], Iterable[Any]]
+Batches = Callable[[list[str], int], Iterable[Batch]]
 
 
 @contextmanager
@@ -52,15 +52,15 @@ def rows_of_block(n_columns: int) -> int:
     return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
 
 
-def _cut(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+def _cut(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
             yield batch.slice(start, rows)
 
 
-def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+def gathered(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
     """Batches put together until they have as many rows."""
-    parts: list[Any] = []
+    parts: list[Batch] = []
     for batch in batches:
         parts.append(batch)
         if sum(part.num_rows for part in parts) >= rows:
@@ -75,7 +75,7 @@ class CountedLines:
 
     closed = False
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._ended = stream, True
         self.count = 0
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import from_numpy, library_of, to_numpy
-from .container import Host, ModelFileError
+from ..core.arrays import Array, from_numpy, library_of, to_numpy
+from .container import Host, Json, ModelFileError
 
 __all__ = ["decode", "encode", "name_of"]
 
@@ -27,13 +27,13 @@ def name_of(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
 
 
-def _derived(estimator: Any) -> dict[str, Any]:
+def _derived(estimator: object) -> dict[str, object]:
     """What an estimator found that follows from its parameters, and cannot or need not be written."""
     found: dict[str, Any] = getattr(estimator, "_derived", dict)()
     return found
 
 
-def encode(estimator: Any) -> tuple[dict[str, Any], list[Host]]:
+def encode(estimator: object) -> tuple[dict[str, Json], list[Host]]:
     """A header and arrays that say all of an estimator."""
     encoder = _Encoder(type(estimator).__name__)
     encoder.node(estimator, "")
@@ -43,13 +43,13 @@ def encode(estimator: Any) -> tuple[dict[str, Any], list[Host]]:
 class _Encoder:
     def __init__(self, owner: str) -> None:
         self._owner = owner
-        self.values: list[dict[str, Any]] = []
+        self.values: list[dict[str, Json]] = []
         self.arrays: list[Host] = []
-        self._known: dict[int, tuple[Any, Any]] = {}  # by id; the object itself too, so that no other takes its id
+        self._known: dict[int, tuple[Json, object]] = {}  # by id; the object itself too, so that no other takes its id
 
-    def node(self, value: Any, path: str) -> Any:
+    def node(self, value: object, path: str) -> Json:
         """What stands for a value in JSON; `path` says where it was found."""
-        if value is None or type(value) in (bool, int, str):
+        if value is None or (isinstance(value, bool | int | str) and type(value) in (bool, int, str)):
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
@@ -62,7 +62,7 @@ class _Encoder:
             self._known[id(value)] = self._listed(value, path), value
         return self._known[id(value)][0]
 
-    def _listed(self, value: Any, path: str) -> dict[str, Any]:
+    def _listed(self, value: object, path: str) -> dict[str, Json]:
         if isinstance(value, np.str_):
             return {"text": str(value)}
         if isinstance(value, np.generic):
@@ -80,20 +80,20 @@ class _Encoder:
                 return self._value(kind, {"fields": self._nodes(parts, path)})
         raise TypeError(self._refusal(value, path))
 
-    def _estimator(self, value: Any, path: str) -> dict[str, Any]:
+    def _estimator(self, value: Any, path: str) -> dict[str, Json]:
         parameters = value.get_params(deep=False)
         found = {name: vars(value)[name] for name in vars(value).keys() - parameters.keys() - _derived(value).keys()}
-        nodes = {"parameters": self._nodes(parameters, path), "found": self._nodes(dict(sorted(found.items())), path)}
-        return self._value(type(value), nodes)
+        known, learnt = self._nodes(parameters, path), self._nodes(dict(sorted(found.items())), path)
+        return self._value(type(value), {"parameters": known, "found": learnt})
 
-    def _nodes(self, parts: dict[str, Any], path: str) -> dict[str, Any]:
+    def _nodes(self, parts: Mapping[str, object], path: str) -> dict[str, Json]:
         return {name: self.node(part, f"{path}.{name}".lstrip(".")) for name, part in parts.items()}
 
-    def _value(self, kind: type, nodes: dict[str, Any]) -> dict[str, Any]:
+    def _value(self, kind: type, nodes: dict[str, Json]) -> dict[str, Json]:
         self.values.append({"class": name_of(kind), **nodes})
         return {"value": len(self.values) - 1}
 
-    def _array_node(self, value: Any, library: str, path: str) -> dict[str, Any]:
+    def _array_node(self, value: Array, library: str, path: str) -> dict[str, Json]:
         if library != "numpy":
             array = self._array(to_numpy(value), path)
             return {"array": array, "library": library, "device": str(value.device)}
@@ -109,7 +109,7 @@ class _Encoder:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _refusal(self, value: Any, path: str) -> str:
+    def _refusal(self, value: object, path: str) -> str:
         path = path or "the estimator"
         if callable(value):
             name = getattr(value, "__qualname__", repr(value))
@@ -119,7 +119,7 @@ class _Encoder:
 
 def decode(
     header: dict[str, Any], arrays: list[Host], classes: Mapping[str, type], *, device: str | None = None
-) -> Any:
+) -> object:
     """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`."""
     try:
         decoder = _Decoder(arrays, classes, device)
@@ -152,7 +152,7 @@ class _Decoder:
             vars(made).update(device=elsewhere, device_=elsewhere)
         self.values.append(made)
 
-    def _parts(self, nodes: dict[str, Any]) -> dict[str, Any]:
+    def _parts(self, nodes: dict[str, Any]) -> dict[str, object]:
         return {str(name): self._part(node) for name, node in nodes.items()}
 
     def _part(self, node: Any) -> Any:

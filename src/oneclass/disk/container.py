@@ -19,21 +19,23 @@ import math
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .replacing import replacing
 
-__all__ = ["VERSION", "ModelFileError", "read", "write"]
+__all__ = ["VERSION", "Json", "ModelFileError", "read", "write"]
 
 #: Of the format, to be raised when an older reader would misread a file.
 VERSION = 1
 
 Host = np.ndarray[Any, Any]
+#: What JSON can say.
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 _MAGIC = b"\x89ONECLS\n"
 _FIELDS = struct.Struct("<8sIIQQ")
@@ -54,10 +56,10 @@ class ModelFileError(ValueError):
     """A file that is no model, or not one that can be trusted."""
 
 
-def write(path: str | Path, header: dict[str, Any], arrays: list[Host]) -> None:
+def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> None:
     """Write the header and the arrays; the file is there whole or not at all."""
     listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
-    text = json.dumps(header | {"arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > _LONGEST:
         raise ValueError(
             f"a model file has room for {_LONGEST:,} bytes beside its arrays, but {len(text):,} are needed"

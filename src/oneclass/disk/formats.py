@@ -3,14 +3,68 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Protocol
 
-__all__ = ["COMPRESSED", "ENDINGS", "arrow", "ending"]
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.given import Shaped
+
+__all__ = ["COMPRESSED", "ENDINGS", "Batch", "Frame", "Schema", "arrow", "ending"]
 
 #: Endings of table files, each with what separates the columns of text.
 ENDINGS = {".csv": None, ".tsv": "\t", ".parquet": None, ".feather": None, ".arrow": None}
 #: Endings of compressed text.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+
+
+class Frame(Shaped, Protocol):
+    """A data frame of pandas."""
+
+    def to_numpy(self) -> NDArray[np.generic]:
+        """Its cells."""
+        ...
+
+
+class Schema(Protocol):
+    """The columns of a record batch."""
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        ...
+
+
+class Batch(Protocol):
+    """A record batch of PyArrow: rows of a table, column by column."""
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        ...
+
+    @property
+    def columns(self) -> list[object]:
+        """The columns."""
+        ...
+
+    def slice(self, offset: int, length: int, /) -> Batch:
+        """So many rows from there on."""
+        ...
+
+    def select(self, columns: list[str], /) -> Batch:
+        """Some of the columns."""
+        ...
+
+    def to_pandas(self) -> Frame:
+        """The same for pandas."""
+        ...
 
 
 def ending(path: str | Path) -> tuple[str, str | None]:
@@ -26,7 +80,7 @@ def ending(path: str | Path) -> tuple[str, str | None]:
     return kind, packed
 
 
-def arrow() -> Any:
+def arrow() -> ModuleType:
     """PyArrow, which reads and writes tables."""
     try:
         import pyarrow
@@ -35,4 +89,5 @@ def arrow() -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("table files need PyArrow and pandas: pip install 'oneclass[chunks]'") from error
-    return pyarrow
+    library: ModuleType = pyarrow
+    return library

@@ -9,7 +9,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["replacing"]
 
@@ -46,7 +49,7 @@ class _Named(io.FileIO):
         with self._naming():
             super().__init__(path, mode)
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         with self._naming():
             return super().write(data)
 

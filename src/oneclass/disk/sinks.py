@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from .formats import arrow, ending
+from .formats import Batch, Schema, arrow, ending
 from .replacing import replacing
 
 __all__ = ["Sink", "writing"]
@@ -19,7 +19,7 @@ Sink: TypeAlias = str | Path | IO[bytes] | IO[str]
 
 
 @contextmanager
-def writing(sink: Sink) -> Iterator[Callable[[Any], None]]:
+def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
     """What writes record batches, one after the other, to a path or, as CSV, to an open file."""
     kind, packed = ending(sink) if isinstance(sink, str | Path) else (".csv", None)
     with replacing(sink) if isinstance(sink, str | Path) else nullcontext(_binary(sink)) as file:
@@ -27,7 +27,7 @@ def writing(sink: Sink) -> Iterator[Callable[[Any], None]]:
         stream = stream if packed is None else arrow().CompressedOutputStream(stream, packed)
         writer: Any = None
 
-        def write(batch: Any) -> None:
+        def write(batch: Batch) -> None:
             nonlocal writer
             writer = writer or _writer(kind, stream, batch.schema)
             writer.write_batch(batch)
@@ -43,7 +43,7 @@ def writing(sink: Sink) -> Iterator[Callable[[Any], None]]:
         stream.close()
 
 
-def _writer(kind: str, stream: Any, schema: Any) -> Any:
+def _writer(kind: str, stream: IO[bytes], schema: Schema) -> Any:
     pa = arrow()
     if kind == ".parquet":
         return pa.parquet.ParquetWriter(stream, schema)

@@ -7,13 +7,14 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
-from .batches import CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block
-from .formats import ENDINGS, arrow, ending
+from ..core.given import Shaped
+from .batches import Batches, CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block
+from .formats import ENDINGS, Batch, arrow, ending
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
@@ -88,7 +89,7 @@ class TableFile:
         for rows, _ in self.blocks():
             yield rows
 
-    def blocks(self) -> Iterator[tuple[Any, Any]]:
+    def blocks(self) -> Iterator[tuple[Shaped, Batch]]:
         """Blocks of rows, each with the columns to keep as a record batch."""
         kind, packed = ending(self.path)
         with open(self.path, "rb") as file:  # an error of Python's own where there is no such file
@@ -100,13 +101,15 @@ class TableFile:
             else:
                 yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
 
-    def _typed(self, opened: Callable[[str], Any]) -> Iterator[tuple[Any, Any]]:
+    def _typed(
+        self, opened: Callable[[str], AbstractContextManager[tuple[list[str], Batches]]]
+    ) -> Iterator[tuple[Shaped, Batch]]:
         with opened(str(self.path)) as (names, batches):
             columns, keep = self._chosen(names)
             for batch in batches([*dict.fromkeys([*columns, *keep])], rows_of_block(len(columns))):
                 yield batch.select(columns).to_pandas(), batch.select(keep)
 
-    def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Any, Any]]:
+    def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
         pa = arrow()
         with self._stream(packed) as stream:
             first = first_line(stream.read(_LONGEST + 1), self._name, longest=_LONGEST)
@@ -160,7 +163,7 @@ class TableFile:
             ) from None
 
     @contextmanager
-    def _stream(self, packed: str | None) -> Iterator[Any]:
+    def _stream(self, packed: str | None) -> Iterator[IO[bytes]]:
         """The file's bytes in UTF-8."""
         pa = arrow()
         with pa.input_stream(str(self.path), compression=packed) as stream:

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.arrays import is_foreign
 from ..core.given import Name, Rows
 from ..core.quantiles import EXACT
+from ..disk.formats import Batch
 from ..disk.tables import TableFile
 from .threads import spread
 
@@ -48,7 +49,7 @@ class Chunks(Generic[R]):
 
     loss_limit = EXACT
 
-    def __init__(self, source: Source, reader_of: Callable[[Any], R], *, verbose: bool = False) -> None:
+    def __init__(self, source: Source, reader_of: Callable[[Rows], R], *, verbose: bool = False) -> None:
         self._source, self._verbose = source, verbose
         self._n_rows: int | None = None
         if isinstance(source, Iterator):
@@ -105,16 +106,16 @@ class Transformed:
     step: Callable[[Any], Any]
 
 
-def _nonempty(source: Source) -> Iterator[Any]:
+def _nonempty(source: Source) -> Iterator[Rows]:
     return (block for block, _ in blocks_of(source))
 
 
-def blocks_of(source: Source) -> Iterator[tuple[Any, Any]]:
+def blocks_of(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
     """Blocks of a source that have rows, each with the columns that its file is to keep beside them, if any."""
     return ((block, kept) for block, kept in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
 
 
-def _blocks(source: Source) -> Iterator[tuple[Any, Any]]:
+def _blocks(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
     if isinstance(source, Transformed):
         yield from ((source.step(block), kept) for block, kept in blocks_of(source.source))
     elif isinstance(source, TableFile):
@@ -137,7 +138,7 @@ def _blocks(source: Source) -> Iterator[tuple[Any, Any]]:
         raise TypeError(f"chunks must be an array, a path, a callable or an iterable, got {kind}{advice}")
 
 
-def _array_file(path: Path) -> Iterator[tuple[Any, None]]:
+def _array_file(path: Path) -> Iterator[tuple[Rows, Batch | None]]:
     """Rows read one block after the other: a map of the whole file counts against a limit on the address space."""
     formats = np.lib.format
     readers = {(1, 0): formats.read_array_header_1_0, (2, 0): formats.read_array_header_2_0}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.arrays import Array
 from ..core.compiled import expecting
+from ..core.given import Rows
 from ..core.quantiles import EXACT
 
 __all__ = ["DaskRows", "is_dask", "map_rows"]
@@ -23,7 +25,7 @@ def is_dask(X: object) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-def _dask() -> Any:
+def _dask() -> ModuleType:
     """The library, which does not say what it exports; its parts as they are there, without a frame of its own."""
     import dask
     import dask.array
@@ -31,7 +33,7 @@ def _dask() -> Any:
     return dask
 
 
-def _parts(X: Any) -> list[Any]:
+def _parts(X: Any) -> list[object]:
     """One delayed block of whole rows for each partition."""
     if hasattr(X, "to_delayed") and not hasattr(X, "rechunk"):
         return list(X.to_delayed())
@@ -43,7 +45,7 @@ class DaskRows:
 
     loss_limit = EXACT
 
-    def __init__(self, X: Any, read: Callable[[Any], tuple[Any, ...]]) -> None:
+    def __init__(self, X: Any, read: Callable[[Rows], tuple[Array, ...]]) -> None:
         self._partitions, self._read = _parts(X), read
 
     def total(self, step: Callable[..., S], label: str) -> S:
@@ -61,11 +63,11 @@ class DaskRows:
 
 
 class _Step:
-    def __init__(self, step: Callable[..., Any], read: Callable[[Any], tuple[Any, ...]]) -> None:
+    def __init__(self, step: Callable[..., object], read: Callable[[Rows], tuple[Array, ...]]) -> None:
         self.step, self.read = step, read
 
 
-def _apply(work: _Step, part: Any) -> Any:
+def _apply(work: _Step, part: Any) -> object:
     return work.step(*work.read(part)) if len(part) else None
 
 
@@ -77,7 +79,7 @@ def _sum(parts: list[Any]) -> Any:
     return total
 
 
-def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
+def map_rows(function: Callable[[Rows], Array], X: Any) -> Array:
     """A lazy Dask array of what `function` makes of every block of rows."""
     dask = _dask()
     da = dask.array
@@ -94,9 +96,10 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Any:
     return X.map_blocks(answer, chunks=(X.chunks[0], columns), meta=nothing)
 
 
-def _made_up_rows(X: Any) -> Any:
+def _made_up_rows(X: Any) -> Rows:
     if hasattr(X, "to_dask_array"):
-        return _dask().dataframe.utils.meta_nonempty(X._meta)
+        row: Rows = _dask().dataframe.utils.meta_nonempty(X._meta)
+        return row
     if X.ndim != 2:  # to be refused, by its shape
         return np.broadcast_to(0.0, [0 if np.isnan(n) else n for n in X.shape])
     return np.zeros_like(X._meta, shape=(1, X.shape[1]))
@@ -105,7 +108,7 @@ def _made_up_rows(X: Any) -> Any:
 class _Answer:
     """What `function` makes of a block, and `nothing` of one without rows."""
 
-    def __init__(self, function: Callable[[Any], Array], nothing: Array) -> None:
+    def __init__(self, function: Callable[[Rows], Array], nothing: Array) -> None:
         self._function, self._nothing = function, nothing
 
     def __call__(self, block: Any) -> Array:

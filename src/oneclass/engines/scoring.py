@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..disk.formats import arrow
-from ..disk.sinks import writing
+from ..core.given import Rows
+from ..disk.formats import Batch, arrow
+from ..disk.sinks import Sink, writing
 from ..disk.tables import TableFile
-from .chunks import Progress, Transformed, blocks_of
+from .chunks import Progress, Source, Transformed, blocks_of
 
 __all__ = ["Scored", "score_through"]
 
-Columns = dict[str, np.ndarray[Any, Any]]
+Columns = dict[str, NDArray[np.generic]]
 
 
 class Scored(NamedTuple):
@@ -26,7 +28,7 @@ class Scored(NamedTuple):
     outliers: int
 
 
-def score_through(source: Any, sink: Any, judged: Callable[[Any], Columns], *, name: str, verbose: bool) -> Scored:
+def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns], *, name: str, verbose: bool) -> Scored:
     """Write the columns that `judged` makes of every block, beside those that the block keeps."""
     for path in _paths(source):
         if isinstance(sink, str | Path) and os.path.exists(sink) and os.path.samefile(path, sink):
@@ -37,7 +39,7 @@ def score_through(source: Any, sink: Any, judged: Callable[[Any], Columns], *, n
         for block, kept in blocks_of(source):
             found = judged(block)
             write(_beside(kept, found, name))
-            rows, outliers = rows + len(found["label"]), outliers + int(np.count_nonzero(found["label"] < 0))
+            rows, outliers = rows + len(found["label"]), outliers + int(np.count_nonzero(found["label"] == -1))
             if progress:
                 progress.show(rows)
         if not rows:
@@ -48,16 +50,17 @@ def score_through(source: Any, sink: Any, judged: Callable[[Any], Columns], *, n
     return Scored(rows, outliers)
 
 
-def _beside(kept: Any, found: Columns, name: str) -> Any:
+def _beside(kept: Batch | None, found: Columns, name: str) -> Batch:
     """One record batch of the columns that are kept and of those found."""
     pa = arrow()
     columns = {} if kept is None else dict(zip(kept.schema.names, kept.columns, strict=True))
     if both := columns.keys() & found.keys():
         raise ValueError(f"{name}: a column to keep must not be called {min(both)!r}, which is written beside it")
-    return pa.RecordBatch.from_pydict(columns | found)
+    batch: Batch = pa.RecordBatch.from_pydict(columns | found)
+    return batch
 
 
-def _paths(source: Any) -> Iterator[str | Path]:
+def _paths(source: object) -> Iterator[str | Path]:
     """The files that a source is known to read."""
     if isinstance(source, Transformed):
         yield from _paths(source.source)

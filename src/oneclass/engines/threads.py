@@ -15,7 +15,7 @@ from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -78,7 +78,7 @@ def on_one_thread(size: int, like: Array) -> Iterator[None]:
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...contract.base import OneClassClassifier
+from ...contract.detector import Detector
 from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
 from ...selection import OneClassSearchCV
@@ -18,6 +20,9 @@ from . import tables
 from .kernels import scaled
 from .losses import loss
 from .tensor import Graph, Tensor, where
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = ["to_onnx"]
 
@@ -28,7 +33,7 @@ _OPSET, _ML, _IR = 18, 3, 8
 _BRANCHES = 64
 
 
-def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
+def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
     """A fitted classifier as an ONNX graph: from rows to scores, p-values and labels, without this library.
 
     The graph has the input ``rows`` and the outputs ``score``, ``p_value`` (where the fit has held-out losses) and
@@ -61,11 +66,11 @@ def to_onnx(model: Any, *, dtype: str | None = None) -> Any:
     [1, -1]
     """
     onnx = _onnx()
-    plan = None
+    plan, detector = None, model
     if isinstance(model, TableDetector):
         check_is_fitted(model)
-        model, plan = model.detector_, model.plan_
-    classifier = model.best_estimator_ if isinstance(model, OneClassSearchCV) else model
+        detector, plan = model.detector_, model.plan_
+    classifier = detector.best_estimator_ if isinstance(detector, OneClassSearchCV) else detector
     name = type(classifier).__name__
     if not isinstance(classifier, OneClassClassifier):
         raise TypeError(f"to_onnx: model must be a classifier of oneclass, got {name}")
@@ -119,8 +124,12 @@ def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
 
 
 def _model(
-    onnx: Any, classifier: OneClassClassifier, graph: Graph, taken: dict[str, Any], outputs: dict[str, Tensor]
-) -> Any:
+    onnx: ModuleType,
+    classifier: OneClassClassifier,
+    graph: Graph,
+    taken: dict[str, np.dtype[np.generic]],
+    outputs: dict[str, Tensor],
+) -> ModelProto:
     helper = onnx.helper
     kind = next((kind for kind in taken.values() if kind.kind == "f"), np.dtype(np.float64))
     width = 1 if "rows" not in taken else classifier.n_features_in_
@@ -151,7 +160,7 @@ def _model(
     return proto
 
 
-def _onnx() -> Any:
+def _onnx() -> ModuleType:
     try:
         import onnx
         import onnx.helper

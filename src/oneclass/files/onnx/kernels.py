@@ -14,8 +14,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...core.arrays import Array, namespace, to_numpy
-from ...core.features import FourierMap, LayerMap, NystromMap
-from ...core.kernels import RBF, Laplacian, Linear, Polynomial
+from ...core.features import FeatureMap, FourierMap, LayerMap, NystromMap
+from ...core.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
 from .tensor import Tensor, concatenate, maximum, minimum, where
 
@@ -37,7 +37,7 @@ def solved_squares(F: Tensor, L: Array) -> Tensor:
 
 
 @singledispatch
-def scaled(scaler: Any, X: Tensor) -> Tensor:
+def scaled(scaler: Scaler, X: Tensor) -> Tensor:
     """Rows as the machine sees them."""
     raise NotImplementedError(f"the scaling {type(scaler).__name__}")
 
@@ -59,7 +59,7 @@ def _asinh(x: Tensor) -> Tensor:
 
 
 @singledispatch
-def similarity(kernel: Any, Z: Tensor, rows: Array) -> Tensor:
+def similarity(kernel: Kernel, Z: Tensor, rows: Array) -> Tensor:
     """Kernel values of rows with known ones."""
     raise NotImplementedError(f"the kernel {type(kernel).__name__}")
 
@@ -90,18 +90,20 @@ def _(kernel: Linear, Z: Tensor, rows: Array) -> Tensor:
     return Z @ host(rows).T
 
 
-def diagonal(kernel: Any, Z: Tensor, n_features: int) -> Tensor | float:
+def diagonal(kernel: Kernel, Z: Tensor, n_features: int) -> Tensor | float:
     """``k(z, z)`` of each row."""
     if isinstance(kernel, RBF | Laplacian):
         return 1.0
     squares = Z.sum_squares()
     if isinstance(kernel, Linear):
         return squares
+    if not isinstance(kernel, Polynomial):
+        raise NotImplementedError(f"the kernel {type(kernel).__name__}")
     return (squares / float(n_features) + kernel.coef0) ** kernel.degree
 
 
 @singledispatch
-def features(map: Any, Z: Tensor) -> Tensor:
+def features(map: FeatureMap, Z: Tensor) -> Tensor:
     """Explicit features of rows."""
     raise NotImplementedError(f"the features {type(map).__name__}")
 
@@ -123,9 +125,9 @@ def _(map: LayerMap, Z: Tensor) -> Tensor:
     return (Z @ map.weights + map.biases).do({"sigmoid": "Sigmoid", "tanh": "Tanh"}[map.activation])
 
 
-def outside(map: Any, Z: Tensor, F: Tensor) -> Tensor | float:
+def outside(map: FeatureMap, Z: Tensor, F: Tensor) -> Tensor | float:
     """What the features of rows leave of ``k(z, z)``."""
-    if isinstance(map, FourierMap | LayerMap):
+    if not isinstance(map, NystromMap):
         return 0.0
     reached = F.sum_squares() if map.L is None else solved_squares(F, map.L)
     return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - reached, 0.0)

@@ -18,6 +18,7 @@ from ...baselines import (
     Parzen,
     PCADetector,
 )
+from ...core.arrays import Array
 from ...core.machine import Machine
 from ...core.solve import DualModel, PrimalModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
@@ -28,7 +29,7 @@ __all__ = ["loss"]
 
 
 @singledispatch
-def loss(classifier: Any, Z: Tensor) -> Tensor:
+def loss(classifier: object, Z: Tensor) -> Tensor:
     """Loss of each row."""
     raise NotImplementedError("this classifier")
 
@@ -95,7 +96,7 @@ def _beyond(gaps: Tensor, rounding: Tensor) -> Tensor:
     return where(abs(gaps) > rounding, gaps, 0.0)
 
 
-def _squared_distances(Z: Tensor, rows: Any) -> Tensor:
+def _squared_distances(Z: Tensor, rows: Array) -> Tensor:
     return (Z.expanded(1) - rows[None]).sum_squares(2)
 
 

@@ -14,7 +14,7 @@ from .tensor import Graph, Tensor, concatenate, where
 __all__ = ["encoded", "inputs"]
 
 
-def inputs(plan: ColumnPlan, kind: Any) -> dict[str, Any]:
+def inputs(plan: ColumnPlan, kind: np.dtype[np.generic]) -> dict[str, np.dtype[np.generic]]:
     """The type of each column's input; refuses what a graph cannot read."""
     found: dict[str, Any] = {}
     for column in plan.used:
