@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +152,30 @@ def test_a_job_uses_compiled_code_by_the_size_of_the_whole_not_of_its_parts(call
     model.score_samples(np.concatenate([X, X[:1]]))
     assert sum(n for n, _ in calls) == len(X) + 1
     assert max(n for n, _ in calls) < len(X)
+
+
+def fit_on_a_cluster(model):
+    """A worker knows nothing but the steps that it is given."""
+    dask = pytest.importorskip("dask")
+    with dask.config.set(scheduler=partial(Context().run, dask.get)):
+        model.fit(pytest.importorskip("dask.array").from_array(X, chunks=(200, 5)))
+
+
+JOBS = {
+    "memory": lambda model: model.fit(X),
+    "chunks": lambda model: model.fit_chunks([X[:250], X[250:]]),
+    "cluster": fit_on_a_cluster,
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_fit_uses_compiled_code_by_all_rows_wherever_they_are(job, calls, monkeypatch):
+    monkeypatch.setattr(compiled, "MANY", len(X) * 60 + 1)
+    JOBS[job](machine(approximation=Nystrom(60)))
+    assert not calls
+    monkeypatch.setattr(compiled, "MANY", len(X) * 60)
+    JOBS[job](machine(approximation=Nystrom(60)))
+    assert sum(n for n, _ in calls if n != 60) >= len(X)  # 60 are the landmarks themselves
 
 
 def test_a_step_that_leaves_for_another_process_takes_along_what_is_expected(calls, monkeypatch):
