@@ -23,7 +23,7 @@ R = TypeVar("R")
 Matrix = NDArray[np.float64]
 Fill = Callable[[Matrix, Matrix, float, Matrix], None]
 
-#: Kernel values of a job that is worth compiled code. To import numba takes a second: about as long as so many values
+#: Kernel values of a job that is worth compiled code. To import numba takes up to a second: as long as so many values
 #: and the arithmetic that follows them. Small fits, and rows that come one by one, never wait for it.
 MANY = 2**24
 
