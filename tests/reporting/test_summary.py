@@ -310,7 +310,7 @@ def test_rows_of_one_kind_are_seldom_called_anything_else():
     for _ in range(times):
         old, new = np.round(rng.normal(size=(200, 5)), 1), np.round(rng.normal(size=(150, 5)), 1)
         said = report(KNNDetector().fit(old), new, rows=1).summary
-        called.append(likeness(said))
+        called.append(likeness(said["resemblance"], said["budget"]))
         changed += any(column["changed"] != "no" for column in said["columns"])
     assert called.count("unlike") + called.count("slightly") <= binom.ppf(0.999, times, 0.01)
     assert called.count("odd") <= binom.ppf(0.999, times, 0.05)

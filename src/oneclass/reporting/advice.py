@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..core.threshold import RULES
+from .contents import Budget, Resemblance, Summary
 from .wording import counted, listed, percent
 
 __all__ = ["advice_of", "changed_columns", "likeness", "unpromised", "words_of"]
@@ -14,12 +14,12 @@ __all__ = ["advice_of", "changed_columns", "likeness", "unpromised", "words_of"]
 _DOUBT, _CLEAR = 0.01, 0.1
 
 
-def words_of(summary: dict[str, Any]) -> list[str]:
+def words_of(summary: Summary) -> list[str]:
     """The summary in a few sentences."""
     return [*_data(summary), *_alarms(summary), *_likeness(summary), *_blamed(summary)]
 
 
-def _data(summary: dict[str, Any]) -> Iterator[str]:
+def _data(summary: Summary) -> Iterator[str]:
     data, model = summary["data"], summary["model"]
     learnt = ""
     if model["learnt_from"] is not None:
@@ -29,7 +29,7 @@ def _data(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{judged} {'was' if data['rows'] == 1 else 'were'} judged by {model['name']}{learnt}."
 
 
-def _alarms(summary: dict[str, Any]) -> Iterator[str]:
+def _alarms(summary: Summary) -> Iterator[str]:
     budget = summary["budget"]
     flagged, expected = budget["flagged"], budget.get("if_all_normal")
     said = f"{counted(flagged, 'row')} ({percent(budget['flagged_share'])}) {'is' if flagged == 1 else 'are'} flagged."
@@ -52,7 +52,7 @@ def _alarms(summary: dict[str, Any]) -> Iterator[str]:
         yield f"{beyond['rows']:,} {are} stranger than every row that the model learnt from; chance explains {most}."
 
 
-def _likeness(summary: dict[str, Any]) -> Iterator[str]:
+def _likeness(summary: Summary) -> Iterator[str]:
     alike, changed = summary["resemblance"], changed_columns(summary)
     if alike is not None:
         how = "stranger" if alike["stranger"] else "more alike"
@@ -61,48 +61,47 @@ def _likeness(summary: dict[str, Any]) -> Iterator[str]:
             "odd": "Apart from odd ones among the flagged, the rows are as normal as those that the model learnt from.",
             "slightly": f"As a whole, the rows are slightly {how} than those that the model learnt from.",
             "unlike": f"As a whole, the rows are clearly {how} than those that the model learnt from.",
-        }[likeness(summary)]
+        }[likeness(alike, summary["budget"])]
     if changed:
         yield f"{counted(len(changed), 'column')} changed clearly since: {listed(changed)}."
 
 
-def _blamed(summary: dict[str, Any]) -> Iterator[str]:
+def _blamed(summary: Summary) -> Iterator[str]:
     first = sorted((c for c in summary["columns"] if c.get("first")), key=lambda c: -c["first"])[:3]
     if first:
         named = listed([f"{column['name']} ({counted(column['first'], 'row')})" for column in first])
         yield f"Most often the first reason: {named}."
 
 
-def likeness(summary: dict[str, Any]) -> str:
+def likeness(alike: Resemblance, budget: Budget) -> str:
     """How new rows are: ``like`` training rows, that but for ``odd`` ones, ``slightly`` off, or ``unlike`` them."""
-    alike, budget = summary["resemblance"], summary["budget"]
     if alike["p_value"] >= _DOUBT:
         return "odd" if _more_than_chance(budget) else "like"
     return "unlike" if alike["distance"] >= _CLEAR else "slightly"
 
 
-def _more_than_chance(budget: dict[str, Any]) -> bool:
+def _more_than_chance(budget: Budget) -> bool:
     beyond = budget["beyond_all"]
     return bool(budget["flagged"] > budget["if_all_normal"]["most"] or beyond["rows"] > beyond["most"])
 
 
-def changed_columns(summary: dict[str, Any]) -> list[str]:
+def changed_columns(summary: Summary) -> list[str]:
     """Columns that have clearly changed, the most first."""
     changed = [column for column in summary["columns"] if column.get("changed") == "clearly"]
     return [str(column["name"]) for column in sorted(changed, key=lambda column: -column["distance"])]
 
 
-def unpromised(budget: dict[str, Any]) -> bool:
+def unpromised(budget: Budget) -> bool:
     """Whether another rule would have kept the rate asked for; streams watch theirs."""
     return not budget["promised"] and budget["rule"] in RULES
 
 
-def advice_of(summary: dict[str, Any]) -> list[str]:
+def advice_of(summary: Summary) -> list[str]:
     """What to do next, the most pressing first."""
     return [*_about_rows(summary), *_about_data(summary), *_about_model(summary)]
 
 
-def _about_rows(summary: dict[str, Any]) -> Iterator[str]:
+def _about_rows(summary: Summary) -> Iterator[str]:
     budget = summary["budget"]
     flagged, expected = budget["flagged"], budget.get("if_all_normal")
     if flagged == 0:
@@ -128,9 +127,9 @@ def _about_rows(summary: dict[str, Any]) -> Iterator[str]:
         yield "Look at the flagged rows from the top of the table: the strangest come first."
 
 
-def _about_data(summary: dict[str, Any]) -> Iterator[str]:
+def _about_data(summary: Summary) -> Iterator[str]:
     alike, changed = summary["resemblance"], changed_columns(summary)
-    if alike is not None and likeness(summary) == "unlike" and alike["stranger"]:
+    if alike is not None and likeness(alike, summary["budget"]) == "unlike" and alike["stranger"]:
         yield (
             "The rows as a whole are not what the model learnt from. Check first whether something was measured, coded "
             "or selected otherwise; if this is the new normal, fit the model again with recent rows."
@@ -144,7 +143,7 @@ def _about_data(summary: dict[str, Any]) -> Iterator[str]:
         yield "Pass X_train, the training rows, to compare the columns with them: this model kept nothing of them."
 
 
-def _about_model(summary: dict[str, Any]) -> Iterator[str]:
+def _about_model(summary: Summary) -> Iterator[str]:
     budget = summary["budget"]
     if unpromised(budget):
         yield (

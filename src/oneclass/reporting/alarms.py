@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstwobign
 
+from ..contract.detector import Detector
+from ..core import calibration
 from ..core.arrays import to_numpy
 from ..core.calibration import Calibration, rows_needed
+from ..core.given import Rows
 from ..core.threshold import Decision
+from .contents import Alarms, Beyond, Budget, Histogram, Resemblance, Step
 
 __all__ = ["SURE", "Verdict", "budget_of", "resemblance_of", "scores_of", "steps_of"]
 
@@ -37,7 +41,7 @@ class Verdict:
     calibration: Calibration | None
 
     @classmethod
-    def of(cls, model: Any, X: Any) -> Self:
+    def of(cls, model: Detector, X: Rows) -> Self:
         """The rows judged by a fitted model."""
         known = model.calibration_
         if known is not None:
@@ -74,11 +78,15 @@ class Verdict:
         return float((known.total - (known.reached[below - 1] if below else 0.0)) / (known.total + 1))
 
 
-def budget_of(verdict: Verdict) -> dict[str, Any]:
+def _told(alarms: calibration.Alarms) -> Alarms:
+    return {"expected": alarms.expected, "fewest": alarms.fewest, "most": alarms.most}
+
+
+def budget_of(verdict: Verdict) -> Budget:
     """The false alarms that were asked for and those that are to come, with the interval of this very model."""
     asked, known, rate = verdict.decision, verdict.calibration, verdict.rate
     n = len(verdict.scores)
-    found = {
+    found: Budget = {
         "asked": asked.delta,
         "confidence": asked.confidence,
         "promised": asked.held_out,
@@ -89,20 +97,22 @@ def budget_of(verdict: Verdict) -> dict[str, Any]:
     if known is None or rate is None:
         return found
     first, p = known.smallest_budget, verdict.p_values
-    beyond = known.alarms(first, n, SURE)._asdict() | {"rows": int(np.count_nonzero(p <= first * (1 + 1e-9)))}
+    past = int(np.count_nonzero(p <= first * (1 + 1e-9)))
+    beyond: Beyond = {**_told(known.alarms(first, n, SURE)), "rows": past}
     surely = known.budget(asked.delta, SURE) if asked.delta > 0 else 0.0
-    return found | {
+    return {
+        **found,
         "rate": rate,
         "interval": list(known.interval(rate, SURE)),
-        "in_1000": known.alarms(rate, 1000, SURE)._asdict(),
-        "if_all_normal": known.alarms(rate, n, SURE)._asdict(),
+        "in_1000": _told(known.alarms(rate, 1000, SURE)),
+        "if_all_normal": _told(known.alarms(rate, n, SURE)),
         "beyond_all": beyond,
         "ask_to_keep_surely": surely or None,
         "rows_to_keep_surely": rows_needed(asked.delta, SURE) if asked.delta > 0 else None,
     }
 
 
-def steps_of(verdict: Verdict) -> list[dict[str, Any]]:
+def steps_of(verdict: Verdict) -> list[Step]:
     """What every rate that the page offers flags and costs; one of them is that of the model."""
     known, own = verdict.calibration, verdict.rate
     if known is None or own is None:
@@ -111,7 +121,7 @@ def steps_of(verdict: Verdict) -> list[dict[str, Any]]:
     offered = [round(float(percent) / 100, 6) for percent in _OFFERED]
     offered = [alpha for alpha in offered if alpha > known.smallest_budget and abs(alpha - own) > 1e-9]
     losses = np.sort(-verdict.scores)
-    steps = []
+    steps: list[Step] = []
     for alpha in sorted({*offered, known.smallest_budget, own}):
         limit = -verdict.offset if alpha == own else known.threshold(alpha)
         low, high = known.interval(alpha, SURE)
@@ -121,7 +131,7 @@ def steps_of(verdict: Verdict) -> list[dict[str, Any]]:
                 "flagged": int(len(losses) - np.searchsorted(losses, limit, side="right")),
                 "low": low,
                 "high": high,
-                **known.alarms(alpha, 1000, SURE)._asdict(),
+                **_told(known.alarms(alpha, 1000, SURE)),
                 "score": -limit,
                 "own": alpha == own,
             }
@@ -129,7 +139,7 @@ def steps_of(verdict: Verdict) -> list[dict[str, Any]]:
     return steps
 
 
-def scores_of(verdict: Verdict) -> dict[str, Any]:
+def scores_of(verdict: Verdict) -> Histogram:
     """How strange the rows are: counts of minus their scores, as logarithms where a few would hide the others."""
     losses, limit = -verdict.scores, -verdict.offset
     logarithmic = bool(losses.min() > 0 and limit > 0 and losses.max() > 20 * np.median(losses))
@@ -138,7 +148,7 @@ def scores_of(verdict: Verdict) -> dict[str, Any]:
     return {"logarithmic": logarithmic, "counts": counts.tolist(), "edges": edges.tolist()}
 
 
-def resemblance_of(verdict: Verdict) -> dict[str, Any] | None:
+def resemblance_of(verdict: Verdict) -> Resemblance | None:
     """Whether the rows are as strange as the held-out training rows are: two samples of losses, by their distance.
 
     The largest distance between the two shares of rows up to a loss, and the chance of a larger one between samples of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from .contents import Column, Summary
 from .markup import Element, joined, tag
 from .svg import spread
 from .wording import between, counted, percent
@@ -13,35 +14,34 @@ __all__ = ["cards"]
 _VALUES = 6
 
 
-def cards(summary: dict[str, Any]) -> Element | None:
+def cards(summary: Summary) -> Element | None:
     """The cards, the most to blame first; None where no row is flagged or explained."""
     blamed = sorted((c for c in summary["columns"] if "flagged_values" in c), key=lambda c: -c["blame"])
     return tag("div", *map(_card, blamed), class_="cards") if blamed else None
 
 
-def _card(column: dict[str, Any]) -> Element:
+def _card(column: Column) -> Element:
     said = f"{percent(column['blame'])} of the blame"
     if column["first"]:
         said += f", first reason in {counted(column['first'], 'row')}"
     return tag("article", tag("h3", column["name"]), tag("p", said, class_="note"), _picture(column), class_="card")
 
 
-def _picture(column: dict[str, Any]) -> Element:
-    old, values = column.get("training", {}), [value for value in column["flagged_values"] if value is not None]
+def _picture(column: Column) -> Element:
+    old, values = column.get("training"), [value for value in column["flagged_values"] if value is not None]
     if column["kind"] == "category":
-        return _categories(old, values)
-    kind, odd = column["kind"], "Flagged rows: "
-    odd += f"{between((min(values), max(values)), kind)}." if values else "missing."
-    if "quantiles" not in old:
+        return _categories({} if old is None else old.get("values", {}), values)
+    kind, odd, numbers = column["kind"], "Flagged rows: ", [float(value) for value in values]
+    odd += f"{between((min(numbers), max(numbers)), kind)}." if numbers else "missing."
+    if old is None or "quantiles" not in old:
         return tag("p", odd)
     usual = f"Nine in ten training rows: {between(old['usual'], kind)}."
-    picture = spread(old["quantiles"], values, kind, f"{column['name']}. {usual} {odd}")
+    picture = spread(old["quantiles"], numbers, kind, f"{column['name']}. {usual} {odd}")
     return joined(picture, tag("p", usual, tag("br"), odd))
 
 
-def _categories(old: dict[str, Any], values: list[Any]) -> Element:
+def _categories(shares: Mapping[str, float], values: Sequence[object]) -> Element:
     """Shares of the commonest values among the training rows and among the flagged."""
-    shares = old.get("values", {})
     words = [str(value) for value in values]
     counts = {value: words.count(value) / max(len(words), 1) for value in dict.fromkeys(words)}
     names = sorted({*shares, *counts}, key=lambda name: -max(shares.get(name, 0), counts.get(name, 0)))[:_VALUES]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, kstwobign
 
+from ..contract.detector import Detector
 from ..core.calibration import benjamini_hochberg
+from ..core.given import Name, Rows
 from ..core.seen import LEVELS, Seen
+from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
 from ..tabular.codes import CategoryCode
 from ..tabular.frames import as_array, columns_of
+from ..tabular.plan import ColumnPlan
+from .contents import Cell, Column, Difference, Held
 
 __all__ = ["Known", "compared", "known_columns", "values_of"]
 
@@ -49,21 +54,21 @@ class Known:
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
 
     @property
-    def said(self) -> dict[str, Any]:
+    def said(self) -> Held:
         """The column in numbers that can be read: its middle, where nine in ten rows lie, and the ends."""
-        found: dict[str, Any] = {"rows": self.rows, "missing": self.gaps / max(self.rows, 1)}
+        found: Held = {"rows": self.rows, "missing": self.gaps / max(self.rows, 1)}
         if self.counts is not None:
             common = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_LISTED]
-            return found | {"values": {value: count / self.rows for value, count in common}}
+            return {**found, "values": {value: count / self.rows for value, count in common}}
         q = self.quantiles
         if q is None or np.isnan(q).any():
             return found
         low, middle, high = np.interp([0.05, 0.5, 0.95], LEVELS, q).tolist()
-        return found | {"middle": middle, "usual": [low, high], "range": [float(q[0]), float(q[-1])],
-                        "quantiles": q.tolist()}  # fmt: skip
+        ends = [float(q[0]), float(q[-1])]
+        return {**found, "middle": middle, "usual": [low, high], "range": ends, "quantiles": q.tolist()}
 
 
-def known_columns(model: Any, names: list[Any], X_train: Any) -> dict[Any, Known]:
+def known_columns(model: Detector, names: Sequence[Name], X_train: Rows | None) -> dict[Name, Known]:
     """What is known of the columns at the fit: by the training rows, by the plan of a table, by the classifier."""
     plan = getattr(model, "plan_", None)
     kinds = {} if plan is None else {column.name: column.kind for column in plan.used}
@@ -80,7 +85,7 @@ def known_columns(model: Any, names: list[Any], X_train: Any) -> dict[Any, Known
     return {name: Known("number", seen.rows, int(seen.gaps[j]), seen.quantiles[:, j]) for j, name in enumerate(names)}
 
 
-def _planned(plan: Any, column: Any, j: int) -> Known | None:
+def _planned(plan: ColumnPlan, column: planned.Column, j: int) -> Known | None:
     code = column.code
     if isinstance(code, CategoryCode):
         counts = dict(zip(code.levels, code.counts, strict=True))
@@ -92,8 +97,11 @@ def _planned(plan: Any, column: Any, j: int) -> Known | None:
 
 
 def compared(
-    table: Mapping[Any, NDArray[Any]], names: list[Any], known: Mapping[Any, Known], flagged: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+    table: Mapping[Name, NDArray[np.generic]],
+    names: Sequence[Name],
+    known: Mapping[Name, Known],
+    flagged: NDArray[np.bool_],
+) -> list[Column]:
     """A dict for each column: what it held and holds, the distance, its p-value, and whether the column has changed.
 
     It has not where that is due to the `flagged` rows alone, as long as they are the fewer.
@@ -102,11 +110,11 @@ def compared(
     for name in names:
         cells, old = _cells(table[name], name), known.get(name)
         new = Known.of(cells, None if old is None else old.kind)
-        entry: dict[str, Any] = {"name": name, "kind": new.kind, "new": new.said}
+        entry: Column = {"name": name, "kind": new.kind, "new": new.said}
         if old is not None:
             entry["training"] = old.said
             if old.kind != "clock":  # time goes on, and says nothing
-                entry |= _apart(old, new, cells)
+                entry = {**entry, **_apart(old, new, cells)}
         found.append(entry)
     tested = [entry for entry in found if "p_value" in entry]
     limit = benjamini_hochberg(np.array([entry["p_value"] for entry in tested]), q=_DOUBT) if tested else 0.0
@@ -122,7 +130,7 @@ def compared(
     return found
 
 
-def values_of(column: NDArray[Any], entry: Mapping[str, Any]) -> list[Any]:
+def values_of(column: NDArray[np.generic], entry: Column) -> list[Cell]:
     """Cells of a column that was compared: its words, its numbers, or days since 1970."""
     cells = _cells(column, entry["name"])
     if entry["kind"] != "category":
@@ -131,19 +139,22 @@ def values_of(column: NDArray[Any], entry: Mapping[str, Any]) -> list[Any]:
     return list(words.levels[words.codes].tolist())
 
 
-def _apart(old: Known, new: Known, cells: Cells) -> dict[str, Any]:
+def _apart(old: Known, new: Known, cells: Cells) -> Difference:
     """How far the known values are apart, and the gaps; what is new about the values."""
     if old.counts is not None and new.counts is not None:
         distance, p, fresh = _values_apart(old.counts, new.counts)
-        told: dict[str, Any] = {"unseen": fresh[:_LISTED], "outside": sum(new.counts[v] for v in fresh) / new.rows}
+        outside = sum(new.counts[value] for value in fresh) / new.rows
     else:
         values = np.sort(cells.as_numbers())
         distance, p, outside = _numbers_apart(old, values[: new.rows - new.gaps])
-        told = {"outside": outside}
+        fresh = None
     gaps = abs(old.gaps / old.rows - new.gaps / new.rows)
     table = [[old.gaps, old.rows - old.gaps], [new.gaps, new.rows - new.gaps]]
     p = min(1.0, 2 * min(p, _homogeneous(np.array(table))))
-    return {"distance": max(distance, gaps), "p_value": p, **told}
+    distance = max(distance, gaps)
+    if fresh is None:
+        return {"distance": distance, "p_value": p, "outside": outside}
+    return {"distance": distance, "p_value": p, "unseen": fresh[:_LISTED], "outside": outside}
 
 
 def _numbers_apart(old: Known, values: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -174,11 +185,11 @@ def _values_apart(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float
     return distance, _homogeneous(np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])), fresh
 
 
-def _homogeneous(counts: NDArray[Any]) -> float:
+def _homogeneous(counts: NDArray[np.integer] | NDArray[np.floating]) -> float:
     """P-value of two rows of counts having the same shares."""
     counts = counts[:, counts.sum(axis=0) > 0]
     return float(chi2_contingency(counts).pvalue) if counts.shape[1] > 1 else 1.0
 
 
-def _cells(column: NDArray[Any], name: Any) -> Cells:
+def _cells(column: NDArray[np.generic], name: Name) -> Cells:
     return read_cells(column, f"report: column {name!r}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from .contents import Column, Held, Summary
 from .markup import Element, tag
 from .svg import range_pair
 from .wording import between, cell, counted, listed, percent
@@ -14,7 +14,7 @@ __all__ = ["drift", "held"]
 _SAID = {"no": "as before", "slightly": "slightly changed", "clearly": "changed", "flagged": "in flagged rows only"}
 
 
-def drift(summary: dict[str, Any]) -> Iterator[Element]:
+def drift(summary: Summary) -> Iterator[Element]:
     """The table of columns, those that changed most first."""
     columns = sorted((c for c in summary["columns"] if "training" in c), key=lambda c: -c.get("distance", -1))
     if not columns:
@@ -43,7 +43,7 @@ def drift(summary: dict[str, Any]) -> Iterator[Element]:
         yield tag("p", f"{left:,} more are not listed.", class_="note")
 
 
-def _column(column: dict[str, Any], heads: tuple[str, ...]) -> Element:
+def _column(column: Column, heads: tuple[str, ...]) -> Element:
     old, new, kind = column["training"], column["new"], column["kind"]
     picture = None
     if "usual" in old and "usual" in new:
@@ -60,7 +60,7 @@ def _column(column: dict[str, Any], heads: tuple[str, ...]) -> Element:
     return tag("tr", name, *others)
 
 
-def held(said: dict[str, Any], kind: str) -> str:
+def held(said: Held, kind: str) -> str:
     """What a column holds, in a few words."""
     parts = []
     if "middle" in said:

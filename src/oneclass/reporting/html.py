@@ -14,6 +14,7 @@ from typing import Any
 
 from .advice import likeness, unpromised
 from .cards import cards
+from .contents import Step, Summary
 from .drift import drift
 from .markup import Element, joined, tag
 from .svg import bars
@@ -23,7 +24,7 @@ from .wording import counted, percent
 __all__ = ["html_of"]
 
 
-def html_of(summary: dict[str, Any], title: str) -> str:
+def html_of(summary: Summary, title: str) -> str:
     """The page."""
     style, script = (_part(name) for name in ("page.css", "page.js"))
     data = json.dumps({"steps": [_step(step, summary) for step in summary["steps"]]})
@@ -47,19 +48,19 @@ def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _section(name: str, title: str, *children: Any, note: str | None = None) -> Element:
+def _section(name: str, title: str, *children: object, note: str | None = None) -> Element:
     head = joined(tag("h2", title, id=f"{name}-title"), tag("p", note, class_="note") if note else None)
     return tag("section", head, *children, id=name, aria_labelledby=f"{name}-title")
 
 
-def _body(summary: dict[str, Any], title: str) -> Iterator[Element]:
+def _body(summary: Summary, title: str) -> Iterator[Element]:
     yield _head(summary, title)
     yield tag("main", *_sections(summary), id="main")
     yield tag("footer", f"Made on {summary['made']} with oneclass {summary['version']}. "
               "This file holds values of single rows: treat it as you treat the table.")  # fmt: skip
 
 
-def _sections(summary: dict[str, Any]) -> Iterator[Element]:
+def _sections(summary: Summary) -> Iterator[Element]:
     yield _section("short", "In short", tag("ul", *(tag("li", words) for words in summary["words"])))
     yield _section("next", "What to do next", tag("ol", *(tag("li", words) for words in summary["advice"])))
     yield _section("alarms", "How many alarms", *_alarms(summary))
@@ -72,7 +73,7 @@ def _sections(summary: dict[str, Any]) -> Iterator[Element]:
     yield _section("model", "About the model", *_model(summary))
 
 
-def _head(summary: dict[str, Any], title: str) -> Element:
+def _head(summary: Summary, title: str) -> Element:
     budget, alike = summary["budget"], summary["resemblance"]
     flagged, rows = budget["flagged"], summary["data"]["rows"]
     tiles = [_tile(f"{flagged:,}", f"of {counted(rows, 'row')} flagged", "alarm" if flagged else "")]
@@ -82,7 +83,7 @@ def _head(summary: dict[str, Any], title: str) -> Element:
     tiles.append(_tile(percent(budget["asked"]), "false alarms were asked for"))
     if alike is not None:
         said = {"like": "Alike", "odd": "Mostly alike", "slightly": "Slightly off", "unlike": "Unlike"}
-        how = said[likeness(summary)]
+        how = said[likeness(alike, budget)]
         tiles.append(_tile(how, "are the new rows and the training rows", "alarm" if how == "Unlike" else ""))
     links = [("short", "In short"), ("next", "Next"), ("alarms", "Alarms"), ("rows", "Rows"), ("drift", "Changes")]
     return tag(
@@ -98,7 +99,7 @@ def _tile(value: str, said: str, kind: str = "") -> Element:
     return tag("div", tag("dt", said), tag("dd", value), class_=f"tile {kind}".strip())
 
 
-def _step(step: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
+def _step(step: Step, summary: Summary) -> dict[str, Any]:
     """What the page shows at a step of the slider."""
     share = step["flagged"] / summary["data"]["rows"]
     return {
@@ -114,14 +115,14 @@ def _step(step: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _first_bar(summary: dict[str, Any], score: float) -> int:
+def _first_bar(summary: Summary, score: float) -> int:
     """The first bar of the scores beyond a threshold."""
     edges = summary["scores"]["edges"]
     limit = (math.log10(-score) if score < 0 else edges[0]) if summary["scores"]["logarithmic"] else -score
     return sum((a + b) / 2 <= limit for a, b in pairwise(edges))
 
 
-def _alarms(summary: dict[str, Any]) -> Iterator[Element]:
+def _alarms(summary: Summary) -> Iterator[Element]:
     budget, steps = summary["budget"], summary["steps"]
     if not steps:
         yield tag("p", "This model was fitted without held-out losses: its threshold cannot be moved, and no rate of "
@@ -171,7 +172,7 @@ def _alarms(summary: dict[str, Any]) -> Iterator[Element]:
                   "what it comes to on held-out rows.", class_="note")  # fmt: skip
 
 
-def _likeness(summary: dict[str, Any]) -> Iterator[Element]:
+def _likeness(summary: Summary) -> Iterator[Element]:
     alike = summary["resemblance"]
     if alike is None:
         return
@@ -181,7 +182,7 @@ def _likeness(summary: dict[str, Any]) -> Iterator[Element]:
         "odd": "Apart from odd rows at the unusual end, the new rows are as normal as the training rows.",
         "slightly": "The new rows differ a little from the training rows; with so many rows even that is certain.",
         "unlike": "The new rows are not like the training rows.",
-    }[likeness(summary)]
+    }[likeness(alike, summary["budget"])]
     yield tag("p", tag("strong", said), f" Largest difference: {percent(alike['distance'])} of the rows; chance of one "
               f"as large between rows of one kind: {chance(alike['p_value'])}.")  # fmt: skip
     yield tag(
@@ -197,7 +198,7 @@ def chance(p: float) -> str:
     return "less than 1 in 10,000" if p < 1e-4 else f"{p:.2g}"
 
 
-def _model(summary: dict[str, Any]) -> Iterator[Element]:
+def _model(summary: Summary) -> Iterator[Element]:
     model, data, explained = summary["model"], summary["data"], summary["explained"]
     facts = [("Classifier", f"{model['name']}: {model['is']}"), ("Settings", tag("code", model["parameters"]))]
     if model["learnt_from"] is not None:

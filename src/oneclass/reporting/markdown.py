@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from .contents import Row, Summary
 from .drift import held
 from .table import odds
 from .wording import cell, percent
@@ -15,12 +15,12 @@ __all__ = ["markdown_of"]
 _ROWS, _COLUMNS = 20, 30
 
 
-def markdown_of(summary: dict[str, Any], title: str) -> str:
+def markdown_of(summary: Summary, title: str) -> str:
     """The text."""
     return "\n".join(_lines(summary, title)) + "\n"
 
 
-def _lines(summary: dict[str, Any], title: str) -> Iterator[str]:
+def _lines(summary: Summary, title: str) -> Iterator[str]:
     budget, model = summary["budget"], summary["model"]
     yield from (f"# {_text(title)}", "", *(f"- {_text(words)}" for words in summary["words"]))
     yield from ("", "## What to do next", "", *(f"{i}. {_text(said)}" for i, said in enumerate(summary["advice"], 1)))
@@ -49,7 +49,7 @@ def _lines(summary: dict[str, Any], title: str) -> Iterator[str]:
     yield from ("", f"{_text(model['name'])}: {_text(model['is'])} Made on {summary['made']}.")
 
 
-def _row(row: dict[str, Any], learnt_from: float | None) -> tuple[str, str, str]:
+def _row(row: Row, learnt_from: float | None) -> tuple[str, str, str]:
     said = []
     for reason in row["reasons"]:
         expected = "" if reason["expected"] is None else f" (expected {cell(reason['expected'])})"
@@ -58,13 +58,13 @@ def _row(row: dict[str, Any], learnt_from: float | None) -> tuple[str, str, str]
     return name, odds(row["p_value"], learnt_from) or cell(row["score"]), "; ".join(said)
 
 
-def _table(heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> Iterator[str]:
+def _table(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
     for line in lines:
         yield f"| {' | '.join(_text(said) for said in line)} |"
 
 
-def _text(said: Any) -> str:
+def _text(said: object) -> str:
     """Text that Markdown takes for nothing else."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(str(said).split()))

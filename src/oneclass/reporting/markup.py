@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 __all__ = ["Element", "joined", "tag"]
 
@@ -16,14 +15,14 @@ class Element(str):
     __slots__ = ()
 
 
-def joined(*parts: Any) -> Element:
+def joined(*parts: object) -> Element:
     """Elements, and text to escape, one after the other; None is nothing."""
     return Element(
         "".join(part if isinstance(part, Element) else escape(str(part)) for part in parts if part is not None)
     )
 
 
-def tag(name: str, /, *children: Any, **attributes: Any) -> Element:
+def tag(name: str, /, *children: object, **attributes: object) -> Element:
     """An element. Attributes may end in an underscore; others in them are hyphens; None and False leave one out.
 
     Examples

@@ -5,20 +5,26 @@ from __future__ import annotations
 import datetime
 import inspect
 import math
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.detector import Detector
 from ..contract.pipeline import with_verbs
+from ..core.given import Name, Rows
+from ..disk.container import Json
 from ..engines.dask import is_dask
 from ..tabular.frames import as_array, columns_of, rows_of
+from ..tabular.plan import ColumnPlan
 from .advice import advice_of, words_of
 from .alarms import SURE, Verdict, budget_of, resemblance_of, scores_of, steps_of
 from .columns import compared, known_columns, values_of
+from .contents import Cell, Column, Step, Summary
 
 __all__ = ["plain", "summarise"]
 
@@ -29,7 +35,7 @@ _COLUMNS, _DRAWN, _VALUES = 100, 9, 300
 _LOSSES, _FEW = 100_000, 20
 
 
-def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reasons: int = 3) -> dict[str, Any]:
+def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, reasons: int = 3) -> Summary:
     """What there is to say, plain enough for JSON."""
     check_is_fitted(model)
     if is_dask(X) or is_dask(X_train):
@@ -37,7 +43,7 @@ def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reas
     model = with_verbs(model)
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     table = {name: as_array(column) for name, column in columns_of(X, "report").items()}
-    plan = getattr(model, "plan_", None)
+    plan: ColumnPlan | None = getattr(model, "plan_", None)
     names = list(table) if plan is None else [column.name for column in plan.used]
     verdict, classifier = Verdict.of(model, X), _classifier(model)
     budget, steps = budget_of(verdict), steps_of(verdict)
@@ -75,11 +81,12 @@ def summarise(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, reas
         "rows": _rows(verdict, order, why, _labels(X, table, plan), held),
         "explained": why.method,
     }  # fmt: skip
-    said: dict[str, Any] = plain(found)
-    return said | {"words": words_of(said), "advice": advice_of(said)}
+    said = cast(Summary, plain(found))
+    said["words"], said["advice"] = words_of(said), advice_of(said)
+    return said
 
 
-def _classifier(model: Any) -> Any:
+def _classifier(model: object) -> object:
     """The classifier at the end of tables, searches and pipelines."""
     for inner in ("detector_", "best_estimator_"):
         if getattr(model, inner, None) is not None:
@@ -87,14 +94,14 @@ def _classifier(model: Any) -> Any:
     return _classifier(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
-def _flagged(steps: list[dict[str, Any]]) -> list[int]:
+def _flagged(steps: list[Step]) -> list[int]:
     return [step["flagged"] for step in steps]
 
 
 class _Why:
     """Reasons for rows, as far as the model has any; why not, where it has none."""
 
-    def __init__(self, model: Any, X: Any, places: NDArray[np.intp], k: int) -> None:
+    def __init__(self, model: Detector, X: Rows, places: NDArray[np.intp], k: int) -> None:
         self.names: tuple[Any, ...] = ()
         self.shares = np.empty((len(places), 0))
         self.top: list[Any] = [()] * len(places)
@@ -112,7 +119,9 @@ class _Why:
         self.top[: len(found)] = found.top(k)
 
 
-def _blame(columns: list[dict[str, Any]], why: _Why, table: dict[Any, NDArray[Any]], flagged: NDArray[np.intp]) -> None:
+def _blame(
+    columns: list[Column], why: _Why, table: Mapping[Name, NDArray[np.generic]], flagged: NDArray[np.intp]
+) -> None:
     """Note how much each column is to blame for the flagged rows, in how many it is the first, and its values there."""
     if not len(flagged) or not len(why.names):
         return
@@ -121,16 +130,18 @@ def _blame(columns: list[dict[str, Any]], why: _Why, table: dict[Any, NDArray[An
     for entry in columns:
         if entry["name"] in why.names:
             j = why.names.index(entry["name"])
-            entry |= {"blame": float(shares[:, j].mean()), "first": int(first[j])}
+            entry["blame"], entry["first"] = float(shares[:, j].mean()), int(first[j])
     for entry in sorted(columns, key=lambda entry: -entry.get("blame", 0.0))[:_DRAWN]:
         entry["flagged_values"] = values_of(table[entry["name"]][flagged[:_VALUES]], entry)
 
 
-def _weight(entry: dict[str, Any]) -> float:
+def _weight(entry: Column) -> float:
     return -float(entry.get("blame", 0.0)) - float(entry.get("distance", 0.0))
 
 
-def _labels(X: Any, table: dict[Any, NDArray[Any]], plan: Any) -> dict[str, NDArray[Any]]:
+def _labels(
+    X: Any, table: Mapping[Name, NDArray[np.generic]], plan: ColumnPlan | None
+) -> dict[str, NDArray[np.generic]]:
     """What rows are known by: the index of a pandas frame that is not their place, and columns of ids."""
     found = {}
     if hasattr(X, "iloc") and type(X.index).__name__ != "RangeIndex":
@@ -140,8 +151,12 @@ def _labels(X: Any, table: dict[Any, NDArray[Any]], plan: Any) -> dict[str, NDAr
 
 
 def _rows(
-    verdict: Verdict, order: NDArray[np.intp], why: _Why, labels: dict[str, Any], held: dict[Any, list[Any]]
-) -> list[dict[str, Any]]:
+    verdict: Verdict,
+    order: NDArray[np.intp],
+    why: _Why,
+    labels: Mapping[str, NDArray[np.generic]],
+    held: Mapping[Name, list[Cell]],
+) -> list[dict[str, object]]:
     """The strangest rows, the worst first."""
     p, flagged = verdict.p_values, verdict.flagged
     return [
@@ -160,7 +175,7 @@ def _rows(
     ]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     """A value as JSON can say it: times as text, and None for what is no number."""
     if isinstance(value, dict):
         return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}

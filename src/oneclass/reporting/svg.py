@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.seen import LEVELS
+from .contents import Held
 from .markup import Element, joined, tag
 from .wording import cell
 
 __all__ = ["bars", "range_pair", "spread"]
+
+Float = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 320.0, 92.0
 #: Where the axis of a spread lies, and its ends.
@@ -22,7 +25,7 @@ def _at(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
-def _drawable(values: Sequence[float]) -> np.ndarray[Any, Any]:
+def _drawable(values: Sequence[float]) -> Float:
     """Numbers whose differences are numbers, too."""
     return np.asarray(np.clip(np.array(values, dtype=float), -1e300, 1e300))
 
@@ -58,7 +61,7 @@ def spread(quantiles: Sequence[float], values: Sequence[float], kind: str, label
     heights = np.histogram(np.interp(np.linspace(0, 1, 1000), LEVELS, q), bins=edges)[0]
     heights = np.convolve(np.pad(heights, 1), [0.25, 0.5, 0.25], mode="valid")
 
-    def x(value: Any) -> Any:
+    def x(value: Float) -> Float:
         return _LEFT + (_RIGHT - _LEFT) * (np.clip(value, low, high) - low) / (high - low)
 
     middles, tops = x((edges[1:] + edges[:-1]) / 2), _BASE - 2 - 54 * heights / heights.max()
@@ -87,7 +90,7 @@ def _arrow(x: float, way: int) -> Element:
     return tag("path", class_="beyond", d=f"M{_at(x)} {_BASE + 4}l{6 * way} 6l{-6 * way} 6Z")
 
 
-def _ends(q: np.ndarray[Any, Any], flagged: np.ndarray[Any, Any]) -> tuple[float, float]:
+def _ends(q: Float, flagged: Float) -> tuple[float, float]:
     """Ends of an axis that shows the training rows, and flagged ones as far as these stay visible beside them."""
     wide = (q[-1] - q[0]) or max(abs(q[0]), 1.0)
     low = max(min(q[0], flagged.min(initial=np.inf)), q[0] - 1.5 * wide)
@@ -95,13 +98,13 @@ def _ends(q: np.ndarray[Any, Any], flagged: np.ndarray[Any, Any]) -> tuple[float
     return (low, high) if high > low else (low - 0.5 * wide, high + 0.5 * wide)
 
 
-def range_pair(old: dict[str, Any], new: dict[str, Any], label: str) -> Element:
+def range_pair(old: Held, new: Held, label: str) -> Element:
     """Where nine in ten values lay and lie, one above the other, with the middle of each."""
     ends = _drawable([*old["usual"], *new["usual"]])
     low = float(ends.min())
     wide = float(np.ptp(ends)) or 1.0
 
-    def line(said: dict[str, Any], y: float, name: str) -> Element:
+    def line(said: Held, y: float, name: str) -> Element:
         a, b, middle = (_drawable([*said["usual"], said["middle"]]) - low) / wide * 112 + 4
         middle = min(max(middle, 4), 116)
         return joined(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from ..core.given import Name
+from .contents import Cell, Said, Summary
 from .markup import Element, joined, tag
 from .wording import cell, percent
 
 __all__ = ["odds", "table"]
 
-Cell = tuple[Any, Any]  # what to sort by, and what is shown
+Entry = tuple[object, object]  # what to sort by, and what is shown
 
 _STRANGE = "Normal rows as unusual"
 _WHY = ("Column", "Value", "Expected", "Share", "Also")
 
 
-def table(summary: dict[str, Any]) -> Iterator[Element]:
+def table(summary: Summary) -> Iterator[Element]:
     """What to filter by, and the table; rows that the threshold does not flag wait in it for the slider."""
     rows, flagged = summary["rows"], summary["budget"]["flagged"]
     if not rows:
@@ -63,7 +64,7 @@ def odds(p: float | None, learnt_from: float | None) -> str:
 class _Rows:
     """The rows of a summary as rows of a table."""
 
-    def __init__(self, summary: dict[str, Any]) -> None:
+    def __init__(self, summary: Summary) -> None:
         self._rows, self._learnt_from = summary["rows"], summary["model"]["learnt_from"]
         self._categories = {column["name"] for column in summary["columns"] if column["kind"] == "category"}
         shares = [reason["share"] for row in self._rows for reason in row["reasons"]]
@@ -73,7 +74,7 @@ class _Rows:
     def row(self, rank: int, *, hidden: bool) -> Element:
         row = self._rows[rank]
         strange = odds(row["p_value"], self._learnt_from) or cell(row["score"])
-        cells: list[Cell] = [(row["row"], f"{row['row']:,}")]
+        cells: list[Entry] = [(row["row"], f"{row['row']:,}")]
         cells += [(label, cell(label)) for label in row["labels"].values()]
         cells += [(rank, strange), *self._why(row["reasons"])]
         drawn = [
@@ -88,11 +89,11 @@ class _Rows:
         ]
         return tag("tr", *drawn, data_rank=rank, hidden=hidden)
 
-    def _why(self, reasons: list[dict[str, Any]]) -> list[Cell]:
+    def _why(self, reasons: list[Said]) -> list[Entry]:
         if not reasons:
             return [("", "")] * len(_WHY)
         first, *others = reasons
-        column, value, expected, share = (first[name] for name in ("column", "value", "expected", "share"))
+        column, value, expected, share = first["column"], first["value"], first["expected"], first["share"]
         shown = "" if expected is None else cell(expected)
         return [
             (column, column),
@@ -102,7 +103,7 @@ class _Rows:
             ("", joined(*map(self._also, others))),
         ]
 
-    def _said(self, column: Any, value: Any) -> str:
+    def _said(self, column: Name, value: Cell) -> str:
         return cell(value if value is None or column not in self._categories else str(value))
 
     def _share(self, share: float) -> Element:
@@ -111,7 +112,7 @@ class _Rows:
         options = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none", "class_": "share", "aria_hidden": "true"}
         return joined(percent(share), tag("svg", *drawn, **options))
 
-    def _also(self, reason: dict[str, Any]) -> Element:
+    def _also(self, reason: Said) -> Element:
         expected = "" if reason["expected"] is None else f", expected {cell(reason['expected'])}"
         said = f"{reason['column']}: {self._said(reason['column'], reason['value'])}{expected} "
         return tag("span", said, tag("small", f"({percent(reason['share'])})"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
+from ..contract.detector import Detector
+from ..core.given import Rows
 from ..disk.replacing import replacing
+from .contents import Summary
 from .html import html_of
 from .markdown import markdown_of
 from .summary import summarise
@@ -39,7 +42,7 @@ class Report:
     Report: 7 of 100 rows flagged
     """
 
-    summary: dict[str, Any]
+    summary: Summary
     title: str = "Report"
 
     def __repr__(self) -> str:
@@ -76,7 +79,7 @@ class Report:
 _WRITERS = {".html": Report.to_html, ".htm": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
 
 
-def writer_of(path: str | Path) -> Any:
+def writer_of(path: str | Path) -> Callable[[Report], str]:
     """What makes the file that the ending asks for."""
     ending = Path(path).suffix.lower()
     if ending not in _WRITERS:
@@ -84,7 +87,9 @@ def writer_of(path: str | Path) -> Any:
     return _WRITERS[ending]
 
 
-def report(model: Any, X: Any, *, X_train: Any = None, rows: int = 1000, title: str | None = None) -> Report:
+def report(
+    model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, title: str | None = None
+) -> Report:
     """Judge rows by a fitted model and say what is found: alarms, reasons, what has changed, and what to do.
 
     Parameters

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+
+from .contents import Cell
 
 __all__ = ["between", "cell", "counted", "listed", "number", "percent"]
 
@@ -38,7 +39,7 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.3g}"
 
 
-def cell(value: Any, kind: str = "number", digits: int = 4) -> str:
+def cell(value: Cell, kind: str = "number", digits: int = 4) -> str:
     """What a cell holds; days since 1970 of a ``date`` or a ``clock`` as a day."""
     if value is None:
         return "missing"
@@ -50,7 +51,7 @@ def cell(value: Any, kind: str = "number", digits: int = 4) -> str:
     return str(value) if isinstance(value, int) and abs(value) < 1e6 else number(value, digits)
 
 
-def listed(names: Sequence[Any]) -> str:
+def listed(names: Sequence[object]) -> str:
     """Names with commas and an ``and``, a few of them."""
     shown = [str(name) for name in names[:_NAMED]]
     if len(names) > _NAMED:
