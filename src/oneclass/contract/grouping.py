@@ -16,7 +16,7 @@ from ..core.sample import mixed
 __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
 
-def read_groups(estimator: object, groups: Labels | Name | None, n_rows: int) -> Groups | None:
+def read_groups(estimator: object, groups: Labels | None, n_rows: int) -> Groups | None:
     """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own."""
     if groups is None:
         return None
@@ -59,7 +59,7 @@ def _is_column(groups: object) -> TypeGuard[Name]:
 def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
     """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
     if not _is_column(groups):
-        return given, groups
+        return given, groups  # type: ignore[return-value]  # no column: labels, or none
     X: Any = np.asarray(given) if isinstance(given, list | tuple) else given
     j = _column(name, X, groups)
     rest = [i for i in range(X.shape[1]) if i != j]

@@ -83,7 +83,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
     >>> X = np.apply_along_axis(np.convolve, 0, X, np.ones(10), "valid")  # means of ten
     >>> model = VAAKELM(delta=0.1).fit(X, groups=time_blocks(X))
     """
-    if isinstance(X, Integral):
+    if isinstance(X, int | Integral):
         n, rows = int(X), None
     else:
         rows = to_numpy(read_rows(Header("time_blocks"), X))

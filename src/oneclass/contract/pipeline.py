@@ -253,12 +253,12 @@ class OneClassPipeline(Pipeline):
             Refused where a step makes columns of several others.
         """
         found: Explanation = self._ask("explain", X, neighbours=neighbours)
-        n = np.shape(X)[1]
+        values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        n = values.shape[1]
         try:
             of = origins(self._before, n)
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
-        values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         parts = folded(found.parts, of, n)
         return Explanation(
             values=values,

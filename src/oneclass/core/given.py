@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     import torch
@@ -23,11 +23,11 @@ class Shaped(Protocol):
 
 
 #: A table of rows, which only a reader may look into.
-Rows: TypeAlias = ArrayLike | Shaped
+Rows: TypeAlias = Shaped | Sequence[object]
 #: One label a row: of classes, of groups, of what an expert says.
-Labels: TypeAlias = ArrayLike | Shaped
+Labels: TypeAlias = Shaped | Sequence[object]
 #: One weight a row.
-Weights: TypeAlias = ArrayLike | Shaped
+Weights: TypeAlias = Shaped | Sequence[float]
 #: A column of a table, by its name or its number.
 Name: TypeAlias = str | int
 #: What scikit-learn draws by.

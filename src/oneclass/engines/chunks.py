@@ -130,7 +130,8 @@ def _blocks(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
         for a in range(0, n, _ROWS):
             yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS], None
     elif isinstance(source, Iterable):
-        for part in source:
+        parts: Iterable[Any] = source
+        for part in parts:
             yield from _blocks(part) if isinstance(part, str | Path | TableFile) else [(part, None)]
     else:
         advice = "; collect it first" if hasattr(source, "collect") else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -121,7 +121,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
     def __init__(
         self,
         estimator: Estimator,
-        param_grid: Grid | Iterable[Grid],
+        param_grid: Grid | Sequence[Grid],
         *,
         criterion: str = "auto",
         scoring: str | Scoring | list[str] | tuple[str, ...] | set[str] | Mapping[str, str | Scoring] = "f1",
