@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -74,6 +75,7 @@ class ColumnMoments:
         return int(xp.argmax(xp.astype(wrong, xp.int64))) if bool(xp.any(wrong)) else None
 
 
+@cache
 def largest(dtype: object, xp: Namespace) -> float:
     """Magnitude up to which values can be squared and a few thousand squares added up, and its inverse be squared."""
     return float(float(xp.finfo(dtype).max) ** 0.45)
