@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .memory import Memory, Vector
+from .memory import Mask, Memory
 from .patience import Patience, backing, far_out, in_stretches, quantiles, soft_trust, trusted_rows
 from .state import Settings, State
 
@@ -23,7 +23,7 @@ _STEP, _LOWEST, _HIGHEST = 0.1, 0.04, 10.0
 _GRANTED, _LATELY = 0.01, 200
 
 
-def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Vector, Vector]:
+def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Mask, Mask]:
     """The rows with what is believed of them, alarms that wait by themselves, and those held in a stretch."""
     told, none = rows.trust, np.zeros(len(rows), dtype=bool)
     known = ~np.isnan(told)
@@ -48,7 +48,7 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     return replace(rows, trust=trust, counted=counted, waiting=waiting), waiting & rows.alarm & ~held, held
 
 
-def corrected(settings: Settings, state: State, rows: Memory, alone: Vector) -> State:
+def corrected(settings: Settings, state: State, rows: Memory, alone: Mask) -> State:
     """The stream with a level that heeds the false alarms among rows.
 
     Alarms that wait by themselves may be either: what they have beyond the share granted to anomalies is false.

@@ -8,7 +8,7 @@ import numpy as np
 
 from .events import Event, Moved, moved
 from .martingale import Bets
-from .memory import Vector
+from .memory import Mask, Numbers, Vector
 from .patience import far_out
 from .renewal import held_out, renew
 from .state import Settings, State, Trial
@@ -24,7 +24,7 @@ def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
     return moved(state.memory.X[state.memory.counted], X)
 
 
-def _trusting(settings: Settings, state: State, which: Vector, trust: float) -> State:
+def _trusting(settings: Settings, state: State, which: Mask, trust: float) -> State:
     """The stream with this trust in rows of a mask: their moments are added or taken out."""
     memory, forgetting = state.memory, settings.forgetting
     more = (np.where(which, trust, memory.trust) - memory.trust) * forgetting.weights(state.now - memory.time)
@@ -38,7 +38,7 @@ def _trusting(settings: Settings, state: State, which: Vector, trust: float) -> 
     return replace(state, moments=moments, memory=memory.where(which, trust=trust), learned=learned)
 
 
-def doubt(settings: Settings, state: State, known: Vector) -> State:
+def doubt(settings: Settings, state: State, known: Numbers) -> State:
     """Let the strange ones among the rows of an opening wait, unless they are known to be normal."""
     memory = state.memory
     if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
@@ -50,7 +50,7 @@ def doubt(settings: Settings, state: State, known: Vector) -> State:
     return replace(state, memory=state.memory.where(strange, counted=False, waiting=True))
 
 
-def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence: float) -> State:
+def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidence: float) -> State:
     """Believe rows that waited; a change leaves the threshold to them alone, and begins anew with its level."""
     which = np.isin(state.memory.number, numbers)
     columns = moved_from(state, state.memory.X[which])
@@ -64,7 +64,7 @@ def adopt(settings: Settings, state: State, numbers: Vector, kind: str, evidence
     return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
 
 
-def tell(settings: Settings, state: State, numbers: Vector, normal: Vector) -> State:
+def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> State:
     """Labels of rows that came before; rows that are gone are past learning."""
     for value in (False, True):
         named = numbers[normal == value]

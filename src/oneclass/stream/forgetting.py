@@ -11,7 +11,7 @@ import numpy as np
 from ..core import clusters
 from ..core.moments import Moments
 from ..core.plan import Plan
-from .memory import Vector
+from .memory import Mask, Numbers, Vector
 
 __all__ = ["Forgetting", "carried"]
 
@@ -33,7 +33,7 @@ class Forgetting:
         """What forgetting leaves of rows of this age."""
         return np.ones(len(age)) if self.half_life is None else 0.5 ** (age / self.half_life)
 
-    def inside(self, age: Vector) -> Vector:
+    def inside(self, age: Vector) -> Mask:
         """Which rows of this age are not beyond the window."""
         return np.ones(len(age), dtype=bool) if self.window is None else age < self.window
 
@@ -97,7 +97,7 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
     return Moments.stack(slots), unexplained
 
 
-def _homes(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Vector:
+def _homes(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Numbers:
     """The new cluster that holds most rows of each old one."""
     k = 1 if after.centres is None else len(after.centres)
     old = np.zeros(len(Z), dtype=int) if before.centres is None else clusters.assign(Z, before.centres)

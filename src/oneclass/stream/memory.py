@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Memory", "Vector"]
+__all__ = ["Mask", "Memory", "Numbers", "Vector"]
 
-Vector = np.ndarray[Any, Any]
+#: Numbers, of rows and of their columns; whether; and places, or numbers of rows.
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -19,18 +21,16 @@ class Memory:
 
     X: Vector
     Z: Vector  # the rows as the plan in force scales them
-    number: Vector  # of the row in the stream
+    number: Numbers  # of the row in the stream
     time: Vector  # by the clock, or by what had been learned when it came
     trust: Vector  # weight at which it is learned, before any forgetting
     loss: Vector  # before it was learned, in the units of the plan in force
-    alarm: Vector
-    counted: Vector  # believed normal: its loss is among those that the threshold is put on
-    waiting: Vector  # strange, and not decided on
+    alarm: Mask
+    counted: Mask  # believed normal: its loss is among those that the threshold is put on
+    waiting: Mask  # strange, and not decided on
 
     @classmethod
-    def of(
-        cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Vector, trust: Vector
-    ) -> Memory:
+    def of(cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Mask, trust: Vector) -> Memory:
         """Rows that have just been judged, the first of them with this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
@@ -43,11 +43,11 @@ class Memory:
         parts = ((getattr(self, field.name), getattr(later, field.name)) for field in fields(self))
         return Memory(*(np.concatenate(pair) for pair in parts))
 
-    def __getitem__(self, which: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Memory:
+    def __getitem__(self, which: slice | Mask | Numbers) -> Memory:
         """The rows that a mask, a slice or places name."""
         return Memory(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def where(self, mask: Vector, **values: ArrayLike) -> Memory:
+    def where(self, mask: Mask, **values: ArrayLike) -> Memory:
         """The same rows, with other values for those of the mask."""
         changed = {}
         for name, value in values.items():

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..core.kernels import Kernel
-from .memory import Memory, Vector
+from .memory import Mask, Memory, Numbers, Vector
 
 __all__ = [
     "PROMPT",
@@ -103,7 +103,7 @@ class Patience:
         """Rows without trust that are worth keeping."""
         return max(512, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else 512
 
-    def evidence(self, number: Vector, seen: int) -> float:
+    def evidence(self, number: Numbers, seen: int) -> float:
         """Rows in excess of the share that anomalies may have, the most over all pasts.
 
         Rows that come thick count as a fifth of the rows, no more: what lasts is evidence, what comes at once is not.
@@ -134,7 +134,7 @@ def far_out(losses: Vector, missing: float = 0.0) -> float:
     return float((high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2)
 
 
-def in_stretches(before: Vector, alarm: Vector) -> Vector:
+def in_stretches(before: Mask, alarm: Mask) -> Mask:
     """Which rows lie in a stretch most of whose rows are alarms, between its first alarm and its last.
 
     `before` are the alarms of earlier rows.
@@ -163,7 +163,7 @@ def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
     return np.asarray(ratio**steepness)
 
 
-def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Vector) -> Vector:
+def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Mask) -> Vector:
     """How far the ten most similar of the known rows vouch for each row: one when half are trusted."""
     half = _NEIGHBOURS // 2
     backed = np.ones(len(Z))
@@ -192,7 +192,7 @@ def _nearness(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
     return np.asarray(kernel(Z, known) if distances is None else -distances(Z, known))
 
 
-def trusted_rows(memory: Memory) -> Vector:
+def trusted_rows(memory: Memory) -> Mask:
     """Which rows vouch for others."""
     return memory.trust >= _TRUSTED
 
@@ -201,7 +201,7 @@ def trusted_rows(memory: Memory) -> Vector:
 class Ripe:
     """Rows whose waiting is over, by their numbers."""
 
-    rows: Vector
+    rows: Numbers
     kind: str
     evidence: float
 
@@ -234,12 +234,12 @@ def ripe(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Ripe 
     return Ripe(number[rows], kind, max(found)) if found else None
 
 
-def _came_thick(number: Vector) -> bool:
+def _came_thick(number: Numbers) -> bool:
     """Whether these rows once were a third of a stretch, as those of a burst are and those of a slow mode are not."""
     return bool(np.any(number[_THICK - 1 :] - number[: len(number) - _THICK + 1] < STRETCH))
 
 
-def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Vector, Vector]:
+def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Numbers, Mask]:
     """A label for each row, and whether its likes are the trusted rows and not others of these.
 
     Rows are linked that are among each other's nearest, and nearer than any trusted one.

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.features import NystromMap
 from ..core.moments import Moments
@@ -15,7 +16,7 @@ from ..machines.approximate import plan_through
 from .fitting import Fitting
 from .forgetting import carried
 from .martingale import Bets
-from .memory import Vector
+from .memory import Mask, Vector
 from .state import RANKED, Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]
@@ -96,7 +97,7 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
     return replace(fresh, memory=replace(memory, loss=loss), bets=bets)
 
 
-def held_out(settings: Settings, state: State, which: Vector) -> Vector:
+def held_out(settings: Settings, state: State, which: Mask | NDArray[np.intp]) -> Vector:
     """Losses of rows at hand under the machine without them."""
     X, w, machine = state.memory.X[which], state.weights(settings.forgetting)[which], state.machine
     rows = state.plan.training_rows(machine.model, X, np.maximum(w, _WEIGHTLESS))  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from .events import Event, Moved
 from .fitting import Fitting
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
-from .memory import Memory, Vector
+from .memory import Memory, Numbers, Vector
 from .patience import Patience
 
 __all__ = ["RANKED", "Settings", "State", "Trial"]
@@ -114,7 +114,7 @@ class State:
         vars(changed).update({name: vars(self)[name] for name in _WORKED_OUT if name in vars(self)})
         return changed
 
-    def with_event(self, kind: str, rows: Vector, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
+    def with_event(self, kind: str, rows: Numbers, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
         """The same, having told of something."""
         told = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
         return self.but(n_events=self.n_events + 1, events=(*self.events, told)[-_EVENTS:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .events import Event
-from .memory import Vector
+from .memory import Numbers, Vector
 
 __all__ = ["Opening", "Verdict"]
 
@@ -26,9 +26,9 @@ class Verdict:
         What happened to the world meanwhile.
     """
 
-    rows: Vector
+    rows: Numbers
     scores: Vector
-    labels: Vector
+    labels: Numbers
     events: tuple[Event, ...]
 
 
