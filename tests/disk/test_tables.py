@@ -140,14 +140,27 @@ def test_a_first_line_that_holds_two_delimiters_is_asked_about(tmp_path):
     assert_agree(rows_of(path, '"a;b","c|d"\n1,2\n'), [[1, 2]], 0)
 
 
+def test_a_decimal_comma_makes_numbers_of_text_too_and_of_nothing_else(tmp_path):
+    path = tmp_path / "rows.csv"
+    cells = ["1,5", "-0,25", " 3 ", "1.234", "1.234.567,8", "2,5e3", "1,2,3", "31.12.2024", "a,b", "0.123", ""]
+    path.write_text("x;y\n" + "".join(f"{cell};{cell}\n" for cell in cells))
+    [(rows, kept)] = TableFile(path, text="all", columns=["x"], keep=["y"], decimal=",").blocks()
+    assert rows["x"].tolist() == [
+        *("1.5", "-0.25", " 3 ", "1234", "1234567.8", "2.5e3", "1,2,3", "31.12.2024", "a,b", "0.123", "")
+    ]
+    assert kept.column("y").to_pylist() == cells
+
+
 # What would lose or change a row.
 
 BROKEN = {
     "empty": (b"", {}, "the file is empty"),
     "nothing but lines": (b"\n\r\n\n", {}, "the file holds no rows"),
-    "more cells": (b"a,b\n1,2\n1,2,3\n", {}, "Expected 2 columns, got 3"),
-    "fewer cells": (b"a,b\n1,2\n1\n", {}, "Expected 2 columns, got 1"),
-    "more cells than names": (b"a,b\n1,2,3\n1,2,3\n", {}, "Expected 2 columns, got 3"),
+    "more cells": (b"a,b\n1,2\n\n1,2,3\n", {}, "line 4 has 3 cells, but the first has 2: '1,2,3'"),
+    "fewer cells": (b"a,b\n1,2\n1\n", {}, "line 3 has 1 cells, but the first has 2: '1'"),
+    "more cells than names": (b"a,b\n1,2,3\n1,2,3\n", {}, "line 2 has 3 cells, but the first has 2: '1,2,3'"),
+    "a title": (b"Export\n\na,b\n1,2\n", {}, "line 3 has 2 cells.*; what stands above the names must go"),
+    "names alone": (b"a,b", {}, "the file holds no rows"),
     "text": (b"a,b\n1,2\n1,x\n", {}, "a number must stand in every cell, but column 'b' holds 'x'"),
     "truth": (b"b,a\n1,2\n1,True\n", {"columns": ["a"]}, "column 'a' holds 'True'"),
     "names twice": (b"a,b,a\n1,2,3\n", {}, "columns must have names of their own, but more than one is 'a'"),
@@ -156,6 +169,7 @@ BROKEN = {
     "nothing left": (b"a,b\n1,2\n", {"keep": ["a", "b"]}, "no column is left to look at"),
     "broken text": (b"a,b\n1,\xff\xfe\n", {"keep": ["b"]}, "the file is not in utf-8.*; say encoding=, for example"),
     "broken names": (b"a,\xff\n1,2\n", {}, "the file is not in utf-8.*; say encoding=, for example"),
+    "wide letters": ("a,b\n1,2\n".encode("utf-16"), {}, "not in utf-8.*; say encoding=, for example 'utf-16'"),
     "unknown encoding": (b"a,b\n1,2\n", {"encoding": "utf-9"}, "encoding must be one that Python knows, got 'utf-9'"),
     "an open quote": (b'a,b\n1,"2\n3,4\n', {"keep": [1]}, "2 lines became 1 rows: a quote is not closed"),
     "two open quotes": (b'a,b\n1,"x\n2,3\n4,"y\n5,6\n', {"keep": [1]}, "4 lines became 2 rows"),
@@ -185,6 +199,7 @@ def test_line_breaks_in_quotes_are_values_if_one_says_so(tmp_path):
 def test_a_gap_is_no_number_and_an_empty_line_is_a_gap_if_there_is_one_column(tmp_path):
     path = tmp_path / "rows.csv"
     assert_agree(rows_of(path, "a,b\n1,2\n\n3,4\n\n"), [[1, 2], [3, 4]], 0)
+    assert_agree(rows_of(path, "a,b\n1,2\n \n3,4\n  \n"), [[1, 2], [3, 4]], 0)
     np.testing.assert_array_equal(rows_of(path, "a\n1\n\n2\n"), [[1], [np.nan], [2]])
     np.testing.assert_array_equal(rows_of(path, "a,b\n1,\nNA,4\n"), [[1, np.nan], [np.nan, 4]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -10,7 +11,7 @@ import numpy as np
 
 from .formats import Batch, arrow
 
-__all__ = ["Batches", "CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block"]
+__all__ = ["Batches", "CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block", "with_points"]
 
 #: Rows of a block, and bytes of its numbers, at most.
 _ROWS, _BYTES = 16_384, 16 << 20
@@ -68,6 +69,22 @@ def gathered(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
             parts = []
     if parts:
         yield arrow().concat_batches(parts)
+
+
+def with_points(batch: Batch, decimal: str) -> Batch:
+    """The text of a batch, with those cells that this decimal mark makes numbers as all the world writes them."""
+    if decimal == ".":
+        return batch
+    mark, pc = re.escape(decimal), arrow().compute
+    thousands = rf"^\s*[+-]?[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:{mark}\d+)?\s*$"
+    columns = []
+    for cells in batch.columns:
+        grouped = pc.match_substring_regex(cells, thousands)
+        cells = pc.if_else(grouped, pc.replace_substring(cells, ".", ""), cells)
+        number = rf"^(\s*[+-]?\d*){mark}(\d+(?:[eE][+-]?\d+)?\s*)$"
+        columns.append(pc.replace_substring_regex(cells, number, r"\1.\2"))
+    made: Batch = arrow().RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return made
 
 
 class CountedLines:

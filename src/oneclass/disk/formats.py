@@ -84,6 +84,7 @@ def arrow() -> ModuleType:
     """PyArrow, which reads and writes tables."""
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.csv
         import pyarrow.ipc
         import pyarrow.parquet

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from ..core.given import Shaped
-from .batches import Batches, CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block
+from .batches import Batches, CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block, with_points
 from .formats import ENDINGS, Batch, arrow, ending
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
@@ -49,7 +50,7 @@ class TableFile:
     encoding : str, default="utf-8"
         Encoding of text.
     decimal : str, default="."
-        What comes before the decimals of a number in text.
+        What comes before the decimals of a number in text; with ``text="all"``, points may stand between thousands.
     newlines : bool, default=False
         Whether values in quotes may hold line breaks.
 
@@ -58,8 +59,8 @@ class TableFile:
     The first line names the columns when it holds words only, or all names that are asked for; it is a row when it
     holds numbers only, but for evenly spaced whole numbers such as 0, 1, 2 or 400, 410, 420, which might be either.
     Lines of more or fewer cells than the first one, cells that are no numbers, two columns of one name, and lines that
-    a stray quote has made one are errors that say what and, as far as known, where. Empty lines are left out, unless
-    there is one column only.
+    a stray quote has made one are errors that say what and, as far as known, where. Empty lines, and those of spaces
+    only, are left out, unless there is one column only.
 
     Examples
     --------
@@ -121,15 +122,18 @@ class TableFile:
         names = cells if named else [str(place) for place in range(len(cells))]
         columns, keep = self._chosen(names)
         words = {*names} if self.text == "all" else {*keep} - {*columns} | {*self._known(self.text, names)}
-        with self._stream(packed) as stream, self._numbers_in(names):
-            lines = CountedLines(stream)
+        with self._stream(packed) as stream, self._refused(names, delimiter, packed):
+            lines, blank = CountedLines(stream), _Blank()
             reader = pa.csv.open_csv(
                 pa.PythonFile(lines, mode="r"),
                 read_options=pa.csv.ReadOptions(
                     block_size=max(_PIECE, 4 * len(first)), column_names=None if named else names
                 ),
                 parse_options=pa.csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(names) > 1,
+                    invalid_row_handler=blank,
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     column_types={name: pa.string() if name in words else pa.float64() for name in names},
@@ -140,20 +144,24 @@ class TableFile:
             rows = 0
             for batch in gathered(reader, rows_of_block(len(columns))):
                 rows += batch.num_rows
-                block = batch.select(columns).to_pandas()
+                seen = batch.select(columns)
+                block = (with_points(seen, self.decimal) if self.text == "all" else seen).to_pandas()
                 yield block if named else block.to_numpy(), batch.select(keep)
-        if not self.newlines and rows < lines.count - named:
+        filled = lines.count - named - blank.lines
+        if not self.newlines and rows < filled:
             raise ValueError(
-                f"{self._name}: {lines.count - named:,} lines became {rows:,} rows: a quote is not closed, or values "
+                f"{self._name}: {filled:,} lines became {rows:,} rows: a quote is not closed, or values "
                 "in quotes hold line breaks, for which there is newlines=True"
             )
 
     @contextmanager
-    def _numbers_in(self, names: list[str]) -> Iterator[None]:
-        """A cell that is no number is an error that names its column."""
+    def _refused(self, names: list[str], delimiter: str, packed: str | None) -> Iterator[None]:
+        """A cell that is no number is an error that names its column, a line of more or fewer cells one that counts."""
         try:
             yield
         except arrow().ArrowInvalid as error:
+            if "Expected" in str(error) and (uneven := self._uneven(len(names), delimiter, packed)):
+                raise ValueError(f"{self._name}: {uneven}") from None
             found = re.search(r"column #(\d+): .*CSV conversion error to double: invalid value (.*)", str(error), re.S)
             if not found:
                 raise
@@ -161,6 +169,17 @@ class TableFile:
                 f"{self._name}: a number must stand in every cell, but column {names[int(found[1])]!r} holds "
                 f"{' '.join(found[2].split())[:80]}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
+
+    def _uneven(self, cells: int, delimiter: str, packed: str | None) -> str | None:
+        """The first line of more or fewer cells, in words."""
+        with self._stream(packed) as stream:
+            text = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=delimiter)
+            for row in text:
+                if len(row) != cells and "".join(row).strip():
+                    above = "; what stands above the names must go" if cells == 1 else ""
+                    said = delimiter.join(row)[:60]
+                    return f"line {text.line_num:,} has {len(row)} cells, but the first has {cells}: {said!r}{above}"
+        return None
 
     @contextmanager
     def _stream(self, packed: str | None) -> Iterator[IO[bytes]]:
@@ -212,8 +231,7 @@ class TableFile:
             yield
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{self._name}: the file is not in {self.encoding} ({error.reason}); say encoding=, for example "
-                "'latin-1'"
+                f"{self._name}: the file is not in {self.encoding} ({error.reason}); {self._other_encoding()}"
             ) from None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, csv.Error) as error:
             raise ValueError(f"{self._name}: {self._in_words(' '.join(str(error).split()))}") from None
@@ -224,10 +242,26 @@ class TableFile:
 
     def _in_words(self, error: str) -> str:
         if "invalid UTF8" in error:
-            return f"the file is not in {self.encoding}; say encoding=, for example 'latin-1'"
+            return f"the file is not in {self.encoding}; {self._other_encoding()}"
         if "straddling" in error:
             return "a line is far longer than the first, or a quote is not closed"
-        return error
+        return "the file holds no rows" if "Empty CSV file" in error else error
+
+    def _other_encoding(self) -> str:
+        with open(self.path, "rb") as file:
+            wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as Excel writes "Unicode text"
+        return f"say encoding=, for example '{'utf-16' if wide else 'latin-1'}'"
+
+
+class _Blank:
+    """What to do with a line of another number of cells: leave it out, and count it, if it holds spaces alone."""
+
+    lines = 0
+
+    def __call__(self, row: Any) -> str:
+        blank = not row.text.strip()
+        self.lines += blank
+        return "skip" if blank else "error"
 
 
 def _is_utf8(encoding: str) -> bool:
