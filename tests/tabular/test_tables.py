@@ -237,6 +237,12 @@ def test_what_cannot_be_judged_is_refused_by_name(model, change, message):
     ("table", "message"),
     [
         ({"x": [1, 2, "three", 4]}, "column 'x' must hold numbers or words, but holds both: 1 of 4 cells.*'three'"),
+        ({"x": [*map(str, np.arange(40) / 7), "oops"]}, "column 'x' must hold numbers or words.*1 of 41 cells.*'oops'"),
+        ({"x": [f"{i / 7:.1f} kg" for i in range(40)]}, "numbers must be written as 1234.5.*'x' holds '0.0 kg'"),
+        ({"x": [f"{i}%" for i in range(40)], "y": [f"€ {i},5" for i in range(40)]}, "'0%', 'y' holds.*decimal=','"),
+        ({"x": [f"1{i % 10},{i:03d}" for i in range(40)]}, "'x' holds '10,000'; where numbers have decimal commas"),
+        ({"x": [f"{i % 28 + 1:02d}.02.2024" for i in range(40)]}, "dates as 2024-12-31, but column 'x' holds '01.02.2"),
+        ({"x": [f"2024-02-{i % 28 + 1:02d}" for i in range(40)] + ["soon"]}, "dates as .*column 'x' holds 'soon'"),
         ({"x": [1.0, 1.0, 1.0]}, "no column is left to learn from"),
         ({"x": [1.0]}, "at least 2 rows, got 1"),
         ({"x": [[1], [2], [3]]}, "column 'x' must hold numbers, words or times, but holds a list"),
@@ -245,6 +251,34 @@ def test_what_cannot_be_judged_is_refused_by_name(model, change, message):
 def test_tables_that_teach_nothing_are_refused(table, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TableDetector(KNNDetector()).fit(pd.DataFrame(table))
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        [f"{i:05d}" for i in range(60)],
+        [f"{i}{'abcde'[i % 5]}" for i in range(60)],
+        [f"1.{i}.0" for i in range(60)],
+        [f"C{i}" for i in range(60)],
+        [f"{i % 9} kg" for i in range(60)],  # a few sizes
+        [f"{i % 24:02d}:{i % 60:02d}" for i in range(60)],
+    ],
+    ids=["zeros", "letters", "versions", "names", "sizes", "hours"],
+)
+def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
+    table = pd.DataFrame({"code": np.repeat(codes, 2), "x": np.random.default_rng(0).normal(size=120)})
+    assert make_plan(table, None, owner="").columns[0].kind == "category"
+
+
+def test_an_expected_day_is_of_its_weekday():
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 26, 200) * 7 + rng.integers(0, 3, 200), "D")
+    table = pd.DataFrame({"sent": days + pd.to_timedelta(rng.integers(540, 700, 200), "min")})
+    table["mass"] = rng.normal(size=200)
+    model = TableDetector().fit(table)
+    expected = [words.split() for words in model.reconstruct(table)[:, 0]]
+    assert [day for _, day, _ in expected] == [pd.Timestamp(date).strftime("%a") for date, _, _ in expected]
+    assert {day for _, day, _ in expected} <= {"Mon", "Tue", "Wed"}
 
 
 def test_words_among_numbers_are_gaps_when_asked():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .frames import Values
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
-__all__ = ["Cells", "Words", "read_cells"]
+__all__ = ["Cells", "Words", "is_time", "read_cells"]
 
 #: What a cell says: text, a flag, a number, a time, or nothing.
 Plain: TypeAlias = str | bool | float | np.datetime64 | None
@@ -58,6 +58,18 @@ class Cells:
         if self.words is not None:
             return np.array([word is None for word in self.words.levels], dtype=np.bool_)[self.words.codes]
         return np.isnan(self.numbers) if self.times is None else np.isnat(self.times)  # type: ignore[arg-type]
+
+    @property
+    def no_numbers(self) -> NDArray[np.bool_]:
+        """Where something is known that is no number."""
+        return ~self.gaps if self.numbers is None else ~self.gaps & np.isnan(self.numbers)
+
+    @property
+    def no_times(self) -> NDArray[np.bool_]:
+        """Where something is known that is no time."""
+        words = self.as_words()
+        times = np.array([word is not None and is_time(word) for word in words.levels], dtype=np.bool_)
+        return ~self.gaps & ~times[words.codes]
 
     def as_words(self) -> Words:
         """The cells as text: whole numbers without decimals, so that 3 and 3.0 are one."""
@@ -122,7 +134,7 @@ def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     known = [value for value in plain if value is not None]
     if known and all(isinstance(value, bool) for value in known):
         return Cells("flag", numbers=_gaps_as_nan(plain)[codes])
-    if known and all(isinstance(value, np.datetime64) or _is_time(value) for value in known):
+    if known and all(isinstance(value, np.datetime64) or is_time(value) for value in known):
         return Cells("time", times=np.array([*map(_time, plain)], dtype="datetime64[us]")[codes])
     figures = np.array([*map(_number, plain)], dtype=float)
     if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
@@ -173,7 +185,8 @@ def _plain(cell: object) -> Plain:
     return None if cell is NotImplemented or type(cell).__name__ in ("NAType", "NaTType") else str(cell)
 
 
-def _is_time(value: Plain) -> bool:
+def is_time(value: Plain) -> bool:
+    """Whether a plain value is text that says a time."""
     return isinstance(value, str) and TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
 
 

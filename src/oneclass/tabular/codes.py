@@ -124,16 +124,23 @@ class DateCode:
         """Day, weekday and hour in words."""
         said: list[list[str]] = [[] for _ in Z]
         columns = iter(Z.T)
-        if self.elapsed:
-            days = (self.start + next(columns) * _DAY).astype("datetime64[us]").astype("datetime64[D]")
-            said = [[*words, str(day)] for words, day in zip(said, days, strict=True)]
-        if self.weekday:
-            turn = np.arctan2(next(columns), next(columns)) / (2 * math.pi)
-            said = [[*words, _WEEKDAYS[int(np.rint(7 * t)) % 7]] for words, t in zip(said, turn, strict=True)]
+        days = np.floor((self.start + next(columns) * _DAY) / _DAY).astype(int) if self.elapsed else None
+        weekdays = _turns(next(columns), next(columns), 7) if self.weekday else None
+        if days is not None and weekdays is not None:
+            days += (weekdays - days + 3) % 7 - 3  # of that weekday, the day nearest to the one expected
+        if days is not None:
+            said = [[*words, str(day)] for words, day in zip(said, days.astype("datetime64[D]"), strict=True)]
+        if weekdays is not None:
+            said = [[*words, _WEEKDAYS[weekday]] for words, weekday in zip(said, weekdays, strict=True)]
         if self.hour:
-            minutes = np.rint(1440 * (np.arctan2(next(columns), next(columns)) / (2 * math.pi) % 1)).astype(int) % 1440
+            minutes = _turns(next(columns), next(columns), 1440)
             said = [[*words, f"{m // 60:02d}:{m % 60:02d}"] for words, m in zip(said, minutes, strict=True)]
         return [" ".join(words) for words in said]
+
+
+def _turns(sine: Matrix, cosine: Matrix, parts: int) -> NDArray[np.int_]:
+    """Which of so many parts of a circle points are nearest to."""
+    return np.rint(parts * np.arctan2(sine, cosine) / (2 * math.pi)).astype(int) % parts
 
 
 def _say(level: str | None) -> str:

@@ -299,8 +299,12 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
                 )
             offset = -calibration.threshold(alpha)
 
+        before = 0
+
         def judged(block: Rows) -> dict[str, NDArray[np.generic]]:
-            score = to_numpy(self.score_samples(block))
+            nonlocal before
+            rows = self.plan_.encode(block, owner=self._name, before=before)
+            score, before = to_numpy(self.detector_.score_samples(rows)), before + len(rows)
             found = {"score": score}
             if calibration is not None:
                 found["p_value"] = to_numpy(calibration.p_value(-score, tail))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, Table, Values, columns_of
+from .text import comma_hint
 
-__all__ = ["KINDS", "Column", "ColumnPlan"]
+__all__ = ["KINDS", "Column", "ColumnPlan", "listed"]
 
 Matrix = NDArray[np.float64]
 
@@ -116,14 +118,14 @@ class ColumnPlan:
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         return "\n".join("  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows)
 
-    def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False) -> Matrix:
-        """The table as a matrix of numbers, one column for each of `made`."""
+    def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False, before: int | None = 0) -> Matrix:
+        """The table as a matrix of numbers, one column for each of `made`; `before` it came so many rows, if known."""
         table = columns_of(X, owner)
         if not training:
             self._compare(table, owner)
         parts, fresh = [], []
         for column in self.used:
-            cells = self._cells(column, table[column.name], owner, training)
+            cells = self._cells(column, table[column.name], owner, training, before)
             parts.append(column.code.encode(cells))  # type: ignore[union-attr]
             if _is_watched(column):
                 fresh.append(_unknown(column, cells))
@@ -131,20 +133,23 @@ class ColumnPlan:
             parts.append(self.new_gap * np.sum(fresh, axis=0, dtype=float)[:, None])
         return np.concatenate(parts, axis=1)
 
-    def _cells(self, column: Column, values: Values, owner: str, training: bool) -> Cells:
+    def _cells(self, column: Column, values: Values, owner: str, training: bool, before: int | None = None) -> Cells:
         cells = read_cells(values, f"{owner}: column {column.name!r}")
         code = column.code
         if isinstance(code, CategoryCode):
             if not training and (unknown := code.unknown(cells)):
-                warn(f"{owner}: column {column.name!r} holds values that training rows did not: {_listed(unknown)}")
+                warn(f"{owner}: column {column.name!r} holds values that training rows did not: {listed(unknown)}")
             return cells
         wanted = "a time" if isinstance(code, DateCode) else "a number"
         good = ("time",) if isinstance(code, DateCode) else ("number", "flag")
         if cells.kind not in good and not cells.gaps.all() and not getattr(code, "lenient", False):
-            said = ~cells.gaps if cells.numbers is None else ~cells.gaps & np.isnan(cells.numbers)
+            wrong = cells.no_times if isinstance(code, DateCode) else cells.no_numbers
+            found = cells.as_words().where(wrong) or [cells.kind]
+            told = before is not None and len(wrong) > 1 and wrong.any()  # a single row is one that was asked for
+            row = f", first in row {(before or 0) + int(wrong.argmax()) + 1}" if told else ""
             raise ValueError(
                 f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
-                f"{_listed(cells.as_words().where(said) or [cells.kind])}"
+                f"{listed(found)}{row}{comma_hint(found)}"
             )
         return cells
 
@@ -159,9 +164,9 @@ class ColumnPlan:
                 f"{owner}: X has {len(table)} features, but {owner} is expecting {len(names)} features as input"
             )
         if lacking := [name for name in needed if name not in table]:
-            raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {_listed(lacking)}")
+            raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {listed(lacking)}")
         if extra := [name for name in table if name not in names]:
-            warn(f"{owner}: the fit did not see these columns, which are left out: {_listed(extra)}")
+            warn(f"{owner}: the fit did not see these columns, which are left out: {listed(extra)}")
         if [name for name in table if name in used] != needed:
             warn(f"{owner}: columns stand in another order than at the fit; they are taken by their names")
         for column in self.columns:
@@ -170,7 +175,7 @@ class ColumnPlan:
                 if others := [word for word in cells.as_words().levels if word != column.always]:
                     warn(
                         f"{owner}: column {column.name!r} was always {column.always} and is left out, but now holds "
-                        f"{_listed(others)}"
+                        f"{listed(others)}"
                     )
 
     def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:
@@ -213,6 +218,7 @@ def _unknown(column: Column, cells: Cells) -> NDArray[np.bool_]:
     return np.isnat(known) if known.dtype.kind == "M" else np.isnan(known)
 
 
-def _listed(names: Sequence[object]) -> str:
+def listed(names: Collection[object]) -> str:
+    """The first few names, and how many there are more."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join("missing" if name is None else repr(name) for name in names[:_NAMED]) + more
+    return ", ".join("missing" if name is None else repr(name) for name in islice(names, _NAMED)) + more

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ..core.given import Name
 from ..core.seen import Seen
-from .cells import Cells, read_cells
+from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, columns_of
-from .plan import KINDS, Column, ColumnPlan
+from .plan import KINDS, Column, ColumnPlan, listed
+from .text import comma_hint, foreign_figure
 
 __all__ = ["NoColumnError", "make_plan"]
 
@@ -42,7 +43,9 @@ def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups:
     asked = dict(asked or {})
     for name, kind in asked.items():
         if name not in table:
-            raise ValueError(f"{owner}: columns must name columns of the table, but there is no {name!r}")
+            raise ValueError(
+                f"{owner}: columns must name columns of the table, but there is no {name!r} among {listed(table)}"
+            )
         if kind not in KINDS:
             raise ValueError(f"{owner}: columns[{name!r}] must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
     if not table:
@@ -56,6 +59,7 @@ def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups:
         for name, column in table.items()
         if asked.get(name) != "drop" and name != groups
     }
+    _refuse_figures({name: cells for name, cells in read.items() if name not in asked}, owner)
     telling = _Telling(read)
     columns = []
     for name in table:
@@ -71,6 +75,30 @@ def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
     return plan
+
+
+def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
+    """Numbers and dates that only people can read would be words, and each a value of its own."""
+    found: dict[Name, str] = {}
+    for name, cells in read.items():
+        if cells.kind == "words" and cells.words is not None and not _is_called_id(name):
+            words = [word for word in cells.words.levels if word is not None]
+            others = [word for word in words if not is_time(word)]
+            if words and 2 * len(others) <= len(words):
+                found[name] = others[0]
+            elif len(words) > _SHOWN and (such := foreign_figure(words)) is not None:
+                found[name] = such
+    if found:
+        said = ", ".join(f"{name!r} holds {such!r}" for name, such in [*found.items()][:5])
+        more = f", and {len(found) - 5} more do so" if len(found) > 5 else ""
+        raise ValueError(
+            f"{owner}: numbers must be written as 1234.5 and dates as 2024-12-31, but column {said}{more}"
+            f"{comma_hint([*found.values()])}; or say columns={{{next(iter(found))!r}: 'category'}} or 'drop'"
+        )
+
+
+def _is_called_id(name: Name) -> bool:
+    return isinstance(name, str) and _ID.search(name) is not None
 
 
 def _column(name: Name, cells: Cells, asked: str | None, telling: _Telling, owner: str) -> Column:
@@ -107,9 +135,9 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
     if n < _FEW or cells.kind in ("time", "flag"):
         return None
-    named = isinstance(name, str) and _ID.search(name) is not None
+    named = _is_called_id(name)
     if cells.kind == "words":
-        if distinct >= _DISTINCT * known or (named and distinct > _FEW):
+        if (distinct >= _DISTINCT * known and not _mostly_numbers(cells)) or (named and distinct > _FEW):
             return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
         return None
     values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
@@ -122,6 +150,11 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
     return None
 
 
+def _mostly_numbers(cells: Cells) -> bool:
+    """Whether half of what is known, or more, are numbers, though words stand between them."""
+    return cells.numbers is not None and bool(2 * (~np.isnan(cells.numbers)).sum() >= (~cells.gaps).sum())
+
+
 def _distinct(cells: Cells) -> int:
     if cells.words is not None:
         return sum(word is not None for word in cells.words.levels)
@@ -131,16 +164,14 @@ def _distinct(cells: Cells) -> int:
 
 def _category(name: Name, cells: Cells, why: str, owner: str, asked: bool) -> Column:
     words, n = cells.as_words(), len(cells.gaps)
-    if not asked and cells.numbers is not None:
-        figures, known = ~np.isnan(cells.numbers), int((~cells.gaps).sum())
-        if figures.sum() >= known / 2:
-            wrong = ~figures & ~cells.gaps
-            such = words.where(wrong)[0]
-            raise ValueError(
-                f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of {known} cells "
-                f"are no numbers, such as {such!r}; say columns={{{name!r}: 'number'}} to take those for gaps, "
-                "or 'category'"
-            )
+    if not asked and _mostly_numbers(cells):
+        wrong = cells.no_numbers
+        such = words.where(wrong)[0]
+        raise ValueError(
+            f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of "
+            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; say "
+            f"columns={{{name!r}: 'number'}} to take those for gaps, or 'category' or 'drop'"
+        )
     counted = zip(words.levels.tolist(), np.bincount(words.codes).tolist(), strict=True)
     levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
     shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
@@ -168,7 +199,7 @@ def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, aske
 
 
 def _share(gaps: NDArray[np.bool_]) -> str:
-    return f", {gaps.mean():.2g} of them missing" if gaps.any() else ""
+    return f", {100 * gaps.mean():.2g} % missing" if gaps.any() else ""
 
 
 class _Telling:

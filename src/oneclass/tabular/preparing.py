@@ -83,7 +83,7 @@ def prepared_chunks(detector: TableDetector, chunks: Source, groups: Name | None
     _refuse_unknown(groups, sample, owner)
     plan = make_plan(sample, detector.columns, owner=owner, groups=groups)
     # Values that the sample did not hold are no news: these are the training rows.
-    encode = partial(plan.encode, owner=owner, training=True)
+    encode = partial(plan.encode, owner=owner, training=True, before=None)
     return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
 
 

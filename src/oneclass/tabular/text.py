@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from .frames import Text
 
-__all__ = ["CODE", "FLAGS", "NOTHING", "TIME", "different", "meant"]
+__all__ = ["CODE", "FLAGS", "NOTHING", "TIME", "comma_hint", "different", "foreign_figure", "meant"]
 
 #: What people write where nothing is known, and for true and false, in small letters.
 NOTHING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", "."])
@@ -19,6 +21,29 @@ FLAGS = frozenset(["true", "false"])
 TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?")
 #: Digits that name something: 00123.
 CODE = re.compile(r"[+-]?0\d")
+#: Numbers as people write them, with thousands apart, decimal commas, currencies or units; and dates.
+_FIGURE = re.compile(r"[+-]?\s*[$€£¥]?\s*\d+(?:[.,' \xa0]\d{3})*(?:[.,]\d+)?\s*(?P<unit>[^\d\s.,:;/-]{0,6})")
+_PLAIN = re.compile(rf"{CODE.pattern}.*|[+-]?\d+(?:\.\d+)?")
+_DAY = re.compile(r"(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2})(?:[ T]\d.*)?")
+_COMMA = re.compile(r"[^.,]*\d,\d[^.,]*")
+
+
+def foreign_figure(words: Sequence[str]) -> str | None:
+    """One of different words half of which, or more, are dates, or numbers in one unit, as only people write them."""
+    others = [word for word in words if not _PLAIN.fullmatch(word)]
+    units = {word: figure["unit"] for word in others if (figure := _FIGURE.fullmatch(word))}
+    days = [word for word in words if _DAY.fullmatch(word)]
+    if units:
+        commonest, _ = Counter(units.values()).most_common(1)[0]
+        units = {word: unit for word, unit in units.items() if unit == commonest}
+    such = max(days, [*units], key=len)
+    return such[0] if 2 * len(such) >= len(words) > 0 else None
+
+
+def comma_hint(words: Sequence[object]) -> str:
+    """What to say where decimal commas stand for decimal points."""
+    commas = any(isinstance(word, str) and _COMMA.fullmatch(word) for word in words)
+    return "; where numbers have decimal commas, read them with decimal=','" if commas else ""
 
 
 def different(column: Any) -> tuple[Text, NDArray[np.intp]]:
