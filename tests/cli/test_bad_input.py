@@ -29,7 +29,19 @@ BAD = {
     "not UTF-8": (b"a,b\n1,\xff\n2,\xfe\n", FIT, ending.BAD_DATA, "not in utf-8"),
     "numbers that count": (b"0,1,2\n4,5,7\n", FIT, ending.BAD_DATA, "--header or --no-header"),
     "two delimiters": (b"a;b,c\n1;2,3\n", FIT, ending.BAD_DATA, "--delimiter"),
-    "ragged": (b"a,b\n1,2\n1,2,3\n", FIT, ending.BAD_DATA, "Expected 2 columns, got 3"),
+    "ragged": (b"a,b\n1,2\n1,2,3\n", FIT, ending.BAD_DATA, "bad.csv: line 3 has 3 cells"),
+    "figures of people": (
+        b"a,b\n" + b"".join(b"%d kg,1\n2 kg,2\n" % i for i in range(40)),
+        FIT,
+        ending.BAD_DATA,
+        "bad.csv: TableDetector: numbers must be written as 1234.5",
+    ),
+    "decimal commas": (
+        b"a;b\n" + b"".join(b"%d,5;1\n2,5;2\n" % i for i in range(40)),
+        FIT,
+        ending.BAD_DATA,
+        "read them with --decimal ,; or say --column 'a=category'",
+    ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, ending.BAD_DATA, "--newlines"),
     "a name twice": (b"a,a\n1,2\n2,3\n", FIT, ending.BAD_DATA, "names of their own"),
     "one long line": (b"a,b\n1,2\n3," + b"4" * (5 << 20) + b"\n", FIT, ending.BAD_DATA, "far longer than the first"),
@@ -48,7 +60,13 @@ BAD = {
     "tuning onto the input": (ROWS, "tune bad.csv -o bad.csv", ending.BAD_DATA, "another file"),
     "tuning nothing": (ROWS, "tune bad.csv -o m.oneclass --method naiveparzen", ending.USAGE, "nothing to tune"),
     "tuning by no column": (ROWS, "tune bad.csv -o m.oneclass --label c", ending.BAD_DATA, "there is no 'c'"),
-    "tuning by no label": (ROWS, "tune bad.csv -o m.oneclass --label a --target 7", ending.BAD_DATA, "target='7'"),
+    "tuning by no label": (
+        ROWS,
+        "tune bad.csv -o m.oneclass --label a --target 7",
+        ending.BAD_DATA,
+        "--target must be the label of normal rows, one of '1', '2'; got '7'",
+    ),
+    "tuning nothing known": (ROWS, "tune bad.csv -o m.oneclass --grid D=1", ending.USAGE, "vaakelm has no D; it has C"),
     "no kind": (ROWS, f"{FIT} --column a", ending.USAGE, "--column must be NAME=VALUE, got 'a'"),
     "no such kind": (ROWS, f"{FIT} --column a=colour", ending.BAD_DATA, "must be one of 'number'"),
     "JSON among rows": (ROWS, "screen bad.csv --json", ending.USAGE, "--json"),
@@ -155,3 +173,17 @@ def test_scoring_onto_the_input_leaves_it_alone(folder, run):
     code, _, err = run("score model.oneclass new.csv -o new.csv")
     assert (code, "another file" in err) == (ending.BAD_DATA, True)
     assert (folder / "new.csv").read_bytes() == before
+
+
+def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
+    monkeypatch.setattr("oneclass.disk.batches._ROWS", 7)
+    run("fit normal.csv -o model.oneclass --method pca --drop note")
+    table = parcels(20, 1).astype({"price": object})
+    table.loc[16, "price"] = "6,5"
+    table.to_csv("typo.csv", index=False)
+    said = "typo.csv: TableDetector: column 'price' must hold a number in every cell, as at the fit, but holds '6,5'"
+    code, _, err = run("score model.oneclass typo.csv -o scored.csv")
+    assert (code, f"{said}, first in row 17; where numbers have decimal commas" in err) == (ending.BAD_DATA, True)
+    assert said in run("explain model.oneclass typo.csv --row 17")[2]
+    assert said in run("report model.oneclass typo.csv -o report.html")[2]
+    assert said in run("compare normal.csv typo.csv --drop note")[2]

@@ -140,3 +140,19 @@ def test_every_kind_of_model_is_described(folder, run):
         if name != "stream":
             assert (said["delta"], said["rate_95"]) == (0.1, [*model.interval(0.1)])
     assert said["columns"][0] == {"name": 0, "kind": "number", "why": "numbers"}
+
+
+def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
+    for name in ("normal", "odd"):
+        pd.read_csv(f"{name}.csv").to_csv(f"{name} comma.csv", sep=";", decimal=",", index=False)
+    assert run("fit normal.csv -o point.oneclass --drop note")[0] == 0
+    assert run("fit 'normal comma.csv' -o comma.oneclass --drop note --decimal ,")[0] == 0
+    point, comma = run("score point.oneclass odd.csv")[1], run("score comma.oneclass 'odd comma.csv' --decimal ,")[1]
+    assert comma == point
+    assert point.count(",-1,") == 20
+
+
+def test_a_fit_says_how_many_rows_the_rate_rests_on(folder, run):
+    out = run("fit normal.csv -o model.oneclass --method pca --drop note")[1]
+    total = oneclass.load("model.oneclass").calibration_.total
+    assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05 by {total:g} held-out rows, or groups of them"

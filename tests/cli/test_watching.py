@@ -90,7 +90,7 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("1,2\n" * 3 + "1,x\n", "row 3: a line must hold 2 numbers, got '1,x'"),
+        ("1,2\n" * 3 + "1,x\n", "rows.csv: row 3: a line must hold 2 numbers, got '1,x'"),
         ("1,2\n1,2,3\n", "row 1: a line must hold 2 numbers, got '1,2,3'"),
         ("1,2\n1,nan\n", "NaN"),
     ],

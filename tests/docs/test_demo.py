@@ -1,6 +1,11 @@
 """The demo says what it shows."""
 
+import warnings
+
+import pytest
+
 from examples.demo import WAYS, alarm, delivered, normal_rows
+from examples.transcript import PAGES
 
 
 def test_only_the_threshold_on_held_out_scores_keeps_the_rate_of_the_flexible_machines():
@@ -13,3 +18,15 @@ def test_only_the_threshold_on_held_out_scores_keeps_the_rate_of_the_flexible_ma
 def test_the_alarm_names_what_is_odd_in_its_units(capsys):
     alarm()
     assert "area error       is   153.4, expected  26.65" in capsys.readouterr().out
+
+
+def test_pages_show_what_the_demo_of_the_command_line_says(capsys):
+    pytest.importorskip("pyarrow")
+    from oneclass.cli.commands import oneclass as group
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # notices, which go to standard error
+        group.main(["demo"], prog_name="oneclass", standalone_mode=False)
+    said = capsys.readouterr().out.strip()
+    for page in PAGES:
+        assert f"<!-- demo -->\n```\n{said}\n```\n<!-- /demo -->" in page.read_text()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,7 @@ import oneclass as library
 
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
-from .tables import on_terminal, read_all, source_of
+from .tables import about, on_terminal, read_all, source_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +47,7 @@ def compare(
     """  # fmt: skip
     if groups is not None:
         raise click.UsageError("--groups: compare holds out rows, not groups")
-    with ExitStack() as stack:
-        table = read_all(stack.enter_context(source_of(normal, **reading)))
-        odd = read_all(stack.enter_context(source_of(outliers, **reading))) if outliers else None
+    table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
     asked = asked_columns(table.columns, drop, column)
     order = np.random.default_rng(0).permutation(len(table))
     cut = -(-4 * len(table) // 5)
@@ -58,10 +56,12 @@ def compare(
         raise ValueError(f"{normal}: comparing needs at least 5 rows, got {len(table)}")
     found = []
     for method in shown(METHODS, "compare"):
-        model = library.TableDetector(classifier(method, delta), asked).fit(train)
-        row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
-        if odd is not None:
-            row["caught"] = float((model.predict(odd) == -1).mean())
+        with about(normal):
+            model = library.TableDetector(classifier(method, delta), asked).fit(train)
+            row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
+        if odd is not None and outliers is not None:
+            with about(outliers):
+                row["caught"] = float((model.predict(odd) == -1).mean())
         found.append(row)
     head = f"{'method':<13}{'false alarms':>13}" + f"{'caught':>9}" * (odd is not None)
     lines = [
@@ -108,6 +108,9 @@ def tune(
     points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
     if points is None:
         raise click.UsageError(f"--grid: {method} has nothing to tune unless you say what")
+    known = classifier(method, delta).get_params()
+    if unknown := [name for name in points if name not in known]:
+        raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
     with source_of(table, **reading) as source:
         check_outputs(source.path, output)
         rows = read_all(source)
@@ -117,10 +120,18 @@ def tune(
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
     search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
     labels = None if targets is None else np.where(targets, 1, -1)
-    search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
+    with about(table), warnings.catch_warnings():
+        if target is not None:
+            warnings.filterwarnings("ignore", ".* rows are taken for targets")
+        search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
     normal = rows if targets is None else rows[targets]
     library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
     _say_search(search, output, method, as_json)
+
+
+def _read(path: str, **reading: Any) -> Any:
+    with source_of(path, **reading) as source:
+        return read_all(source)
 
 
 def _values(listed: str) -> list[object]:
@@ -142,11 +153,15 @@ def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataF
         raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
     words = rows[by_name[label]].astype(str).str.strip()
     labels: Any = words.to_numpy(dtype=object)
-    if target is None:
-        labels = np.array([*map(_number, labels)], dtype=object)
     from ..contract.labels import is_target
 
-    return rows.drop(columns=by_name[label]), is_target(labels, target, caller="--target")
+    try:
+        seen = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
+        targets = is_target(seen, target, caller="tune")
+    except ValueError:
+        listed = ", ".join(map(repr, sorted(set(labels))[:10]))
+        raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
+    return rows.drop(columns=by_name[label]), targets
 
 
 def _number(text: str) -> float | str:

@@ -57,6 +57,9 @@ _OPTIONS = (
     (r"with delimiter=", "with --delimiter"),
     (r"encoding=, for example '(.*?)'", r"--encoding, for example \1"),
     (r"newlines=True", "--newlines"),
+    (r"target= names", "--target names"),
+    (r"decimal=','", "--decimal ,"),
+    (r"by fit\(X, groups=\.\.\.\)(, which time_blocks\(X\) makes of a series)?", "by a column, with --groups COLUMN"),
     (r"columns=\{'(.*?)': '(\w+)'\}", r"--column '\1=\2'"),
     (r"say what it is in columns=, or 'drop' it", "say what it is with --column NAME=KIND, or --drop it"),
 )

@@ -58,10 +58,7 @@ def fit(
         else:
             model.fit_chunks(source, groups=groups, verbose=on_terminal())
         model.save(output)
-    rows = int(model.calibration_.total) if model.calibration_ is not None else None
-    fields = {"model": output, "method": method, "rows": rows, "columns": plan_rows(model)}
-    say(
-        fields,
-        as_json,
-        f"{model.plan_.table()}\n{_OVERRULE}\n{output}: {method} of {rows} rows, or groups of them, delta={delta:g}",
-    )
+    held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
+    fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
+    made = f"{output}: {method}, delta={delta:g} by {held_out} held-out rows, or groups of them"
+    say(fields, as_json, f"{model.plan_.table()}\n{_OVERRULE}\n{made}")

@@ -10,7 +10,7 @@ import oneclass as library
 
 from .methods import classifier
 from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
-from .tables import first_rows, names_of, on_terminal, read_all, sink_of, source_of
+from .tables import about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 
 __all__ = ["explain", "score", "screen"]
 
@@ -81,10 +81,10 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Any) -> 
                 frame = block.iloc[[row - 1 - before]] if hasattr(block, "iloc") else block[[row - 1 - before]]
                 break
             before += block.shape[0]
-    if frame is None:
-        raise ValueError(f"--row must be at most {before}, the number of rows, got {row}")
-    p, label = float(known.p_value(frame)[0]), int(known.predict(frame)[0])
-    found = known.explain(frame)
+        if frame is None:
+            raise ValueError(f"--row must be at most {before}, the number of rows, got {row}")
+        p, label = float(known.p_value(frame)[0]), int(known.predict(frame)[0])
+        found = known.explain(frame)
     reasons = found.row(0)
     fields = {"row": row, "p_value": p, "label": label, "reasons": [reason._asdict() for reason in reasons]}
     fields |= {"exact": found.exact, "method": found.method}
@@ -137,7 +137,8 @@ def screen(
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, which screen writes beside the table's")
     known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
-    found = known.screen(rows, q=q, groups=groups)
+    with about(table):
+        found = known.screen(rows, q=q, groups=groups)
     odd = rows[found.odd]
     reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
     written = {

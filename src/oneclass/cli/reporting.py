@@ -10,7 +10,7 @@ import click
 import oneclass as library
 
 from .options import as_json, check_outputs, known_model, reading, say
-from .tables import read_all, source_of
+from .tables import about, read_all, source_of
 
 __all__ = ["report"]
 
@@ -50,7 +50,8 @@ def report(
     if train is not None:
         with source_of(train, **reading) as source:
             training = read_all(source)
-    found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
+    with about(table):
+        found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
     found.save(output)
     flagged, n = found.summary["budget"]["flagged"], found.summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"

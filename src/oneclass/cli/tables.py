@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..disk.container import ModelFileError
 from ..disk.formats import ending
 from ..disk.tables import TableFile
 
@@ -20,7 +21,19 @@ if TYPE_CHECKING:
     from ..core.given import Name, Shaped
     from ..disk.sinks import Sink
 
-__all__ = ["first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
+__all__ = ["about", "first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
+
+
+@contextmanager
+def about(path: str) -> Iterator[None]:
+    """What is wrong with the rows of a table is said with its name."""
+    name = "standard input" if path == "-" else Path(path).name
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(error, UnicodeError | ModelFileError) or name in str(error):
+            raise
+        raise ValueError(f"{name}: {error}") from error
 
 
 @contextmanager
@@ -29,9 +42,10 @@ def source_of(path: str, **options: Any) -> Iterator[TableFile]:
     if path != "-":
         if os.path.isdir(path):
             raise IsADirectoryError(21, "a table must be a file, and this is a folder", path)
-        yield TableFile(path, text="all", **options)
+        with about(path):
+            yield TableFile(path, text="all", **options)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, about(path):
         place = Path(folder, "standard input.csv")
         with place.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)

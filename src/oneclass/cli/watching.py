@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
+from .tables import about
+
 __all__ = ["watch", "watch_lines"]
 
 #: Seconds between two looks at a file that may grow.
@@ -73,6 +75,7 @@ def watch(
         file: IO[str] = sys.stdin
         if table != "-":
             file = stack.enter_context(Path(table).open(encoding="utf-8"))
+        stack.enter_context(about(table))
         watch_lines(
             file, state, new, click.echo, opening=opening, delimiter=delimiter, follow=follow, from_start=table != "-"
         )
