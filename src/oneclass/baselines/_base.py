@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
@@ -30,7 +30,7 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Ranks
 from ._rounding import Rounding
 
-__all__ = ["Baseline", "Explained", "ExplainedModel", "Model", "Outliers", "Training", "count_distinct"]
+__all__ = ["Baseline", "E", "Explained", "ExplainedModel", "M", "Model", "Outliers", "Training", "count_distinct"]
 
 _FOLDS = 5
 
@@ -44,6 +44,9 @@ class Model(Protocol):
     def losses(self, Z: Array) -> Array:
         """Loss of each row in z-scores."""
         ...
+
+
+M = TypeVar("M", bound=Model)
 
 
 class ExplainedModel(ABC):
@@ -65,6 +68,9 @@ class ExplainedModel(ABC):
     def losses(self, Z: Array) -> Array:
         """Loss of each row in z-scores."""
         return self.contributions(Z).sum(axis=1)
+
+
+E = TypeVar("E", bound=ExplainedModel)
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class Training:
         return float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _GOOD_PART)) > _FEW
 
 
-class Baseline(OneClassClassifier):
+class Baseline(OneClassClassifier, Generic[M]):
     """A classifier on rows in z-scores: a subclass says how a model is learnt from rows (`_learn`).
 
     Held-out losses come from five shuffled folds, z-scored by the rows that their model sees, unless the subclass knows
@@ -128,7 +134,7 @@ class Baseline(OneClassClassifier):
 
     scale: str | bool
     scaler_: Scaler
-    model_: Any
+    model_: M
     decision_: Decision
     ranks_: Ranks
 
@@ -229,7 +235,7 @@ class Baseline(OneClassClassifier):
         )
 
     @abstractmethod
-    def _learn(self, training: Training) -> Model:
+    def _learn(self, training: Training) -> M:
         """What rows teach; one row must do, since two rows make folds of one."""
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
@@ -244,27 +250,27 @@ class Baseline(OneClassClassifier):
     def _before(self, X: Array) -> None:
         """Say what there is to say before a fit."""
 
-    def _after(self, model: Any) -> None:
+    def _after(self, model: M) -> None:
         """Say what there is to say after it."""
 
-    def _attributes(self, model: Any, training: Training) -> dict[str, object]:
+    def _attributes(self, model: M, training: Training) -> dict[str, object]:
         return {f"{name}_": getattr(model, name) for name in self._published}
 
     # Losses of the training rows.
 
-    def _training_losses(self, model: Any, training: Training) -> Array:
+    def _training_losses(self, model: M, training: Training) -> Array:
         """Loss of each training row under the model."""
         return model.losses(training.Z)
 
-    def _held_out_losses(self, model: Any, training: Training) -> Array:
+    def _held_out_losses(self, model: M, training: Training) -> Array:
         """Loss of each training row under a model that did not see it."""
         return self._losses_by_folds(model, training)
 
-    def _losses_by_groups(self, model: Any, training: Training, groups: Groups) -> Array:
+    def _losses_by_groups(self, model: M, training: Training, groups: Groups) -> Array:
         """The same under a model that saw no row of its group."""
         return self._losses_by_folds(model, training)
 
-    def _losses_by_folds(self, model: Any, training: Training) -> Array:
+    def _losses_by_folds(self, model: M, training: Training) -> Array:
         training = self._knowing(model, training)
         losses = np.empty(len(training.Z))
         for seen, unseen in _folds(len(losses), training.groups):
@@ -273,15 +279,15 @@ class Baseline(OneClassClassifier):
             losses[unseen] = twin.losses(other.Z) * self._size_beside(model, twin, training)
         return losses
 
-    def _knowing(self, model: Any, training: Training) -> Training:
+    def _knowing(self, model: M, training: Training) -> Training:
         """What folds take over from the model of all rows."""
         return training
 
-    def _size_beside(self, model: Any, twin: Any, training: Training) -> float:
+    def _size_beside(self, model: M, twin: M, training: Training) -> float:
         """How large the model's losses of its rows are beside those of a twin, which learnt from some of them."""
         return 1.0
 
-    def _threshold(self, model: Any, ranks: Ranks, decision: Decision) -> float:
+    def _threshold(self, model: M, ranks: Ranks, decision: Decision) -> float:
         """Put the threshold on these losses, held-out or training ones as the rule asks."""
         return float(self.thresholds[decision.rule](ranks, delta=decision.budget(ranks.total)))
 
@@ -325,10 +331,8 @@ class Baseline(OneClassClassifier):
             raise TypeError(f"{self._name}: X must be a NumPy array or convertible to one (a data frame), got {kind}")
 
 
-class Explained(Baseline):
+class Explained(Baseline[E]):
     """A baseline whose loss is a sum over features."""
-
-    model_: ExplainedModel
 
     def _parts(self, rows: Array) -> Array | None:
         return self.model_.contributions(self.scaler_(rows))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..contract.notices import warn
 from ..core.arrays import Array
-from ._base import Baseline
+from ._base import Baseline, M
 
 __all__ = ["Slow"]
 
@@ -18,7 +18,7 @@ _PATIENCE = 60
 FOLDS, SQUARED_FOLDS = 5.0, 4.2
 
 
-class Slow(Baseline):
+class Slow(Baseline[M]):
     """A baseline that takes long with many rows, and says so before it starts."""
 
     #: What to use instead.

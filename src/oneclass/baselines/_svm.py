@@ -61,7 +61,7 @@ class Description(ABC):
         return np.concatenate([self.kernel(Z[a:b], V) @ self.dual_coef for a, b in blocks(len(Z), len(V), Z)])
 
 
-class KernelDescription(Slow):
+class KernelDescription(Slow[Description]):
     """A baseline that describes the target class by support vectors."""
 
     thresholds: ClassVar = {**Slow.thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`

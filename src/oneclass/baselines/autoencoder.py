@@ -23,7 +23,7 @@ __all__ = ["AutoencoderDetector"]
 
 
 @final
-class AutoencoderDetector(Explained):
+class AutoencoderDetector(Explained["_Network"]):
     """Reject rows that a small neural network cannot rebuild.
 
     The network maps a row through its hidden units to linear outputs that should equal the row; the loss is the squared
@@ -78,8 +78,6 @@ class AutoencoderDetector(Explained):
     """
 
     _published: ClassVar = ("coefs", "intercepts", "n_iter")
-
-    model_: _Network
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ _ROUNDS = 100
 
 
 @final
-class KCentersDetector(Slow, Explained):
+class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     """Cover the training rows with a few small balls and reject rows far from their centres.
 
     Centres are training rows. Each restart assigns rows to their nearest centre and moves a centre to the member of its

@@ -19,7 +19,7 @@ __all__ = ["KMeansDetector"]
 
 
 @final
-class KMeansDetector(Explained):
+class KMeansDetector(Explained["_Clusters"]):
     """Reject rows that are far from every cluster's mean.
 
     The loss is the squared distance to the nearest of the k-means centres.

@@ -24,7 +24,7 @@ _COINCIDENT = 1e-12
 
 
 @final
-class KNNDetector(Explained):
+class KNNDetector(Explained["_Neighbourhood"]):
     """Reject rows that are far from their nearest training rows.
 
     The loss is the squared distance to the k-th nearest training row (``kappa``), to the mean of the k nearest

@@ -20,7 +20,7 @@ __all__ = ["MSTDetector"]
 
 
 @final
-class MSTDetector(Slow, Explained):
+class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
     The target class lives around the rows and around the straight lines between neighbours [1]_: the loss is the

@@ -23,7 +23,7 @@ _JUDGES = 1000
 
 
 @final
-class Parzen(Slow):
+class Parzen(Slow["_Mixture"]):
     """Reject rows where the target class has a low density.
 
     The loss is ``-log p(z)``, p a Parzen density [1]_: the mean of Gaussians at the training rows, all of the one width

@@ -95,7 +95,7 @@ class _Tree:
 
 
 @final
-class OCRF(Slow):
+class OCRF(Slow["_Forest"]):
     """Reject rows that trees, grown on targets and artificial outliers, vote out.
 
     Every tree [1]_ draws some features, a bootstrap sample of the targets and many times as many outliers: a value lies

@@ -20,7 +20,7 @@ _MANY, _PER_WIDTH = 1000, 16
 
 
 @final
-class NaiveParzen(Explained):
+class NaiveParzen(Explained["_Densities"]):
     """Reject rows whose features, taken one by one, have a low density.
 
     The loss is ``-sum_j log p_j(z_j)``, p_j a Gaussian Parzen density of feature j with the width of the largest

@@ -26,7 +26,7 @@ _BLOCK = 1 << 22
 
 
 @final
-class PCADetector(Explained):
+class PCADetector(Explained["_Plane"]):
     """Reject rows that are far from the plane of the principal components.
 
     The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept.
