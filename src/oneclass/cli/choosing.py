@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 import numpy as np
@@ -15,7 +15,7 @@ import oneclass as library
 
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
-from .tables import about, on_terminal, read_all, source_of
+from .tables import Reading, about, on_terminal, read_all, source_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def compare(
     drop: tuple[str, ...],
     column: tuple[str, ...],
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Fit every classifier to four fifths of NORMAL; show false alarms on the rest, and catches among OUTLIERS.
 
@@ -96,7 +96,7 @@ def tune(
     drop: tuple[str, ...],
     column: tuple[str, ...],
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Try parameters of a method on TABLE, by folds that learn from normal rows alone; write the best model.
 
@@ -129,7 +129,7 @@ def tune(
     _say_search(search, output, method, as_json)
 
 
-def _read(path: str, **reading: Any) -> Any:
+def _read(path: str, **reading: Unpack[Reading]) -> pd.DataFrame:
     with source_of(path, **reading) as source:
         return read_all(source)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -10,7 +10,7 @@ import oneclass as library
 
 from .methods import METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
-from .tables import first_rows, names_of, on_terminal, read_all, source_of
+from .tables import Reading, first_rows, names_of, on_terminal, read_all, source_of
 
 __all__ = ["fit"]
 
@@ -37,7 +37,7 @@ def fit(
     drop: tuple[str, ...],
     column: tuple[str, ...],
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Learn from the normal rows of TABLE (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import click
 
@@ -10,7 +10,7 @@ import oneclass as library
 
 from .methods import classifier
 from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
-from .tables import about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
+from .tables import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 
 __all__ = ["explain", "score", "screen"]
 
@@ -37,7 +37,7 @@ def score(
     reasons: int,
     keep: tuple[str, ...],
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Judge the rows of TABLE by MODEL: a line each with score, p-value, label (-1 for an outlier) and reasons.
 
@@ -66,7 +66,7 @@ def score(
 @click.option("--row", type=click.IntRange(1), default=1, show_default=True, help="Row to explain, counted from 1.")
 @reading
 @as_json
-def explain(model: str, table: str, row: int, as_json: bool, **reading: Any) -> None:
+def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[Reading]) -> None:
     """Say why a row of TABLE is strange to MODEL: each column's value, expected value and share of the score.
 
     \b
@@ -117,7 +117,7 @@ def screen(
     drop: tuple[str, ...],
     column: tuple[str, ...],
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Write the odd rows of TABLE, which need not be clean, with their p-values and reasons.
 

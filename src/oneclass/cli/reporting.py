@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 
 import oneclass as library
 
 from .options import as_json, check_outputs, known_model, reading, say
-from .tables import about, read_all, source_of
+from .tables import Reading, about, read_all, source_of
 
 __all__ = ["report"]
 
@@ -32,7 +32,7 @@ def report(
     rows: int,
     title: str | None,
     as_json: bool,
-    **reading: Any,
+    **reading: Unpack[Reading],
 ) -> None:
     """Write what MODEL says of TABLE as one page: alarms, reasons, what has changed and what to do.
 

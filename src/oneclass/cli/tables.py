@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from ..disk.container import ModelFileError
 from ..disk.formats import ending
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..core.given import Name, Shaped
     from ..disk.sinks import Sink
 
-__all__ = ["about", "first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
+__all__ = ["Reading", "about", "first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
 
 
 @contextmanager
@@ -36,8 +36,18 @@ def about(path: str) -> Iterator[None]:
         raise ValueError(f"{name}: {error}") from error
 
 
+class Reading(TypedDict):
+    """How text is read, as the options of every command that reads a table say."""
+
+    delimiter: str | None
+    header: bool | None
+    encoding: str
+    decimal: str
+    newlines: bool
+
+
 @contextmanager
-def source_of(path: str, **options: Any) -> Iterator[TableFile]:
+def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
     """A table file; standard input, as CSV, is put in a temporary file, since fitting reads the rows several times."""
     if path != "-":
         if os.path.isdir(path):

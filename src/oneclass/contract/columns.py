@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 __all__ = ["NoWayBackError", "folded", "origins", "restored"]
 
 Index = NDArray[np.intp]
+F = TypeVar("F", bound=np.floating)
 
 
 class NoWayBackError(ValueError):
@@ -25,7 +26,7 @@ class NoWayBackError(ValueError):
         super().__init__(f"{type(transformer).__name__} {why}")
 
 
-def folded(shares: NDArray[Any], of: Index, n: int) -> NDArray[Any]:
+def folded(shares: NDArray[F], of: Index, n: int) -> NDArray[F]:
     """Shares of made columns, summed over those that came of each of the n columns."""
     total = np.zeros((n, len(shares)), dtype=shares.dtype)
     np.add.at(total, of, shares.T)
@@ -69,7 +70,7 @@ def _origins_by_name(transformer: object, n: int) -> Index:
     return np.array([column for columns in found for column in columns], dtype=np.intp)
 
 
-def restored(transformer: Any, Z: NDArray[Any]) -> NDArray[Any]:
+def restored(transformer: Any, Z: NDArray[np.generic]) -> NDArray[np.generic]:
     """Rows as a fitted transformer was given them; NaN (None, where not all are numbers) in columns that it dropped."""
     if _does_nothing(transformer):
         return Z
@@ -78,7 +79,7 @@ def restored(transformer: Any, Z: NDArray[Any]) -> NDArray[Any]:
             Z = restored(step, Z)
         return Z
     if isinstance(transformer, ColumnTransformer):
-        columns: dict[int, NDArray[Any]] = {}
+        columns: dict[int, NDArray[np.generic]] = {}
         for branch, numbers, place in _branches(transformer):
             part = restored(branch, Z[:, place])
             columns = {int(j): part[:, i] for i, j in enumerate(numbers)} | columns
@@ -144,7 +145,7 @@ def _decided(transformer: object, Z: NDArray[Any]) -> NDArray[Any]:
     return Z
 
 
-def _table(columns: dict[int, NDArray[Any]], rows: int, n: int) -> NDArray[Any]:
+def _table(columns: dict[int, NDArray[np.generic]], rows: int, n: int) -> NDArray[np.generic]:
     numbers = all(column.dtype.kind in "fiub" for column in columns.values())
     table = np.full((rows, n), np.nan) if numbers else np.full((rows, n), None, dtype=object)
     for j, column in columns.items():

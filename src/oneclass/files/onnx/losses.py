@@ -19,9 +19,9 @@ from ...baselines import (
     PCADetector,
 )
 from ...core.arrays import Array
-from ...core.machine import Machine
 from ...core.solve import DualModel, PrimalModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
+from ...machines.kernel_machine import KernelMachine
 from .kernels import diagonal, features, outside, similarity, solved_squares
 from .tensor import Tensor, maximum, where
 
@@ -43,8 +43,8 @@ def loss(classifier: object, Z: Tensor) -> Tensor:
 @loss.register(VAAKELM)
 @loss.register(OCELM)
 @loss.register(AAELM)
-def _(classifier: Any, Z: Tensor) -> Tensor:
-    machine: Machine = classifier.machine_
+def _(classifier: KernelMachine, Z: Tensor) -> Tensor:
+    machine = classifier.machine_
     recipe = machine.plan.recipe
     F = _features(machine.model, Z)
     residuals = (Z if recipe.constant is None else recipe.constant) - F @ machine.model.weights

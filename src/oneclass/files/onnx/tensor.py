@@ -30,11 +30,11 @@ class Graph:
         self.constants.append((name, array.astype(np.int64 if array.dtype.kind in "iu" else np.float64, order="C")))
         return Tensor(self, name)
 
-    def apply(self, operator: str, *operands: Operand, **attributes: Any) -> Tensor:
+    def apply(self, operator: str, *operands: Operand, **attributes: object) -> Tensor:
         """The (first) result of an operator."""
         return self.results(1, operator, *operands, **attributes)[0]
 
-    def results(self, number: int, operator: str, *operands: Operand, **attributes: Any) -> list[Tensor]:
+    def results(self, number: int, operator: str, *operands: Operand, **attributes: object) -> list[Tensor]:
         """The results of an operator that has several."""
         inputs = [x if isinstance(x, Tensor) else self.constant(x) for x in operands]
         made = [Tensor(self, f"/t{len(self.nodes)}_{i}") for i in range(number)]
@@ -86,7 +86,7 @@ class Tensor:
     def __ge__(self, other: Operand) -> Tensor:
         return self.graph.apply("GreaterOrEqual", self, other)
 
-    def do(self, operator: str, *operands: Operand, **attributes: Any) -> Tensor:
+    def do(self, operator: str, *operands: Operand, **attributes: object) -> Tensor:
         """The result of any other operator."""
         return self.graph.apply(operator, self, *operands, **attributes)
 
