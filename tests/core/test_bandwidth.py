@@ -51,6 +51,15 @@ def test_bandwidth_of_rows_that_coincide_is_one(xp, rule, kernel):
         assert bandwidth(rule, kernel, rows, xp.asarray(w)) == 1.0
 
 
+@pytest.mark.parametrize("total", [2.0, 1 + 1e-15, 1.0, 1e-9])
+@pytest.mark.parametrize(("rule", "kernel", "distance"), RULES)
+def test_bandwidth_of_rows_that_weigh_two_or_less_in_all_has_no_unit_of_weight(rule, kernel, distance, total):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    # Two copies of the whole make a pair with themselves and one with each other.
+    expected = by_loops(rule, X, distance) * (2 * 39 / 40 if rule == "mean" else 1)
+    assert bandwidth(rule, kernel, X, np.full(40, total / 40)) == pytest.approx(expected, rel=1e-10)
+
+
 def test_half_of_the_pairs_at_one_distance_put_the_median_halfway(xp):
     # Four points on a line: distances 1, 1, 1, 2, 2, 3, median (1 + 2) / 2.
     X = xp.asarray(np.arange(4.0)[:, None])

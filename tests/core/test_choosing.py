@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from oneclass import AAKELM, VAAKELM
+from oneclass import AAKELM, VAAKELM, Nystrom
 from oneclass.core.choosing import choose_cost
 from oneclass.core.kernels import Laplacian
+from oneclass.machines import approximate
 from oneclass.selection import OneClassSearchCV
 
 
@@ -14,8 +15,7 @@ def rows():
 
 @pytest.mark.parametrize(("n", "C"), [(2, 8.0), (512, 8.0), (960, 15.0), (2_048, 32.0), (100_000, 32.0)])
 def test_by_itself_C_is_one_for_every_64_rows_from_8_to_32(n, C):
-    Z = np.zeros((2, 1))
-    assert choose_cost("auto", Laplacian(1.0), Z, np.full(2, n / 2), lam=1.0) == C
+    assert choose_cost("auto", Laplacian(1.0), np.zeros((2, 1)), np.ones(2), lam=1.0, total=n) == C
 
 
 def test_a_C_left_to_the_rows_is_the_same_number_given_in_memory_in_chunks_and_as_weights(rows):
@@ -25,6 +25,15 @@ def test_a_C_left_to_the_rows_is_the_same_number_given_in_memory_in_chunks_and_a
     assert model.offset_ == given.offset_
     assert VAAKELM().fit_chunks([rows[:500], rows[500:]]).C_ == 15.0
     assert VAAKELM().fit(rows[:480], sample_weight=np.full(480, 2.0)).C_ == 15.0
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "rbf"])
+def test_a_C_left_to_more_rows_than_are_looked_at_is_that_of_what_all_of_them_weigh(kernel, monkeypatch):
+    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 256)
+    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 256)
+    X, w = np.random.default_rng(2).normal(size=(1_024, 2)), np.full(1_024, 0.9375)
+    for rows, weights in ((X, w), (X[:960], None)):
+        assert AAKELM(kernel=kernel, approximation=Nystrom(20)).fit(rows, sample_weight=weights).C_ == 15.0
 
 
 def test_a_search_judges_a_C_left_to_the_rows_by_the_rows_of_each_fold(rows):

@@ -24,6 +24,12 @@ def test_scaler_is_mean_and_deviation_of_the_repeated_rows(xp, problem):
     assert_agree(scaler.scale, deviation, 1e-12)
 
 
+def test_deviations_are_those_of_two_rows_at_least_in_any_unit_of_weight():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for total in (1e-6, 0.5, 1.0, 2.0):
+        assert_agree(zscores(moments(np, X, np.full(30, total / 30))).scale, np.sqrt(2) * X.std(axis=0), 1e-12)
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e-9, 1e100])
 def test_constant_columns_stay_undivided(xp, value):
     X = np.column_stack([np.full(11, value), np.arange(11.0)])

@@ -34,7 +34,7 @@ def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Mean distance between two training rows (the paper)."""
     n = float(namespace(Z).sum(w))
     total = _all_cityblock_distances(Z, w) if _sorts(kernel) else _all_distances(kernel, Z, w)
-    return total / (n * (n - 1)) if n > 1 else 0.0
+    return total / (n * (n - min(1.0, n / 2)))  # two rows at least, of whatever unit of weight
 
 
 def _third(kernel: Radial, Z: Array, w: Array) -> float:

@@ -31,13 +31,13 @@ def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Ke
     return kernel.with_sigma(bandwidth(kernel.sigma, kernel, Z, w))
 
 
-def choose_cost(C: float | str, kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
-    """C as a number; rules by name read rows `Z`, weights `w`."""
+def choose_cost(C: float | str, kernel: Kernel, Z: Array, w: Array, *, lam: float, total: float) -> float:
+    """C as a number; rules by name read rows `Z`, weights `w`, or what all rows weigh in `total`."""
     if not isinstance(C, str):
         return C
     if C == LIKELIHOOD:
         return likeliest_cost(kernel, *_sampled(kernel, Z, w), lam=lam)
-    return min(max(float(namespace(w).sum(w)) / _ROWS, _LEAST), _MOST)
+    return min(max(total / _ROWS, _LEAST), _MOST)
 
 
 def _sampled(kernel: Kernel, Z: Array, w: Array) -> tuple[Array, Array]:

@@ -64,10 +64,10 @@ class Plan:
     centres: Array | None = None  # of the clusters whose variance is embedded
 
     @classmethod
-    def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array) -> Plan:
-        """Choose kernel and C by the scaled rows `Z` themselves or a sample of them."""
+    def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:
+        """Choose kernel and C by the scaled rows `Z` themselves or a sample of them, and what all rows weigh."""
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
-        return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam))
+        return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam, total=total))
 
     @property
     def ridge(self) -> float:

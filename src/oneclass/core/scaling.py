@@ -127,7 +127,8 @@ class Scaler:
             return cls.identity(X)
         tamed, rounded = scaling == "tamed", 10 * float(xp.finfo(columns.dtype).eps)  # of a constant
         centre = columns.mean
-        scale = xp.sqrt(xp.abs(columns.squares) / max(columns.weight - 1, 1))
+        n = columns.weight  # two rows at least, of whatever unit of weight
+        scale = xp.sqrt(xp.abs(columns.squares) / (n - min(1.0, n / 2)))
         if tamed:
             low, centre, high = quantiles(xp.astype(X, xp.float64, copy=False), w, _DECILES)
             apart = high / _APART - low / _APART

@@ -243,7 +243,7 @@ def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: 
     few = slice(0, min(_CHOOSING_ROWS, n))
     looked_at = few if looks_at_pairs(recipe.kernel) else slice(None)
     scaler = Scaler.of(recipe.scaling, survey.columns, rows, w)
-    plan = Plan.of(recipe, scaler, scaler(rows[looked_at, :]), w[looked_at])
+    plan = Plan.of(recipe, scaler, scaler(rows[looked_at, :]), w[looked_at], total=survey.columns.weight)
     Z, w = scaler(rows[:n, :]), w[:n]
     # Whitening triples the work of the moments: worth it, for landmarks that are alike, while that is little, and in
     # single precision, whose rounding is more than they leave of their normal equations.

@@ -55,7 +55,7 @@ def fit_exactly(
     with on_one_thread(X.shape[0], X):
         scaler = Scaler.of(recipe.scaling, columns, X, w)
         Z = scaler(X)
-        machine, rows = fit_rows(Plan.of(recipe, scaler, Z, w), Z, w, groups=groups)
+        machine, rows = fit_rows(Plan.of(recipe, scaler, Z, w, total=columns.weight), Z, w, groups=groups)
     training = Ranks.of(machine.training_losses(rows), w) if on_training else None
     held_out = HeldOut.of(machine.held_out_losses(rows), w, groups)
     return Fit(machine, held_out.calibration(), training, held_out)

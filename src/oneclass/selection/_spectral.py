@@ -70,7 +70,7 @@ class SpectralPath:
         with _refusing():
             scaler = Scaler.of(recipe.scaling, columns, X, w)
             Z, rows = scaler(X), scaler(rows)
-            plan = Plan.of(recipe, scaler, Z, w)
+            plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
             K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
         # From here on in double precision: values of C far apart share one decomposition.
         self.Z, self.w, self.rows, self.K, self.row_K = (
