@@ -1,6 +1,6 @@
 """Rows that belong together: thresholds and p-values about a row of a new group."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -74,6 +74,19 @@ def test_every_row_a_group_of_its_own_is_no_groups(machine, params):
     X = np.random.default_rng(0).normal(size=(50, 3))
     expected = machine(**params).fit(X).calibration_.losses
     assert_agree(machine(**params).fit(X, groups=np.arange(50)).calibration_.losses, expected, 1e-10)
+
+
+@pytest.mark.parametrize("approximation", [None, Nystrom(20)], ids=str)
+@pytest.mark.parametrize("machine", [OCKELM, VAAKELM], ids=lambda m: m.__name__)
+def test_a_group_of_one_row_is_held_out_with_all_that_it_weighs(machine, approximation):
+    rng = np.random.default_rng(0)
+    X, w, own = rng.normal(size=(50, 3)), rng.integers(0, 4, size=50), np.arange(50)
+    make = partial(machine, C=4.0, sigma=1.5, variance="class") if machine is VAAKELM else partial(machine, C=4.0)
+    weighted = make(approximation=approximation).fit(X, sample_weight=w, groups=own)
+    repeated = make(approximation=approximation).fit(np.repeat(X, w, axis=0), groups=np.repeat(own, w))
+    assert weighted.calibration_.total == pytest.approx(np.count_nonzero(w))
+    assert_agree(np.repeat(weighted.held_out_scores_, w), repeated.held_out_scores_, 1e-8)
+    assert weighted.offset_ == pytest.approx(repeated.offset_, rel=1e-8)
 
 
 @pytest.mark.parametrize("machine", [OCKELM, AAKELM], ids=lambda m: m.__name__)

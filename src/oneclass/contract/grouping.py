@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import is_foreign, namespace, to_numpy
+from ..core.arrays import Array, is_foreign, namespace, to_numpy
 from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups, OneGroupError
 from ..core.sample import mixed
@@ -16,8 +16,11 @@ from ..core.sample import mixed
 __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
 
-def read_groups(estimator: object, groups: Labels | None, n_rows: int) -> Groups | None:
-    """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own."""
+def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
+    """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own.
+
+    A row that weighs more or less than one is a group of copies.
+    """
     if groups is None:
         return None
     name = type(estimator).__name__
@@ -28,7 +31,8 @@ def read_groups(estimator: object, groups: Labels | None, n_rows: int) -> Groups
     found = Groups(np.asarray(numbers).reshape(-1))
     if found.count < 2:
         raise OneGroupError(f"{name}: groups must be at least two, since one is held out; got {found.count}")
-    return None if found.count == n_rows else found
+    alone = found.count == n_rows and (w is None or bool(namespace(w).all(w == 1)))
+    return None if alone else found
 
 
 def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:

@@ -90,7 +90,8 @@ class KernelMachine(GoesOn):
             Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
             class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
         sample_weight : array-like of shape (n_samples,), optional
-            A row of weight w counts as w copies of itself, in every step.
+            A row of weight w counts as w copies of itself, in every step: one of them is held out at a time, unless
+            the row is a group of its own (``groups=range(len(X))``).
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: held-out losses leave out
@@ -127,7 +128,7 @@ class KernelMachine(GoesOn):
         if precomputed:
             check_square(self, X)
         w = read_weights(self, sample_weight, X)
-        together = read_groups(self, groups, X.shape[0])
+        together = read_groups(self, groups, X.shape[0], w)
         targets = read_targets(self, y, X.shape[0]) if stayed is None else stayed.rows
         if targets is not None:
             w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
@@ -137,7 +138,7 @@ class KernelMachine(GoesOn):
         if kept is not None:
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if precomputed else X
-            together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0])
+            together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0], w)
         header = header if precomputed else header.having_seen(X)
         if (approximation := choose_approximation(self, X)) is not None:
             engine = InMemory(X, None if sample_weight is None else w)
@@ -145,7 +146,7 @@ class KernelMachine(GoesOn):
         else:
             self._fit_exactly(X, w, header, decision, together, kept, stayed)
         if groups is None and not precomputed:
-            warn_if_dependent(self, X)
+            warn_if_dependent(self, X, None if sample_weight is None else w)
         return self
 
     def _fit_exactly(
