@@ -28,10 +28,10 @@ def series(rng, n, phi, d=4):
     return X
 
 
-def noticed(X):
+def noticed(X, w=None):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        warn_if_dependent(KNNDetector(), np.asarray(X, dtype=float))
+        warn_if_dependent(KNNDetector(), np.asarray(X, dtype=float), w)
     assert all(each.category is DependentRowsWarning for each in seen)
     return " ".join(str(each.message) for each in seen)
 
@@ -102,6 +102,35 @@ def test_a_few_duplicates_do_no_harm_and_are_left_in_peace(d):
     X = rng.normal(size=(290, d))
     assert not noticed(rng.permutation(np.concatenate([X, X[:10]])))
     assert noticed(rng.permutation(np.concatenate([X, X[:60]])))
+
+
+@pytest.mark.parametrize("d", [2, 4, 50])
+@pytest.mark.parametrize("n", [100, 2_000])
+def test_weights_that_make_copies_are_noticed_as_copies_are(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    for w in (np.full(n, 2.0), np.full(n, 1e3), rng.integers(1, 4, n).astype(float), 1.0 + (rng.random(n) < 0.5)):
+        assert "KNNDetector: rows that weigh 2 or more" in noticed(X, w)
+    for w in (np.ones(n), rng.uniform(0.5, 1.5, n), 1.0 + (np.arange(n) % 30 == 0)):
+        assert not noticed(X, w)
+
+
+def test_numbers_of_equal_rows_as_weights_are_left_in_peace():
+    for kind in sorted(set(DATASETS) - DEPENDENT):
+        rows, counts = np.unique(DATASETS[kind](np.random.default_rng(0))[0], axis=0, return_counts=True)
+        order = np.random.default_rng(0).permutation(len(rows))
+        assert "weigh" not in noticed(rows[order], counts[order].astype(float)), kind
+
+
+def test_rows_that_count_as_copies_deliver_what_is_asked_for_as_groups_of_their_own():
+    rng, rates = np.random.default_rng(0), {"copies": [], "groups": []}
+    for _ in range(8):
+        X, w, fresh = rng.normal(size=(200, 3)), np.full(200, 3.0), rng.normal(size=(500, 3))
+        with pytest.warns(DependentRowsWarning, match=r"^AAKELM: rows that weigh 2 or more .*groups=range\(len\(X\)\)"):
+            rates["copies"].append(np.mean(AAKELM().fit(X, sample_weight=w).predict(fresh) == -1))
+        rates["groups"].append(np.mean(AAKELM().fit(X, sample_weight=w, groups=range(200)).predict(fresh) == -1))
+    assert np.mean(rates["copies"]) > 0.5
+    assert abs(np.mean(rates["groups"]) - 0.05) < 0.025
 
 
 @pytest.mark.slow

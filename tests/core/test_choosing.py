@@ -18,6 +18,7 @@ def test_by_itself_C_is_one_for_every_64_rows_from_8_to_32(n, C):
     assert choose_cost("auto", Laplacian(1.0), np.zeros((2, 1)), np.ones(2), lam=1.0, total=n) == C
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
 def test_a_C_left_to_the_rows_is_the_same_number_given_in_memory_in_chunks_and_as_weights(rows):
     model, given = VAAKELM().fit(rows), VAAKELM(C=15.0).fit(rows)
     assert (model.C, model.C_) == ("auto", 15.0)

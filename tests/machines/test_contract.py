@@ -108,6 +108,7 @@ def test_data_frames_are_rows_with_names(machine, library, rows, fresh):
         model.score_samples(frames.DataFrame(dict(zip(names[::-1], fresh.T, strict=True))))
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
 def test_lists_are_rows_and_weights_too(machine, rows):
     w = np.tile([1.0, 2.0], 30)
     expected = machine().fit(rows, sample_weight=w).score_samples(rows)

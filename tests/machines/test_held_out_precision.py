@@ -87,6 +87,7 @@ def test_rows_given_in_single_precision_and_other_libraries_are_left_alone(xp, m
     assert RoundedModel not in judged_by
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
 @pytest.mark.parametrize("weighted", [False, True])
 def test_features_that_are_kept_are_those_that_would_be_worked_out_again(machine, weighted, monkeypatch):
     w = RNG.integers(1, 3, len(ROWS)).astype(float) if weighted else None

@@ -35,7 +35,7 @@ MACHINES = {
 
 @pytest.fixture(params=MACHINES)
 def model(request):
-    w = RNG.uniform(0.5, 3, len(TRAIN)) if request.param == "weighted" else None
+    w = RNG.uniform(0.2, 1.8, len(TRAIN)) if request.param == "weighted" else None
     return MACHINES[request.param].fit(TRAIN, sample_weight=w)
 
 

@@ -172,6 +172,7 @@ def test_the_number_of_rows_judged_at_once_changes_nothing(machine, rows, fresh)
     assert_agree(one_by_one, model.score_samples(fresh), 1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
 def test_training_arrays_may_change_after_the_fit(machine, rows, fresh):
     for threshold in ("loo", "train"):
         X, w = rows.copy(), np.tile([1.0, 2.0], 30)

@@ -18,16 +18,23 @@ __all__ = ["time_blocks", "warn_if_dependent"]
 #: Rows that a fit looks at, and rows that the decorrelation time is read from; the first ones, which are in order.
 _LOOKED_AT, _TIMED = 1000, 20_000
 
+#: Copies of a row that are enough to see that it has some.
+_COPIES = 4
+
 #: Independent rows below which nothing can be promised of rows at another time.
 _FEW = 8
 
 
-def warn_if_dependent(estimator: object, X: Array) -> None:
-    """Say so if some of the rows, of which a bounded number is looked at, are too close to be independent."""
+def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
+    """Say so if some of the rows, of which a bounded number is looked at, are too close to be independent.
+
+    A row of weight w is w copies of itself, where weights are given.
+    """
     n = X.shape[0]
     if n < FEWEST:
         return
-    Z = centred_ranks(np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64))
+    first = np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64)
+    Z = centred_ranks(first)
     if not Z.shape[1]:
         return
     if (follows := succession(Z)) is not None:
@@ -38,6 +45,9 @@ def warn_if_dependent(estimator: object, X: Array) -> None:
         nearest = "the nearest row is" if crowd.neighbours == 1 else f"the {crowd.neighbours} nearest rows are"
         seen = f"rows have near-duplicates ({nearest} far closer than the next ones)"
         remedy = ""
+    elif w is not None and crowding(centred_ranks(_repeated(first, w))) is not None:
+        seen = "rows that weigh 2 or more count as copies of themselves, of which one at a time is held out"
+        remedy = ", with groups=range(len(X)) if a row is to be held out with all that it weighs"
     else:
         return
     warn(
@@ -45,6 +55,12 @@ def warn_if_dependent(estimator: object, X: Array) -> None:
         f"more often than asked for; name the rows that belong together by fit(X, groups=...){remedy}",
         DependentRowsWarning,
     )
+
+
+def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:
+    """So many rows, one after the other with as many copies as tell that there are some."""
+    copies = np.clip(to_numpy(w[: len(rows)]), 1, _COPIES).astype(int)
+    return np.repeat(rows, copies, axis=0)[:_LOOKED_AT]
 
 
 def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
