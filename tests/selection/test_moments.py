@@ -1,11 +1,14 @@
 """Approximated machines: the steps of a fit, shared among the points of a grid."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
+from oneclass.machines import auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
 from oneclass.selection._moments import MomentPath
 
@@ -44,6 +47,22 @@ def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
     monkeypatch.setattr(_evaluate, "_by_refits", None)
     OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), GRID, cv=5, refit=False).fit(X, Y)
     assert len(seen) == 5
+
+
+def test_folds_of_other_sizes_are_judged_as_they_are_fitted(monkeypatch):
+    # As if many rows were more than fifty: the first fold is fitted exactly, the second by landmarks.
+    monkeypatch.setattr(auto, "_EXACT_ROWS", 50)
+    monkeypatch.setattr(auto, "Nystrom", partial(Nystrom, 10))
+    targets = np.flatnonzero(Y == 1)
+    folds = [(targets[:n], np.setdiff1d(np.arange(len(Y)), targets[:n])) for n in (40, len(targets) - 20)]
+    grid = {"C": [1.0, 8.0], "delta": [0.05, 0.2]}
+    ours, plain = (
+        search(AAKELM(), grid, cv=folds, scoring=SCORERS["auroc"], refit=False).fit(X, Y).cv_results_
+        for search in (OneClassSearchCV, GridSearchCV)
+    )
+    assert set(ours["numerics"]) == {"one decomposition and one set of moments"}
+    for k in range(2):
+        np.testing.assert_allclose(ours[f"split{k}_test_score"], plain[f"split{k}_test_score"], rtol=1e-12)
 
 
 def test_losses_of_a_model_serve_every_threshold(monkeypatch):

@@ -364,8 +364,9 @@ def test_targets_that_are_the_fewer_are_pointed_out_unless_they_are_named(data):
 def test_a_point_that_cannot_be_fitted_does_not_win_and_spares_the_others(data):
     X, y = data
     grid = {"C": [1.0, -1.0], "delta": BUDGETS}
-    with pytest.warns(FitFailedWarning, match="could not be fitted with {'C': -1.0"):
+    with pytest.warns(FitFailedWarning, match="AAKELM could not be fitted with {'C': -1.0.* on 5 of 5 folds") as seen:
         search = OneClassSearchCV(AAKELM(), grid).fit(X, y)
+    assert [each.filename for each in seen] == 2 * [__file__]
     assert search.best_params_["C"] == 1
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, False, True, True]
     with pytest.raises(ValueError, match="AAKELM: C must be a number"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 
 from ..contract.base import OneClassClassifier
@@ -116,7 +118,7 @@ class Problem:
 
     def columns(self, rows: Sequence[Row], folds: Sequence[Fold], scorers: Mapping[str, Scoring]) -> dict[str, Any]:
         """What rows of scores of all candidates make of `cv_results_`."""
-        errors = {row.candidate: row.error for row in rows if row.error is not None}
+        errors = self._failed(rows, len(folds))
         if len(errors) == len(self.candidates):  # nothing is left to choose among
             raise next(iter(errors.values()))
         shape = len(self.candidates), len(folds)
@@ -129,6 +131,18 @@ class Problem:
         for name in scorers:
             columns |= score_columns(name, table(rows, *shape, name), self._defined(rows, folds, name))
         return columns
+
+    def _failed(self, rows: Sequence[Row], n_folds: int) -> dict[int, Exception]:
+        """What candidates that cannot be fitted on some fold raised there last, with a warning for each."""
+        errors = {row.candidate: row.error for row in rows if row.error is not None}
+        times = Counter(row.candidate for row in rows if row.error is not None)
+        for i, error in errors.items():
+            warn(
+                f"{type(self.estimator).__name__} could not be fitted with {self.candidates[i]} on {times[i]} of "
+                f"{n_folds} folds: {error}",
+                FitFailedWarning,
+            )
+        return errors
 
     def _defined(self, rows: Sequence[Row], folds: Sequence[Fold], name: str) -> Index:
         """Folds that have the score: a fold without outliers may not, whatever the candidate."""
@@ -184,9 +198,7 @@ def _failures(problem: Problem, part: Branch, n_folds: int, error: Exception) ->
     if part.before is None or isinstance(problem.error_score, str):
         raise error
     given = problem.scorers, problem.error_score, error
-    return [
-        failure(problem.estimator, problem.candidates[i], i, k, *given) for i in part.members for k in range(n_folds)
-    ]
+    return [failure(i, k, *given) for i in part.members for k in range(n_folds)]
 
 
 def by_consistency(problem: Problem) -> Decided:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning
+from sklearn.utils.validation import _num_samples
 
 from ..contract.detector import Estimator
 from ..contract.grouping import read_groups
@@ -73,8 +73,12 @@ def jobs(
     `sizes` are asked for.
     """
     by_decisions = complexity is None and all(isinstance(scorer, Scorer) for scorer in scorers.values())
-    shared, others = families(estimator, candidates, folds[0].train) if by_decisions else ([], range(len(candidates)))
+    ways: dict[int, tuple[list[Family], list[int]]] = {}
     for k, fold in enumerate(folds):
+        # How a machine is fitted depends on the number of rows.
+        if (n := _num_samples(fold.train)) not in ways:
+            ways[n] = families(estimator, candidates, fold.train) if by_decisions else ([], [*range(len(candidates))])
+        shared, others = ways[n]
         for family in shared:
             members = {i: candidates[i] for i in family.points}
             yield _by_path, (estimator, family, members, k, fold, dict(scorers), error_score, sizes)
@@ -167,24 +171,14 @@ def _by_refits(
         except Exception as error:
             if isinstance(error_score, str):  # "raise"
                 raise
-            rows.append(failure(estimator, params, i, k, scorers, error_score, error))
+            rows.append(failure(i, k, scorers, error_score, error))
             continue
         rows.append(Row(i, k, scores, measure, time.perf_counter() - start))
     return rows
 
 
-def failure(
-    estimator: Estimator,
-    params: Params,
-    i: int,
-    k: int,
-    scorers: Mapping[str, Scoring],
-    error_score: float,
-    error: Exception,
-) -> Row:
-    """The row of a candidate that cannot be fitted, with a warning."""
-    message = f"{type(estimator).__name__} could not be fitted with {params} on fold {k}: {error}"
-    warnings.warn(message, FitFailedWarning, stacklevel=3)
+def failure(i: int, k: int, scorers: Mapping[str, Scoring], error_score: float, error: Exception) -> Row:
+    """The row of a candidate that cannot be fitted on a fold."""
     return Row(i, k, dict.fromkeys(scorers, float(error_score)), np.nan, 0.0, error)
 
 
