@@ -62,6 +62,31 @@ def test_answers_are_arrays_of_the_library_that_asked(machine, xp, rows, fresh):
     assert isinstance(model.offset_, float)
 
 
+def test_rows_of_another_library_or_precision_are_judged_where_the_machine_is(machine, xp, rows, fresh):
+    expected, at_home = machine().fit(rows), machine().fit(xp.asarray(rows))
+    for verb in ("score_samples", "predict", "p_value", *(["reconstruct"] if machine.rebuilds else [])):
+        known = getattr(expected, verb)(fresh)
+        answer = getattr(expected, verb)(xp.asarray(fresh))
+        assert isinstance(answer, np.ndarray)
+        assert_agree(answer, known, 1e-8)
+        for given in (fresh, fresh.tolist(), xp.asarray(fresh)):
+            answer = getattr(at_home, verb)(given)
+            assert namespace(answer) is xp
+            assert_agree(answer, known, 1e-8)
+    assert_agree(at_home.explain(fresh).shares, expected.explain(fresh).shares, 1e-8)
+    narrow = machine().fit(xp.asarray(rows, dtype=xp.float32))
+    assert_agree(narrow.score_samples(xp.asarray(fresh)), expected.score_samples(fresh), 1e-3)
+
+
+def test_half_precision_is_read_as_other_numbers_are(machine, rows, fresh):
+    torch = pytest.importorskip("torch")
+    for kind in (torch.float16, torch.bfloat16):
+        rounded = [torch.asarray(X).to(kind) for X in (rows, fresh)]
+        found = machine().fit(rounded[0]).score_samples(rounded[1])
+        plain = [X.to(torch.float64).numpy() for X in rounded]
+        assert_agree(found, machine().fit(plain[0]).score_samples(plain[1]), 1e-8)
+
+
 def test_rows_of_any_library_are_explained_as_those_of_numpy(machine, xp, rows, fresh):
     found = machine().fit(xp.asarray(rows)).explain(xp.asarray(fresh), neighbours=2)
     expected = machine().fit(rows).explain(fresh, neighbours=2)

@@ -77,7 +77,7 @@ def _validated(header: Header, given: Rows, *, min_rows: int) -> tuple[Array, He
         rows = _by_scikit_learn(estimator, X, reset=learning, ensure_min_samples=min_rows)
         return rows, Header(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
     xp = namespace(X)
-    if not xp.isdtype(X.dtype, "real floating"):
+    if not xp.isdtype(X.dtype, (xp.float32, xp.float64)):
         X = xp.astype(X, xp.float64)
     n, d = X.shape
     if n < min_rows or d < 1:

@@ -21,6 +21,7 @@ __all__ = [
     "Array",
     "Namespace",
     "add_to_diagonal",
+    "beside",
     "bits",
     "blocks",
     "city_block",
@@ -92,6 +93,18 @@ def to_device(x: Array, where: Device) -> Array:
     except ImportError as error:
         raise ImportError(f"device={where!r} needs PyTorch") from error
     return torch.asarray(x, device=where)
+
+
+def beside(x: Array, known: Array) -> Array:
+    """`x` as an array that can be computed with `known`: of its library and device, and of its precision.
+
+    NumPy's arrays keep their own precision beside NumPy's.
+    """
+    if isinstance(known, np.ndarray):
+        return x if isinstance(x, np.ndarray) else to_numpy(x)
+    xp = namespace(known)
+    here = isinstance(x, np.ndarray) or namespace(x) is xp
+    return xp.asarray(x if here else to_numpy(x), dtype=known.dtype, device=device(known))
 
 
 def copy(x: Array) -> Array:

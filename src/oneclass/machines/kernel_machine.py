@@ -21,7 +21,7 @@ from ..contract.notices import warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.approximation import Approximation
-from ..core.arrays import Array, device, is_foreign, namespace, to_device, to_numpy
+from ..core.arrays import Array, beside, device, is_foreign, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.given import Device, Labels, Name, Rows, Seed, Weights
@@ -323,7 +323,7 @@ class KernelMachine(GoesOn):
         rows = super()._read(X)
         if "stream_" in vars(self):
             return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
-        rows = rows if self.device_ is None else to_device(rows, self.device_)
+        rows = beside(rows, self.scaler_.centre)
         return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
 
     def _on_device(self, X: Array) -> Array:
