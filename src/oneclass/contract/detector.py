@@ -19,7 +19,7 @@ from .explanation import Explanation
 if TYPE_CHECKING:
     from .screening import Screening
 
-__all__ = ["Decides", "Detector", "Estimator", "Scores"]
+__all__ = ["Decides", "Detector", "Estimator"]
 
 
 class Estimator(Protocol):
@@ -46,15 +46,7 @@ class Decides(Protocol):
         ...
 
 
-class Scores(Protocol):
-    """Any estimator that says how normal rows are, those of other libraries too."""
-
-    def score_samples(self, X: Rows, /) -> Array:
-        """How normal each row is."""
-        ...
-
-
-class Detector(Scores, Decides, Protocol):
+class Detector(Decides, Protocol):
     """A fitted classifier of the library."""
 
     @property
@@ -90,6 +82,10 @@ class Detector(Scores, Decides, Protocol):
     @property
     def held_out_p_values_(self) -> Array:
         """P-value of each training row among the others."""
+        ...
+
+    def score_samples(self, X: Rows, /) -> Array:
+        """How normal each row is."""
         ...
 
     def predict(self, X: Rows, /, *, alpha: float | None = None) -> Array:

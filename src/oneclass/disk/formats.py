@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.given import Shaped
 
-__all__ = ["COMPRESSED", "ENDINGS", "Batch", "Frame", "Schema", "arrow", "ending"]
+__all__ = ["COMPRESSED", "ENDINGS", "Batch", "DataFrame", "Schema", "arrow", "ending"]
 
 #: Endings of table files, each with what separates the columns of text.
 ENDINGS = {".csv": None, ".tsv": "\t", ".parquet": None, ".feather": None, ".arrow": None}
@@ -19,7 +19,7 @@ ENDINGS = {".csv": None, ".tsv": "\t", ".parquet": None, ".feather": None, ".arr
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
-class Frame(Shaped, Protocol):
+class DataFrame(Shaped, Protocol):
     """A data frame of pandas."""
 
     def to_numpy(self) -> NDArray[np.generic]:
@@ -62,7 +62,7 @@ class Batch(Protocol):
         """Some of the columns."""
         ...
 
-    def to_pandas(self) -> Frame:
+    def to_pandas(self) -> DataFrame:
         """The same for pandas."""
         ...
 
