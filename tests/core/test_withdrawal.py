@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oneclass import AAKELM, Nystrom
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
 from oneclass.core.embedding import Scatter
 from oneclass.core.features import NystromMap
 from oneclass.core.groups import Groups
@@ -65,3 +65,14 @@ def test_landmarks_that_others_span_leave_nothing_behind(loss):
     exact = machine.fit(X, groups=OWNER).held_out_scores_
     found = machine.set_params(approximation=Nystrom(20)).fit(X, groups=OWNER).held_out_scores_
     assert_agree(found, exact, 1e-5)
+
+
+@pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
+def test_a_landmark_that_rows_of_several_groups_are_stays_when_one_of_them_leaves(machine):
+    """Rows of few values, all of them landmarks: held out are those of the exact fit, in any order of the rows."""
+    rows, order = RNG.integers(0, 3, size=(90, 3)).astype(float), RNG.permutation(90)
+    owner = np.arange(90) % 18
+    exact = machine(delta=0.1, approximation=None).fit(rows, groups=owner).held_out_scores_
+    model = machine(delta=0.1, approximation=Nystrom(27))
+    assert_agree(model.fit(rows, groups=owner).held_out_scores_, exact, 1e-6)
+    assert_agree(model.fit(rows[order], groups=owner[order]).held_out_scores_, exact[order], 1e-6)

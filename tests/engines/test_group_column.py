@@ -70,6 +70,28 @@ def test_a_row_is_judged_without_landmarks_of_its_group(whiten):
         assert_agree(found[owner == g], twin.losses(plan.scaler(X[owner == g])), 1e-7)
 
 
+@pytest.mark.parametrize("m", [4, 27])
+@pytest.mark.parametrize("kernel", ["laplacian", "linear"])
+def test_groups_that_share_rows_make_the_same_machine_in_any_order(kernel, m):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 3, size=(300, 3)), np.arange(300) % 30]).astype(float)
+    machine = AAKELM(kernel=kernel, delta=0.1, approximation=Nystrom(m))
+    expected = machine.fit_chunks([rows[:100], rows[100:]], groups=3).calibration_.losses
+    for _ in range(3):
+        rows = rng.permutation(rows)
+        assert_agree(machine.fit_chunks([rows[:70], rows[70:]], groups=3).calibration_.losses, expected, 1e-7)
+
+
+def test_groups_that_share_all_their_rows_lose_no_landmark():
+    """Three values of two columns in thirty groups: landmarks hold all that there is to know, with or without a fold."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 3, size=(900, 2)), np.arange(900) % 30]).astype(float)
+    found = AAKELM(C=8.0, delta=0.1, approximation=Nystrom(9)).fit_chunks([rows], groups=2)
+    exact = AAKELM(C=8.0, delta=0.1, approximation=None).fit(rows[:, :2], groups=rows[:, 2])
+    # A fold of six groups is missing where one group should be.
+    np.testing.assert_allclose(found.offset_, exact.offset_, rtol=0.5)
+
+
 @pytest.mark.parametrize("threshold", ["loo", "train"])
 def test_groups_in_chunks_in_any_order_make_the_same_machine(table, threshold, fresh, judgement):
     def fitted(frame, size):

@@ -15,6 +15,7 @@ from .groups import GroupCounts
 from .machine import Machine, fit_moments
 from .moments import Moments
 from .plan import Plan, Survey
+from .sample import SHARED
 from .withdrawal import Landmarks
 
 __all__ = ["FoldMachine", "fold_machines", "fold_moments", "held_out_by_folds"]
@@ -59,7 +60,7 @@ def fold_machines(
     machine = fit_moments(plan, reduce(add, parts))
     sampled = survey.sample.groups
     owners = np.zeros(0, dtype=np.int64) if sampled is None else sampled[plan.nearest(survey.sample.rows)]
-    owned = groups.fold_of(owners)
+    owned = np.where(owners == SHARED, -1, groups.fold_of(owners))
     twins = []
     for k in range(len(parts)):
         twin = replace(fit_moments(plan, reduce(add, parts[:k] + parts[k + 1 :])), signal=machine.signal)

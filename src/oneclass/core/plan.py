@@ -17,7 +17,7 @@ from .kernels import Kernel
 from .leaving import leave, leave_one_by_one
 from .moments import Moments
 from .recipe import Recipe
-from .sample import RowSample
+from .sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
 from .solve import PrimalModel, TrainingRows
 from .withdrawal import Landmarks
@@ -156,7 +156,7 @@ class Plan:
         """The same for all rows, each held out with its group, landmarks and all."""
         xp = namespace(X)
         w = ones(X) if w is None else w
-        landmarks = Landmarks.of(model, groups.of_rows[self.nearest(X)])
+        landmarks = Landmarks.of(model, self._owners(X, groups))
         order, parts = [], []
         for whole in groups.by_size:
             for a, b in blocks(whole.shape[0], model.width * whole.shape[1], X):
@@ -182,6 +182,17 @@ class Plan:
         if not isinstance(self.map, NystromMap):
             return np.zeros(0, dtype=np.int64)
         return to_numpy(clusters.assign(self.map.landmarks, self.scaler(X)))
+
+    def _owners(self, X: Array, groups: Groups) -> NDArray[np.int64]:
+        """The group that each landmark leaves with; -1 where others have the same row: with them it stays."""
+        keys = to_numpy(row_keys(X, 0))
+        known, places = np.unique(keys[self.nearest(X)], return_inverse=True)
+        low, high = np.full(len(known), groups.count), np.full(len(known), -1)
+        alike = np.flatnonzero(np.isin(keys, known))
+        found = np.searchsorted(known, keys[alike])
+        np.minimum.at(low, found, groups.of_rows[alike])
+        np.maximum.at(high, found, groups.of_rows[alike])
+        return np.where(low == high, low, -1)[places]
 
     def group_rows(
         self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: NDArray[np.int64]

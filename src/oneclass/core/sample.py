@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from .arrays import Array, bits, device, namespace, to_numpy
 
-__all__ = ["RowSample", "mixed", "row_keys"]
+__all__ = ["SHARED", "RowSample", "mixed", "row_keys"]
+
+#: The key of no group.
+SHARED = np.iinfo(np.int64).min
 
 # Odd multipliers of splitmix64 and of Fibonacci hashing, as signed 64-bit numbers.
 _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
@@ -23,7 +26,7 @@ _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
 class RowSample:
     """At most `size` distinct rows with the smallest keys, in key order, and the weight of their copies.
 
-    Where rows belong to groups, the key of the group of each: of one of them, where groups share a row.
+    Where rows belong to groups, the key of the group of each: `SHARED`, where groups share a row.
     """
 
     size: int
@@ -60,8 +63,17 @@ class RowSample:
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
         kept = xp.take(order, ends)
         rows, weights = xp.take(self.rows, kept, axis=0), xp.astype(weights, self.weights.dtype)
-        groups = None if self.groups is None else self.groups[to_numpy(kept)]
+        groups = None if self.groups is None else _common(self.groups[to_numpy(order)], to_numpy(ends))
         return RowSample(self.size, self.seed, xp.take(keys, ends), rows, weights, groups)
+
+
+def _common(groups: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The group of all rows from one end to the next, the rows up to which are one row."""
+    if not len(ends):
+        return groups[:0]
+    starts, groups = np.concatenate([[0], ends[:-1] + 1]), groups[: ends[-1] + 1]
+    low, high = np.minimum.reduceat(groups, starts), np.maximum.reduceat(groups, starts)
+    return np.where(low == high, low, SHARED)
 
 
 def row_keys(X: Array, seed: int) -> Array:

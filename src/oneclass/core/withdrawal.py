@@ -58,9 +58,9 @@ class Landmarks:
     def of(
         cls, model: PrimalModel, owners: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
     ) -> Landmarks | None:
-        """The landmarks of a model that has some: all, or those of `owners` chosen."""
+        """The landmarks of a model: all, or those of `owners` chosen; None if it has none."""
         found = model.map
-        if not isinstance(found, NystromMap):
+        if not isinstance(found, NystromMap) or (chosen is not None and not len(chosen)):
             return None
         PV = model.weights[:, :0] if model.columns is None else model.columns.PV
         if found.L is not None and chosen is None:  # R is the identity
