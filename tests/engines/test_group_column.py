@@ -83,7 +83,7 @@ def test_groups_that_share_rows_make_the_same_machine_in_any_order(kernel, m):
 
 
 def test_groups_that_share_all_their_rows_lose_no_landmark():
-    """Three values of two columns in thirty groups: landmarks hold all that there is to know, with or without a fold."""
+    """Three values of two columns in thirty groups: landmarks hold all that there is to know."""
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(0, 3, size=(900, 2)), np.arange(900) % 30]).astype(float)
     found = AAKELM(C=8.0, delta=0.1, approximation=Nystrom(9)).fit_chunks([rows], groups=2)
