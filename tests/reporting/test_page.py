@@ -155,3 +155,21 @@ def test_axe_finds_no_serious_fault(browser, file, scheme):
     found = axe.Axe().run(page).response["violations"]
     page.close()
     assert [fault["help"] for fault in found if fault["impact"] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_no_number_is_broken_beside_long_names(browser, tmp_path, width):
+    rng = np.random.default_rng(0)
+    names = [f"average_concentration_of_substance_{i}_in_the_second_series" for i in range(8)]
+    normal = pd.DataFrame(rng.normal(size=(100, 8)) * np.geomspace(1e-5, 1e9, 8), columns=names)
+    new = normal[:16] * np.where(np.eye(8)[np.arange(16) % 8], -60, 1)
+    report(TableDetector().fit(normal), new).save(tmp_path / "wide.html")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((tmp_path / "wide.html").as_uri())
+    lines = page.locator("#flagged tr:not([hidden]) td:is([data-head=Value], [data-head=Expected])").evaluate_all(
+        "cells => cells.map(cell => { const all = document.createRange(); all.selectNodeContents(cell);"
+        " return [cell.innerText, all.getClientRects().length] })"
+    )
+    page.close()
+    assert len({text for text, _ in lines}) > 16
+    assert [text for text, count in lines if count != 1] == []

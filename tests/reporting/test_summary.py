@@ -25,6 +25,7 @@ from oneclass import (
 )
 from oneclass.core.seen import LEVELS
 from oneclass.reporting.advice import likeness
+from oneclass.reporting.wording import number, percent
 
 
 def rows(n, seed, d=3):
@@ -326,3 +327,12 @@ def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():
     found = report(model, new)
     assert len(found.summary["rows"]) == 1000
     assert len(found.to_html().encode()) < 3e6
+
+
+def test_numbers_are_written_for_people():
+    assert [number(value) for value in (0, 0.00012, 5.25, 1234.5, -11_512_345.6, 2.5e9)] == [
+        *("0", "0.00012", "5.25", "1,234", "-11,512,346", "2.5e+09")
+    ]
+    assert [percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (0, 1e-7, 0.0005, 0.123, 1)] == [
+        *("0 %", "< 0.01 %", "0.05 %", "12.3 %", "100 %")
+    ]

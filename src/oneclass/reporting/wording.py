@@ -28,13 +28,15 @@ def counted(n: float, what: str) -> str:
 def percent(share: float) -> str:
     """A share in per cent, three digits at most."""
     value = 100 * share
+    if 0 < value < 0.01:
+        return "<\N{NO-BREAK SPACE}0.01\N{NO-BREAK SPACE}%"
     digits = ".0f" if value >= 99.95 or value == 0 else ".2g" if value < 10 else ".3g"
     return f"{value:{digits}}\N{NO-BREAK SPACE}%"
 
 
 def number(value: float, digits: int = 4) -> str:
     """A number in a few digits, or in all those before the point; thousands parted."""
-    if value == 0 or 1e-3 <= abs(value) < 1e6:
+    if value == 0 or 1e-3 <= abs(value) < 1e9:
         return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
     return f"{value:.3g}"
 
