@@ -71,6 +71,12 @@ def grown(monkeypatch):
     return trees
 
 
+def vote(tree, rows):
+    """The share of outliers in each row's leaf, and a millionth of its size where there are no others in it."""
+    share, size = tree.predict_proba(rows)[:, 1], tree.tree_.n_node_samples
+    return share + (share == 1) * 1e-6 * size[tree.apply(rows)] / size[0]
+
+
 def test_trees_look_at_subspaces_and_bootstrap_samples(grown):
     X = np.random.default_rng(0).normal(size=(40, 15))
     model = OCRF(n_estimators=8, random_state=0).fit(X)
@@ -92,7 +98,7 @@ def test_trees_vote_as_the_trees_that_scikit_learn_has_grown(grown, leaf):
         columns = own.features[tree.tree_.feature[splits]]
         rows[np.arange(len(splits)), columns] = edges
         rows[np.arange(len(splits)) + 500, columns] = np.nextafter(edges, np.float32(np.inf))
-        np.testing.assert_array_equal(own.votes(rows), tree.predict_proba(rows[:, own.features])[:, 1])
+        np.testing.assert_array_equal(own.votes(rows), vote(tree, rows[:, own.features]))
 
 
 def test_a_row_is_judged_by_the_trees_that_did_not_see_it(grown):
@@ -101,14 +107,14 @@ def test_a_row_is_judged_by_the_trees_that_did_not_see_it(grown):
     held_out = losses_held_out(model, X)
     for i, x in enumerate(X):
         pairs = zip(grown, model.trees_, strict=True)
-        votes = [tree.predict_proba(x[None, own.features])[0, 1] for tree, own in pairs if i not in own.bag]
+        votes = [vote(tree, x[None, own.features])[0] for tree, own in pairs if i not in own.bag]
         assert held_out[i] == pytest.approx(np.mean(votes))
         assert -model.score_samples(x[None])[0] == pytest.approx(np.mean(votes))
 
 
 def test_new_rows_are_judged_by_all_trees(grown, rows, fresh):
     model = OCRF(n_estimators=10, scale=False, random_state=0).fit(rows)
-    votes = [tree.predict_proba(fresh[:, own.features])[:, 1] for tree, own in zip(grown, model.trees_, strict=True)]
+    votes = [vote(tree, fresh[:, own.features]) for tree, own in zip(grown, model.trees_, strict=True)]
     np.testing.assert_allclose(-model.score_samples(fresh), np.mean(votes, axis=0))
 
 
@@ -171,3 +177,15 @@ def test_scoring_takes_a_few_blocks_of_memory_however_many_rows_there_are(rows, 
         tracemalloc.stop()
     assert np.array_equal(scores, expected)
     assert peak < (4 << 20) + 4 * Z.nbytes < 40 * 20_000 * 8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_all_trees_vote_out_do_not_tie_with_held_out_ones(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 200)
+    ring = 3 * np.c_[np.cos(angle), np.sin(angle)] + 0.3 * rng.normal(size=(200, 2))
+    model = OCRF(n_estimators=60, delta=0.02, random_state=seed).fit(ring)
+    assert np.mean(model.held_out_scores_ <= -1) > 0.02  # as many targets as may be rejected, or more
+    assert (model.predict([[0.0, 0.0], [8.0, 8.0], [9.0, -9.0]]) == -1).any()
+    half = OCRF(n_estimators=60, threshold="half", random_state=seed).fit(ring)
+    assert half.score_samples([[8.0, 8.0]]) == -1  # votes alone, as in the original method

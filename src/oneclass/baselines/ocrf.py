@@ -22,8 +22,8 @@ from ._patience import Slow
 __all__ = ["OCRF"]
 
 
-#: Rows in a leaf when losses need grades.
-_GRADED_LEAF = 5
+#: Rows in a leaf when losses need grades, and what the whole sample in a leaf without targets adds to its vote.
+_GRADED_LEAF, _GRADE = 5, 1e-6
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,11 @@ class _Tree:
     depth: int
 
     @classmethod
-    def of(cls, grown: Any, features: Array, bag: Array) -> _Tree:
+    def of(cls, grown: Any, features: Array, bag: Array, grade: float = 0.0) -> _Tree:
         """The tree that scikit-learn has grown on these features of these rows."""
+        share = grown.value[:, 0, 1]
+        # Rows that all trees vote out would tie, and tie with held-out rows: the more of the sample, the further off.
+        share = share + grade * (share == 1) * grown.weighted_n_node_samples / grown.weighted_n_node_samples[0]
         leaf, own = grown.children_left < 0, np.arange(grown.node_count)
         children = np.stack([grown.children_right, grown.children_left], axis=1)
         return cls(
@@ -81,7 +84,7 @@ class _Tree:
             split=features[np.where(leaf, 0, grown.feature)],
             threshold=grown.threshold.copy(),
             children=np.where(leaf[:, None], own[:, None], children),
-            share=grown.value[:, 0, 1].copy(),
+            share=share,
             depth=int(grown.max_depth),
         )
 
@@ -156,7 +159,10 @@ class OCRF(Slow["_Forest"]):
     authors' own C++ program. Fitting takes time in proportion to ``n_estimators * outlier_ratio * n log n``.
 
     A tree's vote is the share of outliers in the leaf, 0 or 1 where leaves are pure. Rows that every tree has seen are
-    judged by all.
+    judged by all. Except with ``threshold="half"``, a leaf without targets adds up to a millionth to its vote, by its
+    share of the tree's sample: else the rows that all trees vote out, among them 3 to 5 % of held-out targets where
+    these are thin and trees few (a ring, 60 trees), would tie, and none could be rejected for a smaller `delta`. Among
+    them losses are a rough guide; it takes some 500 trees to have fewer.
 
     References
     ----------
@@ -239,7 +245,8 @@ class OCRF(Slow["_Forest"]):
         model = DecisionTreeClassifier(
             criterion="entropy", max_features="sqrt", min_samples_leaf=leaf, random_state=random
         )
-        return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag)
+        grade = 0.0 if self.threshold == "half" else _GRADE
+        return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag, grade)
 
     def _held_out_losses(self, model: _Forest, training: Training) -> Array:
         """Votes of the trees that did not see the row, which are the only ones it ever gets."""
