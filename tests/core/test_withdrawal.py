@@ -76,3 +76,10 @@ def test_a_landmark_that_rows_of_several_groups_are_stays_when_one_of_them_leave
     model = machine(delta=0.1, approximation=Nystrom(27))
     assert_agree(model.fit(rows, groups=owner).held_out_scores_, exact, 1e-6)
     assert_agree(model.fit(rows[order], groups=owner[order]).held_out_scores_, exact[order], 1e-6)
+
+
+def test_a_landmark_between_rows_leaves_with_the_same_group_in_any_order():
+    """A centre of two rows is as near to either."""
+    order, model = RNG.permutation(40), AAKELM(delta=0.1, approximation=Nystrom(30, "kmeans"))
+    expected = model.fit(X, groups=OWNER).held_out_scores_[order]
+    assert_agree(model.fit(X[order], groups=OWNER[order]).held_out_scores_, expected, 1e-6)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from oneclass import VAAKELM, Nystrom
+from oneclass import OCKELM, VAAKELM, Nystrom
 from oneclass.core import plan
 from oneclass.disk import batches, tables
 from oneclass.engines import Chunks, chunks
@@ -257,3 +257,14 @@ def test_a_large_mean_costs_no_digits_of_the_scaling(vaakelm, rows):
     # Means of 1e8 are rounded to 1.5e-8; sums of squares would be right to 1e16 * 2e-16 = 2 only.
     assert_agree(shifted.scaler_.scale, plain.scaler_.scale, 1e-8)
     assert np.max(np.abs(shifted.scaler_.centre - 1e8 - plain.scaler_.centre)) < 1e-7
+
+
+@pytest.mark.parametrize("machine", [OCKELM, VAAKELM], ids=lambda m: m.__name__)
+def test_chunks_of_one_row_and_its_copies_are_as_good_as_all_of_them_at_once(machine):
+    rows, fresh = np.full((30, 2), 3.0), np.array([[3.0, 3.0], [3.0, 4.0]])
+    expected = machine().fit(rows)
+    model = machine().fit_chunks([rows[:10], rows[10:]])
+    np.testing.assert_allclose(model.score_samples(fresh), expected.score_samples(fresh), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(fresh), expected.predict(fresh))
+    with pytest.raises(ValueError, match="at least 2 rows, got 1"):
+        machine().fit_chunks([rows[:1]])

@@ -147,3 +147,13 @@ def test_the_sample_that_calibrates_does_not_depend_on_order_or_chunks(normal):
     expected = model.fit(rows).p_value(fresh[:200])
     shuffled = np.random.default_rng(0).permutation(rows)
     assert_agree(model.fit_chunks(np.array_split(shuffled, 7)).p_value(fresh[:200]), expected, 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
+def test_whether_leverages_matter_is_a_question_of_weights_and_not_of_rows():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    model = OCKELM(C=0.01, approximation=Fourier(10)).fit(X, sample_weight=np.full(100, 2.0))
+    # Mean leverages that are more than is negligible for 100 rows, and less for 200.
+    model.set_params(delta=model.model_.effective / (150 * approximate._NEGLIGIBLE))
+    offsets = (model.fit(np.repeat(X, 2, axis=0)).offset_, model.fit(X, sample_weight=np.full(100, 2.0)).offset_)
+    assert offsets[0] == pytest.approx(offsets[1], rel=1e-10)

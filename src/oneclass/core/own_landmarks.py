@@ -40,7 +40,7 @@ class OwnLandmarks:
             return None
         # With its copies left, a row is known as well as before; of all rows the others are landmarks enough, and so
         # they are where they span what a landmark does.
-        if not _NEGLIGIBLE * survey.n_rows < model.map.width <= model.width:
+        if not _NEGLIGIBLE * survey.columns.weight < model.map.width <= model.width:
             return None
         rows = machine.plan.nearest(sample.rows[: min(candidates, sample.rows.shape[0]), :])
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)

@@ -186,7 +186,9 @@ class Plan:
     def _owners(self, X: Array, groups: Groups) -> NDArray[np.int64]:
         """The group that each landmark leaves with; -1 where others have the same row: with them it stays."""
         keys = to_numpy(row_keys(X, 0))
-        known, places = np.unique(keys[self.nearest(X)], return_inverse=True)
+        order = np.argsort(keys)  # so that of rows that are as near the same one is the first, in any order
+        rows = order[self.nearest(namespace(X).take(X, namespace(X).asarray(order, device=device(X)), axis=0))]
+        known, places = np.unique(keys[rows], return_inverse=True)
         low, high = np.full(len(known), groups.count), np.full(len(known), -1)
         alike = np.flatnonzero(np.isin(keys, known))
         found = np.searchsorted(known, keys[alike])

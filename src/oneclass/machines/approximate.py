@@ -83,7 +83,8 @@ def fit_through(
     survey = _surveyed(engine, approximation, seed)
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
-        fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=check)
+        check(survey.columns, n)
+        fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=lambda columns, distinct: None)
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
@@ -175,7 +176,7 @@ def judge_training(
     other decisions about the same machine.
     """
     model, n = _primal(machine), survey.n_rows
-    matters = model.effective / n > _NEGLIGIBLE * decision.delta
+    matters = model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
