@@ -159,6 +159,7 @@ BROKEN = {
     "more cells": (b"a,b\n1,2\n\n1,2,3\n", {}, "line 4 has 3 cells, but the first has 2: '1,2,3'"),
     "fewer cells": (b"a,b\n1,2\n1\n", {}, "line 3 has 1 cells, but the first has 2: '1'"),
     "more cells than names": (b"a,b\n1,2,3\n1,2,3\n", {}, "line 2 has 3 cells, but the first has 2: '1,2,3'"),
+    "spaces": (b"x1 70.0 1.0\nx2 67.0 0.0\n", {}, "the first line holds numbers between spaces; say what separates"),
     "a title": (b"Export\n\na,b\n1,2\n", {}, "line 3 has 2 cells.*; what stands above the names must go"),
     "names alone": (b"a,b", {}, "the file holds no rows"),
     "text": (b"a,b\n1,2\n1,x\n", {}, "a number must stand in every cell, but column 'b' holds 'x'"),

@@ -108,6 +108,23 @@ def test_the_stated_test_is_that_of_kolmogorov_and_smirnov_for_two_samples(knn, 
     assert ("not like" in shown.summary) is bool(shown.test.p_value <= 0.05)
 
 
+def test_odd_rows_that_the_test_overlooks_are_told():
+    uniform = (np.arange(50) + 0.5) / 50
+    assert PValueDisplay(uniform, 300).summary.startswith("no sign that the new rows differ")
+    odd = PValueDisplay(np.concatenate([np.full(8, 1 / 301), uniform]), 300)
+    assert odd.test.p_value > 0.05
+    assert odd.summary.startswith("more odd rows than chance explains, else no sign")
+
+
+def test_more_odd_rows_than_chance_explains_are_told_as_often_as_that_is_chance():
+    told = []
+    for seed in range(400):
+        held_out, fresh = np.split(np.random.default_rng(seed).random(140), [80])
+        p = (1 + np.sum(held_out >= fresh[:, None], axis=1)) / 81
+        told.append(PValueDisplay(p, 80)._is_more_than_chance(float(np.mean(p <= 0.05))))
+    assert 0.002 <= np.mean(told) <= 0.045  # 0.025 at most
+
+
 def test_new_rows_like_the_old_pass_the_test_as_often_as_it_says():
     passed = []
     for seed in range(200):
@@ -204,6 +221,16 @@ def test_bars_of_an_explanation_are_its_shares_and_say_value_and_expected_value(
     assert [text.get_text() for text in shown.ax_.get_yticklabels()] == [str(r.column) for r in found.row(40)[:2]]
     words = [text.get_text() for text in shown.ax_.texts]
     assert words == [str(reason).partition("=")[2] for reason in found.row(40)[:2]]
+
+
+def test_long_names_leave_room_for_the_bars():
+    names = [f"average_concentration_of_substance_{i}_in_the_second_measurement_series [µg/l]" for i in range(8)]
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 8)), columns=names)
+    shown = ExplanationDisplay.from_estimator(KNNDetector().fit(rows), rows, row=0)
+    shown.figure_.canvas.draw()
+    assert shown.ax_.get_position().width > 0.5
+    said = ["".join(text.get_text().split()) for text in shown.ax_.get_yticklabels()]
+    assert said == ["".join(reason.column.split()) for reason in shown.reasons]
 
 
 def test_images_show_the_row_what_was_expected_and_the_shares():

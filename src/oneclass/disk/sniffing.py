@@ -35,6 +35,12 @@ def only_delimiter(line: str, name: str) -> str:
     if len(found) > 1:
         listed = " and ".join(_DELIMITERS[delimiter] for delimiter in found)
         raise ValueError(f"{name}: the first line holds {listed}; say which separates the columns with delimiter=")
+    parts = bare.split()
+    if not found and len(parts) > 1 and 2 * sum(map(_is_number, parts)) >= len(parts):
+        raise ValueError(
+            f"{name}: the first line holds numbers between spaces; say what separates the columns with delimiter=: a "
+            "space, or a comma where there is one column"
+        )
     return found[0] if found else ","
 
 

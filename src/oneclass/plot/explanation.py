@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,9 @@ from ..core.given import Rows
 from .drawing import INSIDE, LINE, Panels, axes, fitted
 
 __all__ = ["ExplanationDisplay"]
+
+#: Letters of a line of a column's name, lines of it, and letters of value and expected value, at most.
+_WIDE, _LINES, _LONG = 30, 4, 60
 
 
 @dataclass
@@ -101,7 +105,9 @@ class ExplanationDisplay:
 
     def _plot_bars(self, ax: Panels | None) -> Self:
         reasons = self.reasons
-        self.figure_, self.ax_ = axes(ax, size=(7, 1.2 + 0.45 * len(reasons)))
+        names = [fill(str(reason.column), _WIDE, max_lines=_LINES, placeholder="…") for reason in reasons]
+        lines = 1 + max((name.count("\n") for name in names), default=0)
+        self.figure_, self.ax_ = axes(ax, size=(7, 1.2 + (0.25 + 0.2 * lines) * len(reasons)))
         shares = [reason.share for reason in reasons]
         places = np.arange(len(reasons))
         self.ax_.barh(places, shares, color=INSIDE, alpha=0.85)
@@ -109,6 +115,7 @@ class ExplanationDisplay:
             # After the bar where it is short, else inside: words never leave the axes.
             inside = reason.share > 0.55 * max(shares)
             said = str(reason).removeprefix(f"{reason.column}=")
+            said = said if len(said) <= _LONG else f"{said[: _LONG - 1]}…"
             self.ax_.annotate(
                 said,
                 (reason.share, place),
@@ -119,7 +126,7 @@ class ExplanationDisplay:
                 color="white" if inside else LINE,
                 fontsize="small",
             )
-        self.ax_.set_yticks(places, [str(reason.column) for reason in reasons])
+        self.ax_.set_yticks(places, names, fontsize="medium" if lines == 1 else "small")
         self.ax_.set(xlabel="share of the blame", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
         self.ax_.set_title(
             f"Row {self.explanation.index[self.row]}: value (expected value)", fontsize="medium", loc="left"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.stats import binom, kstwobign
+from scipy.stats import betabinom, binom, kstwobign
 
 from ..contract.detector import Detector
 from ..core.given import Rows
@@ -104,12 +104,20 @@ class PValueDisplay:
     def summary(self) -> str:
         """What the test says, in words."""
         found, small = self.test, float(np.mean(self.p_values <= _SMALL + 1e-12))
-        alike = found.p_value > 1 - SURE
-        verdict = "no sign that the new rows differ" if alike else "the new rows are not like the training rows"
+        verdict = "the new rows are not like the training rows"
+        if found.p_value > 1 - SURE:
+            odd = "more odd rows than chance explains, else " if self._is_more_than_chance(small) else ""
+            verdict = f"{odd}no sign that the new rows differ"
         return (
             f"{verdict}: Kolmogorov-Smirnov p = {found.p_value:.2g}\n"
             f"p-values up to {_SMALL:g}: {100 * small:.1f} % of {len(self.p_values)} rows"
         )
+
+    def _is_more_than_chance(self, small: float) -> bool:
+        """Whether so large a share of small p-values is more than this model's own rate and chance lead to."""
+        n, m = self.n_held_out, len(self.p_values)
+        rank = np.floor(_SMALL * (n + 1) + 1e-9)
+        return bool(rank > 0 and betabinom.sf(round(small * m) - 1, m, rank, n + 1 - rank) < (1 - SURE) / 2)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histogram with the line that rows like the training rows stay near; returns the display itself."""
