@@ -163,6 +163,11 @@ def test_kernel_values_have_no_columns_to_blame():
 # Shares.
 
 
+def test_an_empty_cell_is_called_missing():
+    said = [str(oneclass.Reason("mass", value, 4.5, 1.0)) for value in ("", None, float("nan"))]
+    assert said == ["mass=missing (expected 4.5)"] * 3
+
+
 def test_shares_keep_the_order_of_the_parts_and_tame_the_largest():
     parts = np.array([[1.0, 2.0, 0.0, 1e6]])
     shares = shares_of(parts, 2.0)

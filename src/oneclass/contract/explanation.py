@@ -231,7 +231,7 @@ def _plain(value: object) -> object:
 
 
 def _said(value: object, digits: int = 6) -> str:
-    if value is None or value != value:
+    if value is None or value != value or value == "":
         return "missing"
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[m]")).replace("T", " ")
