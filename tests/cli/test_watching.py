@@ -93,6 +93,7 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
         ("1,2\n" * 3 + "1,x\n", "rows.csv: row 3: a line must hold 2 numbers, got '1,x'"),
         ("1,2\n1,2,3\n", "row 1: a line must hold 2 numbers, got '1,2,3'"),
         ("1,2\n1,nan\n", "NaN"),
+        ("1,\n1,2\n", "rows.csv: the first line must hold numbers, or names of columns and no number, got '1,'"),
     ],
 )
 def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path, capsys, content, sentence):
@@ -101,6 +102,15 @@ def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path,
     assert (code, said) == (ending.BAD_DATA, [])
     assert sentence in err
     assert not (tmp_path / "stream.oneclass").exists()
+
+
+def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
+    monkeypatch.chdir(tmp_path)
+    lines = "\r\n".join(",".join(map(str, row)) for row in X[:120])
+    (tmp_path / "rows.csv").write_text(lines, encoding="utf-8-sig", newline="")
+    code, _, err = run("watch rows.csv --state stream.oneclass", capsys)
+    assert (code, oneclass.load("stream.oneclass").n_seen_) == (0, 120)
+    assert "there are 120 rows, fewer than the 500 of --opening" in err
 
 
 @pytest.mark.slow

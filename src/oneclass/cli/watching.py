@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
+from ..contract.notices import warn
 from .tables import about
 
 __all__ = ["watch", "watch_lines"]
@@ -108,11 +109,16 @@ def watch_lines(
     first = next((line for line in lines if line), None)
     if first is None:
         return stream
+    first = first.removeprefix("\ufeff")  # by which Windows marks UTF-8
     names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in first.split(delimiter)]
+    if names and any(_is_row(name, delimiter) for name in names):
+        raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
     rows = lines if names else chain([first], lines)
     skipped = seen if from_start else 0
     for block in _blocks(rows, opening if seen == 0 else stream.every, stream.every, skipped):
         X = _numbers(block, delimiter, seen)
+        if seen == 0 and len(X) < opening:
+            warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream, none is judged")
         seen += len(X)
         verdict = stream.watch(X)
         for i in np.flatnonzero(verdict.labels < 0):
