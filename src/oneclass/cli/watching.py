@@ -118,7 +118,7 @@ def watch_lines(
     for block in _blocks(rows, opening if seen == 0 else stream.every, stream.every, skipped):
         X = _numbers(block, delimiter, seen)
         if seen == 0 and len(X) < opening:
-            warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream, none is judged")
+            warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream")
         seen += len(X)
         verdict = stream.watch(X)
         for i in np.flatnonzero(verdict.labels < 0):

@@ -46,21 +46,24 @@ _NAMED = 5  # columns to name in one message
 
 
 def blame(name: str, X: Rows) -> str:
-    """The columns of a table or an untyped array that are no numbers, and what to do; empty if all are."""
+    """The columns of a table or an array that are no numbers, and what to do; empty if all are."""
     flaws = {label: flaw for label, column in _columns(X) if (flaw := _flaw(column))}
     if not flaws:
         return ""
     listed = [f"{label} holds {flaw}" for label, flaw in flaws.items()]
     more = f" and {len(listed) - _NAMED} columns more are alike" if len(listed) > _NAMED else ""
     remedies = "; ".join(remedy for flaw, remedy in _REMEDIES.items() if flaw in flaws.values())
-    return f"{name}: X must hold a number in every cell, but {', '.join(listed[:_NAMED])}{more}; {remedies}"
+    return (
+        f"{name}: X must hold a number in every cell, but {', '.join(listed[:_NAMED])}{more}; {remedies}, or take "
+        "oneclass.TableDetector, which learns from tables as they are"
+    )
 
 
 def _columns(X: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(X, "columns"):
         for j, label in enumerate(X.columns):
             yield f"column {label!r}", X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-    elif getattr(X, "dtype", None) is not None and X.dtype.kind in "OUSmM":
+    elif getattr(X, "dtype", None) is not None and X.dtype.kind in "fOUSmM":
         for j in range(X.shape[1]):
             yield f"column {j}", X[:, j]
 
