@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,3 +158,26 @@ def test_a_fit_says_how_many_rows_the_rate_rests_on(folder, run):
     out = run("fit normal.csv -o model.oneclass --method pca --drop note")[1]
     total = oneclass.load("model.oneclass").calibration_.total
     assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05 by {total:g} held-out rows, or groups of them"
+
+
+PAGES = [path for path in (Path(__file__).parents[2]).glob("docs/*.md") if "\noneclass " in path.read_text()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_lines_of_the_pages_are_commands(page):
+    lines = [line for line in page.read_text().splitlines() if line.startswith("oneclass ")]
+    for name, *arguments in (shlex.split(line.split("#")[0])[1:] for line in lines):
+        command = group.commands[name]
+        if isinstance(command, click.Group):
+            name, *arguments = arguments
+            command = command.commands[name]
+        command.make_context(name, arguments)  # which refuses unknown options and lacking arguments
+
+
+def test_a_model_of_no_table_is_refused_with_what_to_do(folder, run):
+    oneclass.KNNDetector().fit(np.random.default_rng(0).normal(size=(30, 2))).save("knn.oneclass")
+    code, _, err = run("score knn.oneclass new.csv")
+    assert (code, "this is a KNNDetector; fit one with oneclass fit, or save TableDetector(KNNDetector())" in err) == (
+        3,
+        True,
+    )

@@ -98,7 +98,11 @@ def known_model(path: str) -> library.TableDetector:
     """The model in a file, which must be one of tables."""
     model = library.load(path)
     if not isinstance(model, library.TableDetector):
-        raise ValueError(f"{path}: the command line reads models of tables, and this is a {type(model).__name__}")
+        kind = type(model).__name__
+        raise ValueError(
+            f"{path}: the command line reads models of tables, and this is a {kind}; fit one with oneclass fit, or "
+            f"save TableDetector({kind}()) after its fit"
+        )
     return model
 
 
