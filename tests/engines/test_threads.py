@@ -1,4 +1,5 @@
 import gc
+import pickle
 import threading
 import time
 
@@ -7,8 +8,10 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from oneclass import VAAKELM, Nystrom
+from oneclass.core import arrays
 from oneclass.engines import threads
 from oneclass.engines.threads import on_one_thread, spread
+from oneclass.machines import exact
 
 ROWS = np.zeros((1, 1))
 
@@ -134,3 +137,20 @@ def test_small_fits_and_batches_have_one_thread_of_blas(approximation, monkeypat
     monkeypatch.setattr(threads, "_SMALL", 0)
     VAAKELM(kernel=kernel, approximation=approximation).fit(X).predict(X[:5])
     assert seen == {2}
+
+
+@pytest.mark.parametrize(("approximation", "worked_out"), [(None, "factored"), (Nystrom(40), "known")])
+def test_what_uncertainty_takes_is_worked_out_before_threads_ask_for_it(monkeypatch, approximation, worked_out):
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    model = pickle.loads(pickle.dumps(VAAKELM(approximation=approximation).fit(X[:700])))
+    seen, fitted = [], vars(model.machine_.model)
+
+    def spread(step, blocks, like):
+        seen.append(worked_out in fitted)
+        return map(step, blocks)
+
+    monkeypatch.setattr(exact, "spread", spread)
+    monkeypatch.setattr(arrays, "HOST_BLOCK", 1 << 16)
+    assert worked_out not in fitted
+    model.decision_function(X)
+    assert seen == [True]

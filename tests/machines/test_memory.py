@@ -6,7 +6,7 @@ import pytest
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
 from oneclass.contract import memory
-from oneclass.core import arrays
+from oneclass.core import arrays, compiled
 
 N = 2000
 CHOICES = [
@@ -50,6 +50,7 @@ def test_scoring_allocates_little_beyond_its_output(machine, train, features, n)
     rng = np.random.default_rng(0)
     model = machine(delta=0.1).fit(rng.normal(size=(train, features)))
     Z = rng.normal(size=(n, features))
+    compiled.load()  # once a process, where numba is there
     # A few blocks, and the scores twice: in parts and joined.
     assert peak_bytes(lambda: model.score_samples(Z)) <= 2 * n * 8 + 8 * arrays.HOST_BLOCK
 

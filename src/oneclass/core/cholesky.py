@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from scipy.linalg import get_lapack_funcs
 
+from . import blas
 from .arrays import Array, add_to_diagonal, device, namespace, solve_triangular, subtract_product
 
 __all__ = [
@@ -32,6 +33,8 @@ F = TypeVar("F", bound=np.floating)
 _PANEL = 1024
 #: Rows up to which a host matrix is factored by one call.
 _DIRECT = 8192
+#: Right-hand sides that are worth a call that other threads need not wait for, which takes a little longer.
+_MANY = 16
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -113,6 +116,10 @@ def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
     May `overwrite` a `B` that is stored by columns.
     """
     n = B.shape[0]
+    if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _MANY:
+        rows = np.array(B.T, order="C", copy=None if overwrite else True)
+        blas.solve_rows(L, rows)
+        return rows.T
     if isinstance(L, np.ndarray):
         (trtrs,) = get_lapack_funcs(("trtrs",), (L, B))
         return trtrs(L.T[:, :n], B, lower=False, trans=1, overwrite_b=overwrite)[0]
@@ -130,9 +137,9 @@ def explained(L: Array, F: Array) -> Array:
 def product_squares(F: Array, L: Array) -> Array:
     """``‖L'f‖²`` of each row f of `F`, for a lower triangular `L`."""
     if isinstance(L, np.ndarray):
-        (trmm,) = get_blas_funcs(("trmm",), (L, F))
-        half = trmm(1.0, L.T, F.T, lower=False)
-        return np.einsum("ij,ij->j", half, half)
+        half = np.array(F, dtype=L.dtype, order="C")
+        blas.times_triangle(half, L, upper=False)
+        return np.einsum("ij,ij->i", half, half)
     xp = namespace(L)
     half = F @ xp.tril(L)
     return xp.sum(half * half, axis=1)
@@ -140,9 +147,10 @@ def product_squares(F: Array, L: Array) -> Array:
 
 def times_upper(F: Array, R: Array) -> Array:
     """``F R`` for an upper triangular `R`, at half the work where the library can; may overwrite `F`."""
-    if isinstance(F, np.ndarray) and F.size:
-        (trmm,) = get_blas_funcs(("trmm",), (R, F))
-        return trmm(1.0, R.T, F.T, side=0, lower=1, overwrite_b=1).T
+    if isinstance(F, np.ndarray):
+        product = np.array(F, dtype=R.dtype, order="C", copy=None)
+        blas.times_triangle(product, R, upper=True)
+        return product
     return F @ R
 
 

@@ -114,6 +114,10 @@ class DualModel:
         shrink = self.shrink
         return self.L if shrink is None else factor(lambda: system(self.kernel, self.rows, shrink, ridge=self.ridge))
 
+    def prepare(self) -> None:
+        """Work out what uncertainty takes before several threads ask for it: each of them would."""
+        _ = self.factored
+
     @property
     def width(self) -> int:
         """Values that one row takes on its way to an output."""
@@ -205,6 +209,10 @@ class PrimalModel:
             return cholesky(cho_solve(L, eye) - self.ridge * cho_solve(self.L, eye))
         except np.linalg.LinAlgError:  # no row says anything of some landmark
             return None
+
+    def prepare(self) -> None:
+        """Work out what uncertainty takes before several threads ask for it: each of them would."""
+        _ = self.known
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
         """``C v(z)``."""

@@ -72,6 +72,8 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
         # A single row takes no product that a BLAS would share.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
             return step(scaler(X))
+    if machine.plan.recipe.needs_variance:
+        machine.model.prepare()
     part = expecting(X.shape[0] * width, lambda ab: step(scaler(X[ab[0] : ab[1], :])))
     return namespace(X).concat(list(spread(part, ranges, X)))
 
