@@ -69,7 +69,7 @@ bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod river skops skl2onnx
 	for part in false_alarm exact_fit baselines defaults criteria delivered peers groups false_discovery dirty explanations \
-		awkward search_speed fit_cost city_block growth scale files scoring uncertainty command_line importing drift; do \
+		awkward search_speed fit_cost city_block cores growth scale files scoring uncertainty command_line importing drift; do \
 		$(BIN)/python benchmarks/$$part.py || exit 1; done
 
 # The page is written from what could be run, also where a task failed.
