@@ -181,3 +181,9 @@ def test_a_model_of_no_table_is_refused_with_what_to_do(folder, run):
         3,
         True,
     )
+
+
+def test_a_screen_that_names_no_row_says_so(folder, run):
+    code, out, err = run("screen normal.csv --drop note --drop id")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert "normal.csv: no row is named" in err

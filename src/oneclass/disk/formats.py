@@ -76,7 +76,8 @@ def ending(path: str | Path) -> tuple[str, str | None]:
         kind = Path(Path(name).stem).suffix
     if kind not in ENDINGS or (packed and kind not in (".csv", ".tsv")):
         known = ", ".join([*ENDINGS, *(f".csv{end}" for end in COMPRESSED)])
-        raise ValueError(f"a table file must end in one of {known}; got {Path(path).name}")
+        sheet = "; save the sheet as CSV" if kind in (".xls", ".xlsx", ".ods") else ""
+        raise ValueError(f"a table file must end in one of {known}; got {Path(path).name}{sheet}")
     return kind, packed
 
 
