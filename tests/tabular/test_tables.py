@@ -270,6 +270,19 @@ def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     assert make_plan(table, None, owner="").columns[0].kind == "category"
 
 
+def test_numbers_of_more_digits_than_a_measurement_has_are_ids():
+    rng = np.random.default_rng(0)
+    vast = rng.integers(10**17, 10**18, 60)
+    table = {
+        "ticket": vast,
+        "text": vast.astype(str),
+        "density": rng.normal(5e17, 1e16, 60).round(-14),
+        "mass": vast % 997,
+    }
+    kinds = [column.kind for column in make_plan(table, None, owner="").columns]
+    assert kinds == ["drop", "drop", "number", "number"]
+
+
 def test_an_expected_day_is_of_its_weekday():
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 26, 200) * 7 + rng.integers(0, 3, 200), "D")

@@ -27,6 +27,8 @@ _SHOWN, _SHARE = 12, 0.01
 _RARE, _TELLING = 0.05, 0.2
 #: Rows from which on columns are suspected of being ids, and distinct values, by share, of words that are.
 _FEW, _DISTINCT = 20, 0.9
+#: Digits from which on numbers name things, and numbers that are looked at for it.
+_DIGITS, _MANY = 15, 100
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 _DAY = 86_400_000_000
 #: Cells that are looked at, at most, for what gaps tell, and different words for what they are.
@@ -145,9 +147,15 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
         return None
     steps = np.diff(values)
     counts = bool(np.all(steps > 0) or np.all(steps < 0)) or (distinct == known and np.ptp(values) < 2 * known)
-    if (counts and distinct == known) or (named and distinct > _FEW):
+    if (counts and distinct == known) or (distinct > _FEW and (named or _has_many_digits(values))):
         return Column(name, "drop", "an id: whole numbers that count rows or name things", noticed=True)
     return None
+
+
+def _has_many_digits(values: NDArray[np.float64]) -> bool:
+    """Whether whole numbers have as many digits, and not zeros, as no measurement has."""
+    digits = [len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MANY].tolist()]
+    return bool(np.median(digits) >= _DIGITS)
 
 
 def _mostly_numbers(cells: Cells) -> bool:
