@@ -270,6 +270,20 @@ def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     assert make_plan(table, None, owner="").columns[0].kind == "category"
 
 
+@pytest.mark.parametrize(
+    ("row_of", "error", "message"),
+    [
+        (lambda table: table.iloc[0], ValueError, r"got a series: one row of a table is X\.iloc\[\[i\]\]"),
+        (lambda table: table.iloc[0].to_dict(), TypeError, r"'id' holds a single one: .*pandas\.DataFrame\(\[X\]\)"),
+        (lambda table: table.to_dict("records"), TypeError, r"got dicts: pass pandas\.DataFrame\(X\)"),
+    ],
+    ids=["series", "dict", "dicts"],
+)
+def test_a_row_that_is_no_table_is_refused_with_what_to_pass(model, row_of, error, message):
+    with pytest.raises(error, match=message):
+        model.predict(row_of(visits(3, 1)))
+
+
 def test_numbers_of_more_digits_than_a_measurement_has_are_ids():
     rng = np.random.default_rng(0)
     vast = rng.integers(10**17, 10**18, 60)

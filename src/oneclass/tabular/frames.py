@@ -45,6 +45,11 @@ def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by their names; by their places, where they have none."""
     if type(X) is dict:
         columns = [column if hasattr(column, "dictionary_encode") else np.asarray(column) for column in X.values()]
+        if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
+            raise TypeError(
+                f"{owner}: X must hold columns of cells, but {single[0]!r} holds a single one: pass one row, if it is "
+                "one, as pandas.DataFrame([X])"
+            )
         return _named(owner, list(X), columns)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         raise TypeError(f"{owner}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
@@ -58,6 +63,13 @@ def columns_of(X: Any, owner: str) -> Table:
         return _named(owner, X.columns, [_from_polars(column) for column in X.get_columns()])
     if hasattr(X, "tocsr"):
         raise TypeError(f"{owner}: sparse input is not supported: pass X.toarray()")
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict):
+        raise TypeError(f"{owner}: X must be an array or a data frame, got dicts: pass pandas.DataFrame(X)")
+    if hasattr(X, "to_frame") and hasattr(X, "iloc"):
+        raise ValueError(
+            f"{owner}: X must be a table of rows and columns, got a series: one row of a table is X.iloc[[i]], one "
+            "column X[[name]]"
+        )
     cells = np.asarray(X)
     if cells.dtype.kind == "c":
         raise ValueError(f"{owner}: Complex data not supported: X must hold real numbers")
