@@ -127,6 +127,17 @@ def test_moments_are_carried_to_new_features_exactly_within_their_span(aakelm, r
         np.testing.assert_allclose(getattr(moved, name), getattr(expected, name), rtol=1e-5, atol=1e-5)
 
 
+def test_features_of_rows_that_are_gone_are_no_longer_than_features_can_be(aakelm, rows):
+    from oneclass.stream.forgetting import carried
+
+    before = Stream(aakelm, **PLAIN).fit(rows[:200]).state_.plan
+    elsewhere = rows[200:] + 30
+    after = Stream(aakelm, **PLAIN).fit(elsewhere).state_.plan
+    old = before.moments(rows[:200], None)
+    moved, _ = carried(old, before, after, elsewhere, np.ones(len(elsewhere)))
+    assert np.trace(moved.ff[0]) + moved.weight[0] * moved.f[0] @ moved.f[0] <= 200 * (1 + 1e-9)
+
+
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")
 def test_what_is_carried_to_a_new_plan_is_close_and_says_how_close(aakelm, rows, fresh):
     """Rows beyond the memory of a half-life live on in the moments."""

@@ -75,6 +75,18 @@ def test_after_a_fit_a_machine_begins_anew_and_says_so(machine, rows, fresh):
     assert_same_answers(machine, only, fresh)
 
 
+def test_a_machine_that_begins_anew_with_one_row_knows_nothing_of_the_fit(aakelm, rows, fresh):
+    machine = clone(aakelm).fit(rows)
+    with pytest.warns(UserWarning, match="begins anew"):
+        machine.partial_fit(rows[:1, :2])
+    assert not machine.__sklearn_is_fitted__()
+    for given in (fresh, fresh[:, :2]):
+        with pytest.raises(NotFittedError):
+            machine.predict(given)
+    machine.partial_fit(rows[1:200, :2])
+    assert_same_answers(machine, fed(aakelm, rows[:, :2], (0, 1, 200)), fresh[:, :2])
+
+
 def test_a_machine_that_was_stopped_goes_on_as_if_it_had_not(machine, rows, fresh, tmp_path):
     machine = fed(machine, rows, (0, 100, 330))
     machine.save(tmp_path / "machine.oneclass")

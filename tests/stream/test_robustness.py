@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from oneclass import AAKELM, KNNDetector, Nystrom, Stream
+from oneclass import AAKELM, OCKELM, KNNDetector, Nystrom, Stream
 
 
 @pytest.fixture
@@ -113,6 +113,25 @@ def test_a_constant_world_is_normal_and_anything_else_is_not(aakelm):
     assert np.all(stream.predict(np.full((4, 3), 2.0)) < 0)
 
 
+@pytest.mark.parametrize("machine", [OCKELM, AAKELM], ids=lambda m: m.__name__)
+def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
+    """Whatever rounding makes of their losses, of which about every other number has some."""
+    for n in range(20, 40):
+        model = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+        model.partial_fit(np.repeat([[5.0, 0.3]], n, axis=0))
+        assert model.calibration_.total == n
+        assert model.predict([[5.0, 0.3], [5.0, 9.0]]).tolist() == [1, -1]
+
+
+def test_rows_too_far_to_be_believed_leave_the_world_as_it_is_to_be_seen():
+    X = 100 * np.random.default_rng(0).normal(size=(4, 2))
+    machine = AAKELM(C=1.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+    expected = machine.partial_fit(X[:2]).partial_fit(X[2:]).sigma_
+    for far in (1e9, 1e27, 1e60):
+        stream = clone(machine).partial_fit(X[:2]).partial_fit(np.full((2, 2), far)).partial_fit(X[2:])
+        assert 0.1 * expected < stream.sigma_ < 10 * expected
+
+
 def test_modes_that_recur_within_the_window_are_not_forgotten(aakelm):
     rng = np.random.default_rng(0)
     stream = Stream(aakelm, window=1000).fit(rng.normal(size=(300, 3)))
@@ -140,6 +159,15 @@ def test_memory_does_not_grow_when_all_rows_are_strange_for_ever(aakelm, patienc
         largest.append(seen)
         assert np.all(np.isfinite(stream.score_samples(rng.normal(size=(5, 3)))))
     assert largest[1] <= 1.1 * largest[0]
+
+
+def test_a_world_that_leaps_again_and_again_can_always_be_solved():
+    rng = np.random.default_rng(4)
+    stream = Stream(AAKELM(C=1.0, approximation=Nystrom(30)), window=None, half_life=50, patience=140)
+    stream.fit(rng.normal(size=(200, 3)))
+    for k in range(15):
+        stream.partial_fit(3 * rng.normal(size=(400, 3)) + 100 * k * (-1) ** k)
+    assert np.all(np.isfinite(stream.score_samples(rng.normal(size=(5, 3)))))
 
 
 def test_an_attack_that_is_not_believed_does_not_age_the_world(aakelm):

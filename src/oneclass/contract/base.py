@@ -78,13 +78,17 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         **fitted: object,
     ) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
+        self._forget()
         self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
         self.__dict__.update(fitted, held_out_=held_out)
         if calibration is not None and decision_.held_out:
             warn_of_decision(self._name, decision_, calibration)
         return self
+
+    def _forget(self) -> None:
+        """Be as if no fit had been."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "offset_"):  # scikit-learn's check looks at a dozen tags first

@@ -65,6 +65,7 @@ class GoesOn(OneClassClassifier):
         stream = _fed(self, X, y)
         header = Header.of(stream)
         if not stream.__sklearn_is_fitted__():
+            self._forget()
             self.__dict__.update(header.attributes(), stream_=stream)
             return self
         return self._keep(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -9,6 +10,7 @@ from operator import add
 import numpy as np
 
 from ..core import clusters
+from ..core.kernels import is_radial
 from ..core.moments import Moments
 from ..core.plan import Plan
 from .memory import Mask, Numbers, Vector
@@ -61,7 +63,11 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
     moments follow these lines exactly; what they leave unexplained of the features is added as scatter without
     correlations. The share is that of the new features' variance which is not explained: zero when they lie in the span
     of the old.
+
+    Features of a radial kernel are no longer than one: where lines drawn by the rows at hand make them longer, far from
+    these rows, they are shortened. Else they would grow with every plan, until nothing could be solved.
     """
+    longest = 1.0 if is_radial(after.kernel) else math.inf
     total = float(np.sum(w))
     root = np.sqrt(w / total)[:, None]
     Z, new_Z = before.scaler(X), after.scaler(X)
@@ -84,6 +90,9 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
         ff[np.diag_indices_from(ff)] += weight * left
         to_f, to_t = g + (old.f[p] - f) @ R, u + (old.t[p] - t) * slope
         ft = (R.T @ old.ft[p]) * slope
+        length = float(np.trace(ff) + weight[0] * (to_f @ to_f))
+        shorter = math.sqrt(longest * weight[0] / length) if length > longest * weight[0] > 0 else 1.0
+        to_f, ff, ft = shorter * to_f, shorter**2 * ff, shorter * ft
         return Moments(weight, to_f[None], to_t[None], ff[None], ft[None], stretch * old.tt[p : p + 1])
 
     unexplained = float(np.sum(left)) / max(float(np.sum(G * G)), np.finfo(float).tiny)

@@ -35,6 +35,8 @@ __all__ = [
 STRETCH, _HELD = 20, 0.5
 #: Share of normal rows beyond the point where rows are strange, those that it is found by, and how many may be missing.
 _STRANGE, _TAIL, _MISSING = 0.003, np.array([0.25, 0.1]), 0.05
+#: Slack that keeps losses which are equal but for rounding from being strange.
+_SLACK = 1e-9
 #: Share of the rows beyond which more of them at a time are no more evidence, and rows that are counted together.
 _MANY, _TOGETHER = 0.2, 5
 #: Rows of a stretch that make it thick, and share of the evidence that is enough for a kind which never was.
@@ -131,7 +133,8 @@ def far_out(losses: Vector, missing: float = 0.0) -> float:
     """
     beyond = (_TAIL - min(missing, _MISSING)) / (1 - min(missing, _MISSING))
     low, high = np.sqrt(quantiles(losses, 1 - beyond))
-    return float((high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2)
+    cut = (high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2
+    return float(cut * (1 + _SLACK))
 
 
 def in_stretches(before: Mask, alarm: Mask) -> Mask:

@@ -50,16 +50,17 @@ def _is_whole(state: State) -> bool:
 
 def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
     """A plan by rows of these weights, and their moments."""
-    some = w > 0
-    X, w = X[some], w[some]
+    # Rows that are hardly believed weigh nothing beside others, but may be so far away that nothing else is seen.
+    heavy, some = w > np.finfo(float).eps * np.max(w), w > 0
+    engine = InMemory(X[heavy], w[heavy])
     plan, _ = plan_through(
-        settings.recipe, InMemory(X, w), settings.approximation, seed=settings.seed, check=lambda columns, n: None
+        settings.recipe, engine, settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
     if isinstance(plan.map, NystromMap):
         # Orthonormal features keep regressions of one plan's on another's well posed, and have a penalty that every
         # block's solve finds done.
         plan = replace(plan, map=plan.map.whitened())
-    return plan, plan.moments(X, w)
+    return plan, plan.moments(X[some], w[some])
 
 
 def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
@@ -90,7 +91,7 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found = loss[ranked] * (found / held_out(settings, state, ranked))
         found = np.where(np.isfinite(found), found, loss[ranked])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         unit = float(np.median(found / loss[ranked])) if len(ranked) else 1.0
     bets = state.bets.in_units_of(unit) if math.isfinite(unit) else Bets(seen=state.bets.seen)
     loss[ranked] = found
