@@ -29,6 +29,15 @@ def lattices(draw):
     return rng.integers(-2, 3, size=(n, d)).astype(float), rng
 
 
+def test_no_row_loses_its_weight_beside_far_heavier_ones(xp):
+    X, w = np.arange(40.0)[:, None], np.where(np.arange(40) % 2, 1e9, 1e-12)
+    sample = of(xp, np.concatenate([X, X]), np.concatenate([w, w]), size=40)
+    weights = dict(zip(to_numpy(sample.rows)[:, 0], to_numpy(sample.weights), strict=True))
+    for x, expected in zip(X[:, 0], w, strict=True):
+        # A sum of two, of which one may be lost.
+        assert expected <= weights[x] <= 2 * expected * (1 + 1e-6)
+
+
 @given(lattice=lattices(), size=st.integers(1, 40), chunks=st.integers(1, 7))
 def test_chunks_of_any_rows_in_any_order_have_the_sample_of_all(xp, lattice, size, chunks):
     X, rng = lattice

@@ -110,7 +110,8 @@ def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | 
     last = xp.concat([xp.any(rows[1:, :] != rows[:-1, :], axis=1), xp.ones(1, dtype=xp.bool, device=device(Z))])
     order, reached = order[last], xp.cumulative_sum(xp.take(w, order))[last]
     if order.shape[0] <= size:
-        return order, reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
+        copies = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
+        return order, xp.maximum(copies, xp.take(w, order))  # a weight beside far larger ones is lost in their sum
     steps = (xp.arange(size, dtype=w.dtype, device=device(w)) + 0.5) * (reached[-1] / size)
     steps = steps * (1 - 8 * xp.finfo(w.dtype).eps)  # whole numbers are common, and rounding must not lift one
     drawn = xp.clip(xp.searchsorted(reached, steps), max=order.shape[0] - 1)

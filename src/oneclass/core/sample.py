@@ -58,9 +58,12 @@ class RowSample:
         last = xp.concat([keys[1:] != keys[:-1], xp.ones(1, dtype=xp.bool, device=device(keys))])
         ends = xp.nonzero(last)[0]
         ends = ends[: min(self.size, ends.shape[0])]
-        reached = xp.cumulative_sum(xp.astype(xp.take(self.weights, order), xp.float64))
-        reached = xp.take(reached, ends)
+        given = xp.astype(xp.take(self.weights, order), xp.float64)
+        reached = xp.take(xp.cumulative_sum(given), ends)
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
+        weights = xp.maximum(
+            weights, xp.take(given, ends)
+        )  # that of a row beside far heavier ones is lost in their sum
         kept = xp.take(order, ends)
         rows, weights = xp.take(self.rows, kept, axis=0), xp.astype(weights, self.weights.dtype)
         groups = None if self.groups is None else _common(self.groups[to_numpy(order)], to_numpy(ends))
