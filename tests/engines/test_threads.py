@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from oneclass import VAAKELM, Nystrom
+from oneclass import VAAKELM, Nystrom, OneClassSearchCV
+from oneclass.contract import independence
 from oneclass.core import arrays
 from oneclass.engines import threads
 from oneclass.engines.threads import on_one_thread, spread
 from oneclass.machines import exact
+from oneclass.selection._spectral import SpectralPath
 
 ROWS = np.zeros((1, 1))
 
@@ -154,3 +156,40 @@ def test_what_uncertainty_takes_is_worked_out_before_threads_ask_for_it(monkeypa
     assert worked_out not in fitted
     model.decision_function(X)
     assert seen == [True]
+
+
+def test_a_small_fit_takes_one_thread_from_the_first_product_to_the_last(monkeypatch):
+    counted = {}
+
+    def counting(owner, name):
+        plain = getattr(owner, name)
+
+        def count(*args):
+            counted[name] = blas_threads()
+            return plain(*args)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counting(exact.ColumnMoments, "of")
+    counting(exact.Scaler, "of")
+    for step in ("succession", "crowding"):
+        counting(independence, step)
+    VAAKELM().fit(np.random.default_rng(0).normal(size=(300, 5)))
+    assert counted == {"of": 1, "succession": 1, "crowding": 1}
+    assert blas_threads() == 2
+
+
+@pytest.mark.parametrize(("criterion", "step"), [("likelihood", "log_likelihood"), ("box", "decisions")])
+@pytest.mark.parametrize(("n", "expected"), [(300, 1), (1500, 2)])
+def test_a_search_takes_one_thread_for_few_rows(monkeypatch, n, expected, criterion, step):
+    counted, plain = set(), getattr(SpectralPath, step)
+
+    def count(*args):
+        counted.add(blas_threads())
+        return plain(*args)
+
+    monkeypatch.setattr(SpectralPath, step, count)
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    machine = VAAKELM(approximation=None, sigma=2.0)
+    OneClassSearchCV(machine, {"C": [1.0, 8.0]}, criterion=criterion, cv=2, n_outliers=50).fit(X)
+    assert counted == {expected}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
 from ..core.given import Rows
+from ..engines.threads import on_one_thread
 from .notices import DependentRowsWarning, warn
 from .reading import Header, read_rows
 
@@ -34,9 +35,22 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
     if n < FEWEST:
         return
     first = np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64)
-    Z = centred_ranks(first)
+    with on_one_thread(0, first):
+        found = _dependence(first, w)
+    if found is not None:
+        seen, remedy = found
+        warn(
+            f"{type(estimator).__name__}: {seen}, so that held-out losses are too small, and new rows may be rejected "
+            f"far more often than asked for; name the rows that belong together by fit(X, groups=...){remedy}",
+            DependentRowsWarning,
+        )
+
+
+def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] | None:
+    """What is seen of rows that depend on one another, and what may be done about it."""
+    Z = centred_ranks(rows)
     if not Z.shape[1]:
-        return
+        return None
     if (follows := succession(Z)) is not None:
         apart = "that follow one another" if follows.lag == 1 else f"{follows.lag} rows apart"
         seen = f"rows {apart} are alike (correlation {follows.correlation:.2f})"
@@ -45,16 +59,12 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
         nearest = "the nearest row is" if crowd.neighbours == 1 else f"the {crowd.neighbours} nearest rows are"
         seen = f"rows have near-duplicates ({nearest} far closer than the next ones)"
         remedy = ""
-    elif w is not None and crowding(centred_ranks(_repeated(first, w))) is not None:
+    elif w is not None and crowding(centred_ranks(_repeated(rows, w))) is not None:
         seen = "rows that weigh 2 or more count as copies of themselves, of which one at a time is held out"
         remedy = ", with groups=range(len(X)) if a row is to be held out with all that it weighs"
     else:
-        return
-    warn(
-        f"{type(estimator).__name__}: {seen}, so that held-out losses are too small, and new rows may be rejected far "
-        f"more often than asked for; name the rows that belong together by fit(X, groups=...){remedy}",
-        DependentRowsWarning,
-    )
+        return None
+    return seen, remedy
 
 
 def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:

@@ -50,9 +50,9 @@ def fit_exactly(
 
     Rows of `groups` are held out together, and each group weighs the same in the calibration.
     """
-    columns = ColumnMoments.of(X, w)
-    check(columns, X.shape[0])
     with on_one_thread(X.shape[0], X):
+        columns = ColumnMoments.of(X, w)
+        check(columns, X.shape[0])
         scaler = Scaler.of(recipe.scaling, columns, X, w)
         Z = scaler(X)
         machine, rows = fit_rows(Plan.of(recipe, scaler, Z, w, total=columns.weight), Z, w, groups=groups)

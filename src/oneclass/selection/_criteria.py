@@ -21,7 +21,7 @@ from ..contract.notices import warn
 from ..contract.reading import read_rows, read_training_rows
 from ..core.arrays import to_numpy
 from ..core.given import Rows, Seed
-from ._evaluate import Fold, Job, Row, failure, jobs, opened
+from ._evaluate import Fold, Job, Row, failure, jobs, opened, threads_for
 from ._points import Family, Params, Refusal, families, fits_exactly
 from ._results import score_columns, table
 from ._steps import Branch, branches, last_step
@@ -239,10 +239,15 @@ def by_likelihood(problem: Problem) -> Decided:
         clone(problem.estimator).set_params(**problem.candidates[i]).fit(train)
     machines = [clone(problem.estimator).set_params(**problem.candidates[min(family.points)]) for family in shared]
     done = problem.run(
-        (_likelihoods, (machine, family, train)) for machine, family in zip(machines, shared, strict=True)
+        (_by_likelihood, (machine, family, train)) for machine, family in zip(machines, shared, strict=True)
     )
     score = table(done, len(problem.candidates), 1, "score")
     return Decided(score_columns("score", score), 1)
+
+
+def _by_likelihood(estimator: Estimator, family: Family, train: Rows) -> list[Row]:
+    with threads_for(train):
+        return _likelihoods(estimator, family, train)
 
 
 def _likelihoods(estimator: Estimator, family: Family, train: Rows) -> list[Row]:

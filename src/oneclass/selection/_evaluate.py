@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..contract.grouping import read_groups
 from ..contract.notices import DependentRowsWarning
 from ..contract.reading import read_rows, read_training_rows
 from ..core.given import Labels, Rows
+from ..engines.threads import on_one_thread
 from ._judged import SETTLED
 from ._moments import MomentPath
 from ._points import Family, Params, Path, Refusal, families
@@ -28,12 +29,15 @@ from ._routing import group_arguments
 from ._spectral import SpectralPath
 from .scorers import Scorer, Scoring
 
-__all__ = ["Fold", "Job", "Row", "failure", "jobs", "opened"]
+__all__ = ["Fold", "Job", "Row", "failure", "jobs", "opened", "threads_for"]
 
 Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
 
 #: A difference between scores that is not worth a fit.
 _INDIFFERENT = 1e-6
+
+#: How many times as large as it is a matrix is for threads: decompositions gain more from them than factorisations.
+_SHARED = 4
 
 
 class Fold(NamedTuple):
@@ -98,7 +102,7 @@ def _by_path(
 ) -> list[Row]:
     start = time.perf_counter()
     try:
-        with _quiet():
+        with _quiet(), threads_for(fold.train):
             walked = list(_walk(estimator, family, k, fold, scorers, sizes))
     except Refusal:
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
@@ -109,6 +113,11 @@ def _by_path(
         for row in _by_refits(estimator, doubtful, k, fold, scorers, error_score, None):
             rows[row.candidate] = row._replace(complexity=rows[row.candidate].complexity)
     return list(rows.values())
+
+
+def threads_for(train: Rows) -> AbstractContextManager[None]:
+    """One thread for the path of few rows."""
+    return on_one_thread(_SHARED * _num_samples(train), np.empty(0))
 
 
 def opened(estimator: Estimator, family: Family, train: Rows, rows: Rows, groups: Labels | None = None) -> Path:
