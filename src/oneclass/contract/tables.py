@@ -63,7 +63,7 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(X, "columns"):
         for j, label in enumerate(X.columns):
             yield f"column {label!r}", X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-    elif getattr(X, "dtype", None) is not None and X.dtype.kind in "fOUSmM":
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fOUSmM":
         for j in range(X.shape[1]):
             yield f"column {j}", X[:, j]
 
