@@ -246,7 +246,9 @@ def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads, grou
 
     with threadpool_limits(threads):
         peak(5)  # what is made once for all
-        assert peak(60) <= 1.05 * peak(15) * threads
+        few, many = peak(15), peak(60)
+    spare = 2000 * 88  # Python keeps so many tuples of a length, of six here, when they are no longer used
+    assert many <= 1.05 * few * threads + spare
 
 
 def test_a_large_mean_costs_no_digits_of_the_scaling(vaakelm, rows):
