@@ -129,6 +129,15 @@ def test_groups_are_the_same_on_every_array_library(xp, approximation):
     assert_agree(other.calibration_.losses, numpy.calibration_.losses, 1e-8)
 
 
+@pytest.mark.parametrize("visits", [3, 7])
+def test_single_precision_misses_no_rank_among_the_shares_of_groups(visits):
+    """Of 39 groups, 38 make a budget of 5 %: thirds and sevenths must add up to as many."""
+    for seed in range(5):
+        X, owner = persons(np.random.default_rng(seed), 39, visits, 0.3)
+        double, single = (AAKELM(C=4.0).fit(X.astype(dtype), groups=owner) for dtype in (np.float64, np.float32))
+        assert single.offset_ == pytest.approx(double.offset_, rel=1e-3)
+
+
 def test_labels_of_any_kind_make_the_same_groups():
     X, owner = persons(np.random.default_rng(0), 20, 3, 0.3)
     expected = AAKELM(delta=0.1).fit(X, groups=owner).offset_

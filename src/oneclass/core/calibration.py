@@ -174,6 +174,7 @@ class Calibration(Ranks):
         place = xp.searchsorted(self.limits, losses, side="left")
         first = 1 + self.removed
         p = (first + (reached[-1] - xp.take(reached, place))) / (first + reached[-1])
+        p = xp.astype(p, losses.dtype, copy=False)
         fitted = None if tail is None else TAILS[tail](self)
         if fitted is None:
             return p
@@ -239,7 +240,8 @@ class HeldOut:
             own = own_above = xp.clip(w, max=1.0)  # one unit of a row's weight is held out
         else:
             own, own_above = self._of_own_group(self.groups, w, below)
-        return (1 + above - own_above) / (1 + calibration.total - own)
+        p = (1 + above - own_above) / (1 + calibration.total - own)
+        return xp.astype(p, self.losses.dtype, copy=False)
 
     def _of_own_group(self, groups: Groups, w: Array, below: Array) -> tuple[Array, Array]:
         """Weight of each row's group, and of those rows in it whose rank is not `below` that of the row's equals."""

@@ -41,10 +41,10 @@ class Groups:
         return int(self.of_rows.max()) + 1
 
     def weights(self, w: Array) -> Array:
-        """Row weights under which every group weighs one."""
+        """Row weights under which every group weighs one, in double precision."""
         xp = namespace(w)
         shares = np.bincount(self.of_rows, weights=to_numpy(w))
-        return w / xp.asarray(shares[self.of_rows], dtype=w.dtype, device=device(w))
+        return xp.astype(w, xp.float64) / xp.asarray(shares[self.of_rows], dtype=xp.float64, device=device(w))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Ranks:
-    """Losses in ascending order, and the weight up to each."""
+    """Losses in ascending order, and the weight up to each, in double precision: rounding must not miss a rank."""
 
     losses: Array
     reached: Array
@@ -48,9 +48,10 @@ class Ranks:
         xp = namespace(losses)
         if w is None:
             n = int(losses.shape[0])
-            return cls(xp.sort(losses), xp.arange(1, n + 1, dtype=losses.dtype, device=device(losses)), float(n))
+            return cls(xp.sort(losses), xp.arange(1, n + 1, dtype=xp.float64, device=device(losses)), float(n))
         order = xp.argsort(losses)
-        return cls(xp.take(losses, order), xp.cumulative_sum(xp.take(w, order)), _total(w))
+        reached = xp.cumulative_sum(xp.astype(xp.take(w, order), xp.float64))
+        return cls(xp.take(losses, order), reached, _total(w))
 
     def beside(self, removed: float) -> Self:
         """The same with rows of that weight beyond all losses."""
@@ -176,7 +177,8 @@ def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:
 
 
 def _total(w: Array) -> float:
-    n = float(namespace(w).sum(w))
+    xp = namespace(w)
+    n = float(xp.sum(xp.astype(w, xp.float64)))
     return float(round(n)) if abs(n - round(n)) < _SLACK * max(1.0, n) else n
 
 
