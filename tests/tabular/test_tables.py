@@ -257,13 +257,15 @@ def test_tables_that_teach_nothing_are_refused(table, message):
     "codes",
     [
         [f"{i:05d}" for i in range(60)],
+        [f"{1700 * i % 99991:05d}" for i in range(60)],
+        [f"{1700 * (i % 9):05d}" for i in range(60)],
         [f"{i}{'abcde'[i % 5]}" for i in range(60)],
         [f"1.{i}.0" for i in range(60)],
         [f"C{i}" for i in range(60)],
         [f"{i % 9} kg" for i in range(60)],  # a few sizes
         [f"{i % 24:02d}:{i % 60:02d}" for i in range(60)],
     ],
-    ids=["zeros", "letters", "versions", "names", "sizes", "hours"],
+    ids=["zeros", "some zeros", "few with zeros", "letters", "versions", "names", "sizes", "hours"],
 )
 def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     table = pd.DataFrame({"code": np.repeat(codes, 2), "x": np.random.default_rng(0).normal(size=120)})

@@ -17,7 +17,7 @@ from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, columns_of
 from .plan import KINDS, Column, ColumnPlan, listed
-from .text import comma_hint, foreign_figure
+from .text import CODE, comma_hint, foreign_figure
 
 __all__ = ["NoColumnError", "make_plan"]
 
@@ -159,8 +159,10 @@ def _has_many_digits(values: NDArray[np.float64]) -> bool:
 
 
 def _mostly_numbers(cells: Cells) -> bool:
-    """Whether half of what is known, or more, are numbers, though words stand between them."""
-    return cells.numbers is not None and bool(2 * (~np.isnan(cells.numbers)).sum() >= (~cells.gaps).sum())
+    """Whether half of what is known, or more, are numbers, though words stand between them; codes have leading zeros."""
+    if cells.numbers is None or 2 * (~np.isnan(cells.numbers)).sum() < (~cells.gaps).sum():
+        return False
+    return not all(CODE.match(word or "") for word in cells.as_words().where(cells.no_numbers))
 
 
 def _distinct(cells: Cells) -> int:
