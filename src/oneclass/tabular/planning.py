@@ -159,7 +159,7 @@ def _has_many_digits(values: NDArray[np.float64]) -> bool:
 
 
 def _mostly_numbers(cells: Cells) -> bool:
-    """Whether half of what is known, or more, are numbers, though words stand between them; codes have leading zeros."""
+    """Whether half of what is known, or more, are numbers, though words stand between them, other than codes."""
     if cells.numbers is None or 2 * (~np.isnan(cells.numbers)).sum() < (~cells.gaps).sum():
         return False
     return not all(CODE.match(word or "") for word in cells.as_words().where(cells.no_numbers))
