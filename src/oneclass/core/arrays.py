@@ -200,7 +200,9 @@ def _adding_gaps(columns: int) -> Callable[..., Array]:
 
     arguments = ", ".join(f"T x{j}, T y{j}" for j in range(columns))
     gaps = " + ".join(f"(x{j} > y{j} ? x{j} - y{j} : y{j} - x{j})" for j in range(columns))
-    return _create_jit_fn(f"template <typename T> T add_gaps(T sum, {arguments}) {{ return sum + {gaps}; }}")
+    code = f"template <typename T> T add_gaps(T sum, {arguments}) {{ return sum + {gaps}; }}"
+    add_gaps: Callable[..., Array] = _create_jit_fn(code)
+    return add_gaps
 
 
 def clipped(x: Array, low: float, high: float) -> Array:
