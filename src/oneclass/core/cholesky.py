@@ -116,6 +116,8 @@ def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
     May `overwrite` a `B` that is stored by columns.
     """
     n = B.shape[0]
+    if not n:
+        return B
     if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _MANY:
         rows = np.array(B.T, order="C", copy=None if overwrite else True)
         blas.solve_rows(L, rows)
@@ -156,6 +158,8 @@ def times_upper(F: Array, R: Array) -> Array:
 
 def cho_solve(L: Array, B: Array) -> Array:
     """``(L L')^-1 B``."""
+    if not L.shape[0]:  # features that span nothing: LAPACK takes no empty matrix
+        return B
     if isinstance(L, np.ndarray):
         (potrs,) = get_lapack_funcs(("potrs",), (L, B))
         return potrs(L.T, B, lower=False)[0]
@@ -164,6 +168,8 @@ def cho_solve(L: Array, B: Array) -> Array:
 
 def inverse_of_factored(L: NDArray[F]) -> NDArray[F]:
     """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. May overwrite `L`."""
+    if not len(L):
+        return L
     if not _is_direct(L):
         return np.asarray(cho_solve(L, np.eye(len(L), dtype=L.dtype)))
     (potri,) = get_lapack_funcs(("potri",), (L,))
