@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from .arrays import Array, bits, device, from_bits, namespace, sum_by_bin, triangle
 from .kernels import Laplacian, Radial
+from .scaling import but_for_one
 
 __all__ = ["BANDWIDTHS", "bandwidth", "looks_at_pairs"]
 
@@ -34,7 +35,7 @@ def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Mean distance between two training rows (the paper)."""
     n = float(namespace(Z).sum(w))
     total = _all_cityblock_distances(Z, w) if _sorts(kernel) else _all_distances(kernel, Z, w)
-    return total / (n * (n - min(1.0, n / 2)))  # two rows at least, of whatever unit of weight
+    return total / (n * but_for_one(n))
 
 
 def _third(kernel: Radial, Z: Array, w: Array) -> float:

@@ -61,9 +61,8 @@ class RowSample:
         given = xp.astype(xp.take(self.weights, order), xp.float64)
         reached = xp.take(xp.cumulative_sum(given), ends)
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
-        weights = xp.maximum(
-            weights, xp.take(given, ends)
-        )  # that of a row beside far heavier ones is lost in their sum
+        # A row's weight beside far heavier ones is lost in their sum.
+        weights = xp.maximum(weights, xp.take(given, ends))
         kept = xp.take(order, ends)
         rows, weights = xp.take(self.rows, kept, axis=0), xp.astype(weights, self.weights.dtype)
         groups = None if self.groups is None else _common(self.groups[to_numpy(order)], to_numpy(ends))

@@ -75,6 +75,11 @@ class ColumnMoments:
         return int(xp.argmax(xp.astype(wrong, xp.int64))) if bool(xp.any(wrong)) else None
 
 
+def but_for_one(weight: float) -> float:
+    """The weight of all rows but one; of two rows at least, whatever their unit of weight."""
+    return weight - min(1.0, weight / 2)
+
+
 @cache
 def largest(dtype: object, xp: Namespace) -> float:
     """Magnitude up to which values can be squared and a few thousand squares added up, and its inverse be squared."""
@@ -127,8 +132,7 @@ class Scaler:
             return cls.identity(X)
         tamed, rounded = scaling == "tamed", 10 * float(xp.finfo(columns.dtype).eps)  # of a constant
         centre = columns.mean
-        n = columns.weight  # two rows at least, of whatever unit of weight
-        scale = xp.sqrt(xp.abs(columns.squares) / (n - min(1.0, n / 2)))
+        scale = xp.sqrt(xp.abs(columns.squares) / but_for_one(columns.weight))
         if tamed:
             low, centre, high = quantiles(xp.astype(X, xp.float64, copy=False), w, _DECILES)
             apart = high / _APART - low / _APART
