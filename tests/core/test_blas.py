@@ -41,6 +41,17 @@ def test_shorter_rows_take_the_first_rows_and_columns(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_a_part_of_a_triangle_is_read_where_it_lies(dtype):
+    L, F = triangle(100, dtype), rows(30, 60, dtype)
+    turned = np.ascontiguousarray(L[::-1])[::-1]  # its rows come in the other order: these are copied
+    for part in (L[40:, 40:], turned[40:, 40:]):
+        found = F.copy()
+        blas.solve_rows(part, found)
+        expected = solve_triangular(L[40:, 40:], F.T, lower=True).T
+        np.testing.assert_allclose(found, expected, rtol=0, atol=100 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize(("k", "n"), [(1, 1), (1, 7), (40, 3), (300, 64)])
 def test_products_are_those_of_numpy(k, n, upper, dtype):

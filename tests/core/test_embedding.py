@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from oneclass.core.arrays import to_numpy
-from oneclass.core.embedding import UserLaplacian
+from oneclass.core.embedding import Scatter, UserLaplacian, WithinVariance
 from oracle.comparison import assert_agree
 from oracle.equations import collapse
 from oracle.problems import problems
@@ -30,6 +30,18 @@ def test_shrinkage_is_the_inverse_of_weights_plus_variance(xp, embedding, proble
     expected = np.linalg.inv(np.diag(problem.w) + to_numpy(chosen.laplacian(w) @ identity) / problem.C)
     assert_agree(shrink @ identity, expected, 1e-11)
     assert_agree(shrink.diagonal(), np.diag(expected), 1e-11)
+
+
+@pytest.mark.parametrize("own_mean", [True, False])
+@pytest.mark.parametrize("weight", [0.0, 1.0, 1e4])
+@given(problem=problems())
+def test_images_of_shrunk_columns_are_those_of_the_columns_of_the_shrinkage(xp, own_mean, weight, problem):
+    w = xp.asarray(problem.w)
+    labels = np.arange(len(problem.w)) % 2
+    chosen = WithinVariance(xp.asarray(np.eye(2)[labels]), Scatter(own_mean, weight=weight))
+    shrink, V = chosen.shrink(w, C=problem.C), chosen.columns(w)
+    image = chosen.shrunk(V, xp.sin(w)[None, :] @ shrink.V, shrink, C=problem.C)
+    assert_agree(image, to_numpy(xp.sin(w)[None, :] @ (shrink @ V)), 1e-11)
 
 
 @given(problem=problems())

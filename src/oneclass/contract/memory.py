@@ -49,10 +49,10 @@ def has_room(need: int, like: Array) -> bool:
     return need <= _TRIFLE or need <= available_bytes(like)
 
 
-def check_matrix_fits(estimator: object, X: Array, *, copies: int) -> None:
-    """Room for the kernel matrix of rows `X`, as many times as a fit needs it."""
+def check_matrix_fits(estimator: object, X: Array) -> None:
+    """Room for the kernel matrix of rows `X`."""
     n = X.shape[0]
-    need = copies * n * n * namespace(X).finfo(X.dtype).bits // 8
+    need = n * n * namespace(X).finfo(X.dtype).bits // 8
     if not has_room(need, X):
         free = available_bytes(X)
         raise MemoryError(

@@ -37,10 +37,11 @@ def _apply(name: str, T: Real, half: bytes, turned: bytes, rows: Real) -> None:
         raise ValueError("rows must lie one after the other, in the precision of the triangle and no longer than it")
     if not rows.size:
         return
-    T = np.require(T, requirements=["C", "A"])
+    if not (T.strides[1] == T.itemsize <= T.shape[1] * T.itemsize <= T.strides[0] and T.flags.aligned):
+        T = np.require(T, requirements=["C", "A"])
     letter, number = _KINDS[rows.dtype.name]
     # Eight bytes for whole numbers: who reads four of them finds the lower ones first.
-    k, n, stride = (byref(c_int64(size)) for size in (*rows.shape, T.shape[1]))
+    k, n, stride = (byref(c_int64(size)) for size in (*rows.shape, T.strides[0] // T.itemsize))
     call = _function(letter + name)
     call(b"L", half, turned, b"N", n, k, byref(number(1.0)), T.ctypes.data, stride, rows.ctypes.data, n)
 

@@ -33,6 +33,8 @@ F = TypeVar("F", bound=np.floating)
 _PANEL = 1024
 #: Rows up to which a host matrix is factored by one call.
 _DIRECT = 8192
+#: Columns of an inverse that are solved for at once: as few as keep a core busy, and as many as stay in its cache.
+_FEWEST, _MOST = 64, 256
 #: Right-hand sides that are worth a call that other threads need not wait for, which takes a little longer.
 _MANY = 16
 
@@ -193,19 +195,22 @@ def trace_of_solved(L: Array, S: Array) -> float:
     return float(xp.sum(xp.linalg.diagonal(cho_solve(L, S))))
 
 
-def diagonal_of_inverse(L: Array, *, keep: bool) -> Array:
-    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``; may overwrite `L` unless it is to `keep`."""
-    if _is_direct(L):
-        (trtri,) = get_lapack_funcs(("trtri",), (L,))
-        inverse = trtri(L.T, lower=False, overwrite_c=not keep)[0].T
-        return np.einsum("ij,ij->j", inverse, inverse)
-    xp = namespace(L)
-    n = L.shape[0]
+def diagonal_of_inverse(L: Array) -> Array:
+    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``, which is never there as a whole."""
+    xp, n = namespace(L), L.shape[0]
+    if isinstance(L, np.ndarray):
+        parts = [np.empty(0, dtype=L.dtype)]
+        step = min(max(n // 16, _FEWEST), _MOST)
+        for a in range(0, n, step):
+            columns = np.eye(min(step, n - a), n - a, dtype=L.dtype)  # one after the other; zero above row a
+            blas.solve_rows(L[a:, a:], columns)
+            parts.append(np.einsum("ij,ij->i", columns, columns))
+        return np.concatenate(parts)
     ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
     inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
     parts = []
     for j, (a, b) in enumerate(ranges):
-        # Columns a to b of the inverse, which are zero above row a, by forward substitution in products of panels.
+        # The same columns by forward substitution in products of panels, which such libraries do far quicker.
         columns = xp.zeros((n - a, b - a), dtype=L.dtype, device=device(L))
         columns[: b - a, :] = inverses[j]
         for (c, d), inverse in zip(ranges[j + 1 :], inverses[j + 1 :], strict=True):

@@ -201,6 +201,17 @@ class WithinVariance:
         """The columns V in whose span, with the rows themselves, M changes when rows leave: the scatter's."""
         return self.scatter.columns(w @ self.membership, w[:, None] * self.membership)
 
+    def shrunk(self, V: Array, image: Array, shrink: Structured, *, C: float) -> Array:
+        """The image of ``S V``, for these columns V, under a linear map whose `image` of S's own columns is known.
+
+        Those of clusters are what S makes of V, for their means stay; with global means S V is in their span.
+        """
+        if self.scatter.own_mean:
+            return image
+        xp = namespace(V)
+        own = xp.asarray([[1.0, 0.0], [0.0, C]], dtype=V.dtype, device=device(V))
+        return image @ (own + shrink.Z @ (shrink.V.T @ V))
+
 
 def _middle(n: Array, total: Array) -> Array:
     """`_centring` for several sums at once."""

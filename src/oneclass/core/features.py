@@ -99,7 +99,7 @@ class NystromMap:
         eps = float(xp.finfo(self.landmarks.dtype).eps)
         if self.L is None:
             return eps
-        return eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(self.L, keep=True)))
+        return eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(self.L)))
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""

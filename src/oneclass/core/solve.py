@@ -262,7 +262,7 @@ def solve_primal(
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
     """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
-    G = namespace(Z).zeros((n, n), dtype=Z.dtype, device=device(Z))
+    G = namespace(Z).empty((n, n), dtype=Z.dtype, device=device(Z))
     values = expecting(n * n // 2, kernel)
     for a, b in triangle(n, Z):
         G[a:b, :b] = values(Z[a:b, :], Z[:b, :])
@@ -296,12 +296,10 @@ def solve_dual(
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
     SWT = shrink @ (w[:, None] * T)
-    V = embedding.columns(w) if leave_one_out and isinstance(embedding, WithinVariance) else w[:, None][:, :0]
-    SV = shrink @ V
     # All that is solved for at once: each time takes a pass over the whole factor.
-    t, b = T.shape[1], T.shape[1] + V.shape[1]
-    solved = cho_solve(L, xp.concat([SWT, SV, shrink.V], axis=1))
-    A = solved[:, :t]
+    t = T.shape[1]
+    solved = cho_solve(L, xp.concat([SWT, shrink.V], axis=1))
+    A, P = solved[:, :t], solved[:, t:]
     residuals = (T - SWT) + ridge * (shrink @ A)
     # An S without structure is as large as the factor, and takes longer.
     kept = () if not keep_factor else (None, shrink) if shrink.full is None else (L,)
@@ -313,12 +311,13 @@ def solve_dual(
         unit = clipped(w, 0.0, 1.0)
         embedded = None
         if isinstance(embedding, WithinVariance):
-            QV = SV - ridge * (shrink @ solved[:, t:b])
+            V = embedding.columns(w)
+            QV = embedding.shrunk(V, shrink.V - ridge * (shrink @ P), shrink, C=C)
             known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
             embedded = Embedded(embedding.scatter, C, *known)
         if groups is not None:
             left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
-        inner = _sandwich_diagonal(shrink, L, solved[:, b:], keep=keep_factor)
+        inner = _sandwich_diagonal(shrink, L, P)
         spare = 1 - unit * shrink.diagonal() + unit * ridge * inner
         spare = clipped(spare, float(xp.finfo(spare.dtype).smallest_normal), math.inf)
         if embedded is not None and groups is None:
@@ -384,12 +383,12 @@ def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
     return E
 
 
-def _sandwich_diagonal(shrink: Structured, L: Array, P: Array, *, keep: bool) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may overwrite `L` unless it is to `keep`."""
+def _sandwich_diagonal(shrink: Structured, L: Array, P: Array) -> Array:
+    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
         return xp.concat([xp.sum(half * half, axis=0) for half in halves])
     VZ = shrink.V @ shrink.Z
     low_rank = xp.sum((2 * shrink.d[:, None] * P + VZ @ (shrink.V.T @ P)) * VZ, axis=1)
-    return shrink.d**2 * diagonal_of_inverse(L, keep=keep) + low_rank
+    return shrink.d**2 * diagonal_of_inverse(L) + low_rank

@@ -21,7 +21,7 @@ from ..contract.notices import warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.approximation import Approximation
-from ..core.arrays import Array, beside, device, is_foreign, namespace, to_device, to_numpy
+from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.given import Device, Labels, Name, Rows, Seed, Weights
@@ -160,8 +160,7 @@ class KernelMachine(GoesOn):
         stayed: Stayed | None,
     ) -> Self:
         recipe = recipe_of(self, X, kept)
-        # The matrix is factored in place; the host keeps a second one for uncertainty.
-        check_matrix_fits(self, X, copies=1 + (recipe.needs_variance and not is_foreign(X)))
+        check_matrix_fits(self, X)  # which is factored in place
         with self._naming(recipe):
             fit = fit_exactly(
                 recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=groups
