@@ -160,3 +160,13 @@ def test_no_single_row_moves_the_tamed_scale_far():
     scaler, moved = (tamed(np, rows, np.ones(50)) for rows in (X, np.r_[X[:-1], [[1e9]]]))
     assert abs(moved.centre[0] - scaler.centre[0]) < 0.2 * scaler.scale[0]
     assert abs(moved.scale[0] / scaler.scale[0] - 1) < 0.2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [0.0, 1e30, np.nan], ids=["near", "far", "a gap"])
+def test_many_values_are_tamed_as_one_by_one(dtype, far):
+    size = np.logspace(-30, 12, 999)
+    Z = np.concatenate([-size, [0.0, far], size]).astype(dtype)[:, None]
+    scaler = Scaler(np.zeros(1, dtype), np.ones(1, dtype), tamed=True)
+    expected = np.concatenate([scaler(row[None, :]) for row in Z])
+    np.testing.assert_allclose(scaler(Z), expected, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).eps)
