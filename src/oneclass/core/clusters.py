@@ -9,8 +9,12 @@ first of equals is taken.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, Namespace, blocks, device, namespace
 
@@ -77,12 +81,13 @@ def one_hot(labels: Array, k: int, like: Array) -> Array:
 
 
 class _Part(NamedTuple):
-    """Some of the rows, also as they lie about their mean, and the sum of their squares there."""
+    """Some of the rows, also as they lie about their mean: how far, in squares, and the sum of these."""
 
     rows: Array
     w: Array
     mean: Array
     centred: Array
+    squares: Array
     scatter: float
 
     @classmethod
@@ -91,15 +96,16 @@ class _Part(NamedTuple):
         total = xp.sum(w)
         shift = (w @ apart) / total
         mean, centred = rows[0, :] + shift, apart - shift
-        scatter = float(xp.sum(w @ (centred * centred)))
+        squares = xp.vecdot(centred, centred)
+        scatter = float(w @ squares)
         rounding = 100 * _margin(xp, rows.dtype, 2) * (scatter + float(total * (mean @ mean)))
-        return cls(rows, w, mean, centred, scatter if scatter > rounding else 0.0)
+        return cls(rows, w, mean, centred, squares, scatter if scatter > rounding else 0.0)
 
     def cut(self, xp: Namespace) -> list[Self]:
         """The rows on either side of the mean, along the principal direction; none where all are on one side."""
         if self.scatter <= 0:
             return []
-        along = self.centred @ _principal_direction(xp, self.centred, self.w, self.scatter)
+        along = self.centred @ self._principal_direction(xp)
         margin = _margin(xp, self.rows.dtype, 0.5) * xp.max(xp.abs(along))
         side = along > margin
         count = int(xp.count_nonzero(side))
@@ -109,6 +115,33 @@ class _Part(NamedTuple):
         if count == 0 or count == side.shape[0]:
             return []
         return [self.of(xp, self.rows[s], self.w[s]) for s in (side, ~side)]
+
+    def _principal_direction(self, xp: Namespace, *, n_iter: int = 30) -> Array:
+        """Where the power method leads to from a start that no order of rows or features changes; of any length."""
+        centred, w, d, reach = self.centred, self.w, self.centred.shape[1], math.sqrt(self.scatter)
+        # The feature spreads are such a start; the skewness breaks symmetry, where rounding did not make it.
+        spreads = xp.sqrt(w @ (centred * centred))
+        skewness = (w * xp.sqrt(self.squares)) @ centred
+        skewed = xp.abs(skewness) > _margin(xp, w.dtype, 0.5) * reach * spreads
+        # Both can be orthogonal to the direction sought: then a little of no direction in particular decides, not
+        # rounding.
+        generic = xp.asarray(_generic(d), dtype=centred.dtype, device=device(centred))
+        v = spreads + _margin(xp, w.dtype, 0.25) * xp.max(spreads) * generic
+        v = xp.where(skewed, v + skewness, v) / (reach + self.scatter)
+        rows = xp.sqrt(w)[:, None] * centred
+        # Of the two products of rows with themselves the smaller one. Divided by its trace it lengthens nothing, and in
+        # double precision what it shortens stays far from zero.
+        tall = rows.shape[0] > d
+        square, v, steps = (rows.T @ rows, v, n_iter) if tall else (rows @ rows.T, rows @ v, n_iter - 1)
+        square, v = xp.astype(square, xp.float64, copy=False) / self.scatter, xp.astype(v, xp.float64, copy=False)
+        while steps:
+            if steps % 2 == 0 and square.shape[0] <= _SMALL:
+                square, steps = square @ square, steps // 2
+            else:
+                v, steps = square @ v, steps - 1
+        if rows.dtype != v.dtype:
+            v = xp.astype(v / (float(xp.max(xp.abs(v))) or 1.0), rows.dtype)
+        return v if tall else v @ rows
 
 
 class Splits:
@@ -132,32 +165,10 @@ class Splits:
         return xp.stack(self._means[min(k, len(self._means)) - 1])
 
 
-def _principal_direction(xp: Namespace, centred: Array, w: Array, scatter: float, *, n_iter: int = 30) -> Array:
-    """Where the power method leads to, from a start that no order of the rows or features changes; of any length."""
-    squares = centred * centred
-    # The feature spreads are such a start; the skewness breaks symmetry.
-    spreads = xp.sqrt(w @ squares)
-    norms = w * xp.sqrt(xp.sum(squares, axis=1))
-    skewness = norms @ centred
-    noise = _margin(xp, w.dtype, 0.5) * (norms @ xp.abs(centred))
-    skewness = xp.where(xp.abs(skewness) > noise, skewness, xp.zeros_like(skewness))
-    # Both can be orthogonal to the direction sought: then a little of no direction in particular decides, not rounding.
-    generic = xp.cos(xp.arange(1, centred.shape[1] + 1, dtype=centred.dtype, device=device(centred)))
-    v = spreads + skewness + _margin(xp, w.dtype, 0.25) * xp.max(spreads) * generic
-    v = v / xp.max(xp.abs(v))
-    rows = xp.sqrt(w)[:, None] * centred
-    # Of the two products of rows with themselves the smaller one. Divided by its trace it lengthens nothing, and in
-    # double precision what it shortens stays far from zero.
-    tall = rows.shape[0] > rows.shape[1]
-    square, v, steps = (rows.T @ rows, v, n_iter) if tall else (rows @ rows.T, rows @ v, n_iter - 1)
-    square, v = xp.astype(square, xp.float64, copy=False) / scatter, xp.astype(v, xp.float64, copy=False)
-    while steps:
-        if steps % 2 == 0 and square.shape[0] <= _SMALL:
-            square, steps = square @ square, steps // 2
-        else:
-            v, steps = square @ v, steps - 1
-    v = xp.astype(v / (float(xp.max(xp.abs(v))) or 1.0), rows.dtype, copy=False)
-    return v if tall else v @ rows
+@cache
+def _generic(d: int) -> NDArray[np.float64]:
+    """A direction in so many dimensions that nothing else would choose."""
+    return np.cos(np.arange(1, d + 1))
 
 
 @cache

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import next_fast_len
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv
 
 __all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowding", "decorrelation", "succession"]
@@ -64,18 +64,21 @@ def centred_ranks(X: NDArray[np.float64]) -> Float:
 
     Of many columns some are drawn.
     """
-    rng = np.random.default_rng(0)
+    n = len(X)
     if X.shape[1] > _COLUMNS:
-        X = X[:, rng.choice(X.shape[1], _COLUMNS, replace=False)]
-    X = X[:, ~((X[1:] >= X[:-1]).all(axis=0) | (X[1:] <= X[:-1]).all(axis=0))]
-    columns, number = np.ascontiguousarray(X.T), np.arange(X.shape[1])[:, None]
+        X = X[:, np.random.default_rng(0).choice(X.shape[1], _COLUMNS, replace=False)]
+    columns = np.ascontiguousarray(X.T)
+    before, after = columns[:, :-1], columns[:, 1:]
+    columns = columns[~((after >= before).all(axis=1) | (after <= before).all(axis=1))]
     order = columns.argsort(axis=1)
-    ranked = columns[number, order]
+    first = n * np.arange(len(columns))[:, None]
+    ranked = columns.ravel()[order + first]
     tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
     if tied.any():
-        order[tied] = np.lexsort((rng.random(X.shape).T[tied], columns[tied]), axis=1)
+        chance = np.random.default_rng(0).random((n, len(columns))).T
+        order[tied] = np.lexsort((chance[tied], columns[tied]), axis=1)
     ranks = np.empty(columns.shape)
-    ranks[number, order] = np.arange(len(X)) - (len(X) - 1) / 2
+    ranks.ravel()[order + first] = np.arange(n) - (n - 1) / 2
     return ranks.T
 
 
@@ -83,8 +86,8 @@ def autocorrelation(Z: Float) -> Float:
     """Correlation of rows at every lag up to half their number, the mean over the columns of `Z`, whose means are 0."""
     n = len(Z)
     length = next_fast_len(n + n // 2, real=True)  # room for as many lags
-    spectrum = np.fft.rfft(Z, length, axis=0)
-    sums = np.fft.irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), length)[: n // 2 + 1]
+    spectrum = rfft(Z, length, axis=0)
+    sums = irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), length)[: n // 2 + 1]
     return np.asarray(sums / (n - np.arange(len(sums))) * (n / sums[0]))
 
 
@@ -103,9 +106,11 @@ def crowding(Z: Float) -> Crowding | None:
     n, d = Z.shape
     if d < 2:  # ranks are all as far apart
         return None
-    asked = np.linspace(0, n - 1, min(n, _ASKED)).astype(int)
-    # Ranks are whole numbers or halves between them, so that these sums are exact. What is the same for all distances
-    # from a row does not change their order.
+    number = min(n, _ASKED)
+    asked = np.arange(number) * (n - 1) // (number - 1)
+    # Ranks are whole numbers or halves between them: single precision has these sums, exactly or to a small part of the
+    # distance of any two rows. What is the same for all distances from a row does not change their order.
+    Z = Z.astype(np.float32)
     squares = np.einsum("ij,ij->i", Z, Z)
     distances = (-2 * Z[asked]) @ Z.T
     distances += squares
