@@ -86,17 +86,20 @@ def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> A
         apart = (Y - X) / unit
         return -0.5 * np.einsum("ij,ij->i", apart, apart)[None, :]
     # Distances do not see a shift, rounding does: move the origin into the data.
-    origin = xp.mean(Y, axis=0)
-    X, Y = (X - origin) / unit, (Y - origin) / unit
+    one = ones(Y)
+    origin = (one @ Y) / Y.shape[0]
+    X, Y = X - origin, Y - origin
+    if unit != 1:
+        X, Y = X / unit, Y / unit
     own, eps = X.dtype, xp.finfo(X.dtype).eps
-    if eps > _ROUNDED**2 and eps * float(xp.max(xp.sum(Y * Y, axis=1))) > _ROUNDED:
+    if eps > _ROUNDED**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _ROUNDED:
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     # A hair less than their norms, by more than rounding: a row and its copy are at distance zero, not at its square
     # root, 1e-8. Each row's own hair, or one far row would bring all others of its batch together.
     hair = 1 - 8 * xp.finfo(X.dtype).eps
-    x, y = -hair / 2 * xp.sum(X * X, axis=1)[:, None], -hair / 2 * xp.sum(Y * Y, axis=1)[:, None]
+    x, y = -hair / 2 * xp.vecdot(X, X)[:, None], -hair / 2 * xp.vecdot(Y, Y)[:, None]
     left = xp.concat([X, x, ones(X)[:, None]], axis=1)
-    right = xp.concat([Y, ones(Y)[:, None], y], axis=1)
+    right = xp.concat([Y, one[:, None], y], axis=1)
     return xp.astype(clip_above_inplace(left @ right.T, 0.0), own, copy=False)
 
 
