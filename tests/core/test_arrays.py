@@ -46,6 +46,16 @@ def test_gram_matrix_is_the_product_with_the_transpose(xp, columns):
     assert_agree(arrays.gram(xp.asarray(F)), F.T @ F, 1e-14)
 
 
+@pytest.mark.parametrize("columns", [1, 3, 127, 300])
+def test_gram_matrices_of_parts_add_up_in_place(xp, columns):
+    F = RNG.normal(size=(9, columns))
+    G = xp.zeros((columns, columns), dtype=xp.float64)
+    for part, scale in ((F[:4], 1.0), (F[4:], 1.0), (F[:2], -1.0)):
+        arrays.add_gram(G, xp.asarray(part), scale)
+    arrays.mirror(G)
+    assert_agree(G, F[2:].T @ F[2:], 1e-14)
+
+
 def test_bits_tell_values_apart_whatever_their_precision(xp):
     values = np.array([[0.0, 1.0, -1.0, 0.5, np.nextafter(1.0, 2.0), 1e300]])
     words = arrays.to_numpy(arrays.bits(xp.asarray(values)))

@@ -62,11 +62,23 @@ def test_products_are_those_of_numpy(k, n, upper, dtype):
         np.testing.assert_allclose(found, F @ T, rtol=0, atol=100 * np.finfo(dtype).eps * np.sqrt(n))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("k", "n"), [(1, 1), (1, 7), (40, 3), (30, 64)])
+def test_squares_are_added_above_the_diagonal(k, n, dtype):
+    F, G = rows(k, n, dtype), rows(n, n, dtype)
+    found = G.copy()
+    blas.add_squares(found, F, -2.0)
+    expected = np.triu(G - 2 * F.T @ F) + np.tril(G, -1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=100 * k * np.finfo(dtype).eps)
+
+
 def test_no_rows_are_no_work():
     found = np.empty((0, 4))
     blas.solve_rows(triangle(4, np.float64), found)
     blas.times_triangle(found, triangle(4, np.float64), upper=False)
+    blas.add_squares(nothing := np.zeros((4, 4)), found, 1.0)
     assert found.shape == (0, 4)
+    assert not nothing.any()
 
 
 @pytest.mark.parametrize(

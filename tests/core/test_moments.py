@@ -66,6 +66,15 @@ def test_moments_are_the_means_and_the_scatters_about_them(xp, table):
     assert_same(of(xp, *table[:3]), expected)
 
 
+@given(table=tables(), weighted=st.booleans())
+def test_rows_part_by_part_have_the_moments_of_all(xp, table, weighted):
+    F, T, w, chunk = table
+    w = w if weighted else None
+    members = [np.flatnonzero(chunk == c) for c in np.unique(chunk)]
+    parts = ([xp.asarray(of[rows]) if of is not None else None for of in (F, T, w)] for rows in members)
+    assert_same(Moments.gathered(parts), of(xp, F, T, w))
+
+
 @given(table=tables(), order=st.randoms(use_true_random=False))
 def test_chunks_of_any_rows_in_any_order_have_the_moments_of_all(xp, table, order):
     parts = chunks(xp, table)
@@ -135,6 +144,18 @@ def test_a_large_mean_costs_no_digits_of_the_scatter(xp, cut):
     assert_agree(actual.ft[0, ...], scatter[:2, 2:], tolerance)
     assert_agree(actual.tt, scatter[2, 2:], tolerance)
     assert_agree(actual.f, np.array([[float(mean) for mean in means[:2]]]), 1e-15)
+
+
+def test_a_first_part_far_from_the_others_costs_no_digits_of_the_scatter(xp):
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(4000, 3))
+    F[:10] += 1e6
+    parts = [F[a : a + 10] for a in range(0, 4000, 10)]
+    actual = Moments.gathered((xp.asarray(part, copy=True), xp.asarray(part), None) for part in parts)
+    exact = F.astype(np.longdouble)
+    centred = exact - exact.mean(axis=0)
+    assert_agree(actual.ff[0, ...], centred.T @ centred, 1e-12)
+    assert_agree(actual.f[0, ...], exact.mean(axis=0), 1e-12)
 
 
 def test_chunks_in_single_precision_add_in_double(xp):

@@ -14,12 +14,13 @@ from array_api_compat import device
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from . import compiled
+from . import blas, compiled
 from .given import Device
 
 __all__ = [
     "Array",
     "Namespace",
+    "add_gram",
     "add_to_diagonal",
     "beside",
     "bits",
@@ -37,6 +38,7 @@ __all__ = [
     "is_foreign",
     "is_host_double",
     "library_of",
+    "mirror",
     "namespace",
     "on_host",
     "ones",
@@ -56,6 +58,8 @@ HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
 #: Bytes of one block of rows in a matrix product, which does its own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
 
+#: Rows and columns of a host matrix that are turned at once.
+_MIRRORED = 128
 #: Rows of a host matrix whose values take longer than the calls that work them out in parts.
 _PARTED = 256
 
@@ -284,6 +288,26 @@ def gram(F: Array) -> Array:
         G[a:b, :b] = F[:, a:b].T @ F[:, :b]
         G[:a, a:b] = G[a:b, :a].T
     return G
+
+
+def add_gram(G: Array, F: Array, scale: float = 1.0) -> None:
+    """``G += scale F'F``, in place; of host matrices in double precision on and above the diagonal: then `mirror`."""
+    if is_host_double(G, F):
+        blas.add_squares(G, np.ascontiguousarray(F), scale)
+    else:
+        xp = namespace(G)
+        G += xp.astype(gram(F), G.dtype, copy=False) * scale
+
+
+def mirror(G: Array) -> None:
+    """Below the diagonal of a host matrix what is above it, in place, in blocks that stay in a cache."""
+    if not isinstance(G, np.ndarray):
+        return
+    for a in range(0, len(G), _MIRRORED):
+        b = a + _MIRRORED
+        upper = np.triu(G[a:b, a:b])
+        G[a:b, a:b] = upper + np.triu(upper, 1).T
+        G[b:, a:b] = G[a:b, b:].T
 
 
 def subtract_product(out: Array, A: Array, B: Array) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from .arrays import Array, device, gram, namespace
+from .arrays import Array, add_gram, device, mirror, namespace, ones
 
 __all__ = ["Moments"]
 
@@ -30,23 +30,38 @@ class Moments:
     @classmethod
     def of(cls, F: Array, T: Array, w: Array | None) -> Moments:
         """One cluster's rows. Overwrites `F`; weights of None are ones."""
-        xp = namespace(F)
-        n = (
-            xp.sum(xp.astype(w, xp.float64))
-            if w is not None
-            else xp.asarray(float(F.shape[0]), dtype=xp.float64, device=device(F))
-        )
-        f = xp.mean(F, axis=0) if w is None else (w @ F) / xp.astype(n, F.dtype)
-        t = xp.mean(T, axis=0) if w is None else (w @ T) / xp.astype(n, T.dtype)
-        F -= f
-        T = T - t
-        if w is not None:
-            roots = xp.sqrt(w)[:, None]
-            F *= roots
-            T = T * roots
-        parts = (xp.reshape(n, (1,)), f[None, :], t[None, :], gram(F)[None, :, :], (F.T @ T)[None, :, :])
-        square = xp.reshape(xp.sum(T * T), (1,))
-        return cls(*(xp.astype(part, xp.float64, copy=False) for part in (*parts, square)))
+        return cls.gathered([(F, T, w)])
+
+    @classmethod
+    def gathered(cls, parts: Iterable[tuple[Array, Array, Array | None]]) -> Moments:
+        """The same of rows that come part by part, at least one: features, targets and weights."""
+        origin, sums = None, None
+        for F, T, w in parts:
+            xp = namespace(F)
+            if origin is None:
+                origin = _mean(F, w), _mean(T, w)
+                ff = xp.zeros((F.shape[1], F.shape[1]), dtype=xp.float64, device=device(F))
+            F -= origin[0]
+            T = T - origin[1]
+            n, roots = ones(F), ones(F)
+            if w is not None:
+                n, roots = w, xp.sqrt(w)
+                F *= roots[:, None]
+                T = T * roots[:, None]
+            add_gram(ff, F)
+            found = (xp.sum(xp.astype(n, xp.float64)), roots @ F, roots @ T, F.T @ T, xp.sum(T * T))
+            found = tuple(xp.astype(part, xp.float64, copy=False) for part in found)
+            sums = found if sums is None else tuple(map(add, sums, found))
+        if origin is None or sums is None:
+            raise ValueError("no rows have no mean")
+        n, f, t, ft, tt = sums
+        # From the mean of the first part to that of all. If it is far from there it is far from the other rows too, so
+        # that the scatter about either is alike: of its digits no more are lost than the number of parts has.
+        add_gram(ff, (f / xp.sqrt(n))[None, :], -1.0)
+        mirror(ff)
+        ft, tt = ft - f[:, None] * (t / n), tt - xp.sum(t * t) / n
+        f, t = (xp.astype(mean, xp.float64, copy=False) + off / n for mean, off in zip(origin, (f, t), strict=True))
+        return cls(xp.reshape(n, (1,)), f[None, :], t[None, :], ff[None, :, :], ft[None, :, :], xp.reshape(tt, (1,)))
 
     @classmethod
     def nothing(cls, F: Array, T: Array) -> Moments:
@@ -130,3 +145,9 @@ class Moments:
             return inside
         centred = self.f - (self.weight @ self.f) / xp.sum(self.weight)
         return inside + ((omega * self.weight)[:, None] * centred).T @ centred
+
+
+def _mean(A: Array, w: Array | None) -> Array:
+    """Mean of the rows."""
+    xp = namespace(A)
+    return xp.mean(A, axis=0) if w is None else (w @ A) / xp.astype(xp.sum(xp.astype(w, xp.float64)), A.dtype)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import clusters
-from .arrays import Array, blocks, copy, device, namespace, on_host, ones, to_numpy
+from .arrays import Array, blocks, copy, device, is_host_double, namespace, on_host, ones, to_numpy
 from .cholesky import solve_lower
 from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
@@ -76,47 +77,37 @@ class Plan:
 
     def moments(self, X: Array, w: Array | None, F: Array | None = None) -> Moments:
         """Moments of one chunk, whose features may be known, cluster by cluster."""
-        Z = self.scaler(X)
-        if F is not None:
-            return self.moments_of(Z, copy(F) if self.centres is None else F, w)
-        if self.centres is None:
-            return self._summed(Z, w)
-        xp = namespace(Z)
+        return self.moments_of(self.scaler(X), F, w)
+
+    def moments_of(self, Z: Array, F: Array | None, w: Array | None) -> Moments:
+        """The same of scaled rows."""
         # One cluster after the other, and not one block after the other: as few sums of matrices, and as little memory.
         parted = self._by_cluster(Z)
-        parts = (
-            self._summed(xp.take(Z, members, axis=0), None if w is None else xp.take(w, members)) for members in parted
-        )
-        return Moments.stack(parts, len(parted))
+        return Moments.stack((self._gathered(Z, F, w, members) for members in parted), len(parted))
 
-    def _summed(self, Z: Array, w: Array | None) -> Moments:
-        features, target = self.features, self.recipe.target
-        total: Moments | None = None
-        for a, b in blocks(Z.shape[0], features.width, Z, for_products=True):
-            rows = Z[a:b, :]
-            part = Moments.of(features(rows), target(rows), None if w is None else w[a:b])
-            total = part if total is None else total + part
-        return Moments.nothing(features(Z), target(Z)) if total is None else total
+    def _gathered(self, Z: Array, F: Array | None, w: Array | None, members: Array | None) -> Moments:
+        """Moments of the rows at some places, or of all."""
+        xp, features, target = namespace(Z), self.features, self.recipe.target
+        n = (Z if members is None else members).shape[0]
+        if not n:
+            return Moments.nothing(features(Z[:0, :]), target(Z[:0, :]))
 
-    def moments_of(self, Z: Array, F: Array, w: Array | None) -> Moments:
-        """The same of scaled rows whose features are known; overwrites the features where there are no clusters."""
-        target = self.recipe.target
-        if self.centres is None:
-            return Moments.of(F, target(Z), w) if Z.shape[0] else Moments.nothing(F, target(Z))
-        xp, parted = namespace(Z), self._by_cluster(Z)
+        def some(of: Array, a: int, b: int) -> Array:
+            return copy(of[a:b, ...]) if members is None else xp.take(of, members[a:b], axis=0)
 
-        def of(members: Array) -> Moments:
-            features, targets = xp.take(F, members, axis=0), target(xp.take(Z, members, axis=0))
-            if not members.shape[0]:
-                return Moments.nothing(features, targets)
-            return Moments.of(features, targets, None if w is None else xp.take(w, members))
+        def parts() -> Iterator[tuple[Array, Array, Array | None]]:
+            # Sums of squares that BLAS adds to need no large blocks: from a cache they are quicker.
+            for a, b in blocks(n, features.width, Z, for_products=not is_host_double(Z, Z)):
+                rows = some(Z, a, b)
+                yield features(rows) if F is None else some(F, a, b), target(rows), w if w is None else some(w, a, b)
 
-        return Moments.stack(map(of, parted), len(parted))
+        return Moments.gathered(parts())
 
-    def _by_cluster(self, Z: Array) -> list[Array]:
-        """The rows of each cluster."""
-        xp = namespace(Z)
-        centres: Array = self.centres
+    def _by_cluster(self, Z: Array) -> list[Array | None]:
+        """The places of the rows of each cluster; None if all are one."""
+        xp, centres = namespace(Z), self.centres
+        if centres is None:
+            return [None]
         labels = clusters.assign(Z, centres) if Z.shape[0] else xp.zeros(0, dtype=xp.int64, device=device(Z))
         return [xp.nonzero(labels == p)[0] for p in range(centres.shape[0])]
 
