@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
 from . import blas
-from .arrays import Array, add_to_diagonal, device, namespace, solve_triangular, subtract_product
+from .arrays import Array, add_to_diagonal, device, mirror, namespace, solve_triangular, subtract_product
 
 __all__ = [
     "SingularSystemError",
@@ -182,16 +182,16 @@ def inverse(L: Array) -> Array:
     """``(L L')^-1``, whole."""
     if not isinstance(L, np.ndarray):
         return cho_solve(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
-    lower = np.tril(inverse_of_factored(L.copy()))
-    return lower + np.tril(lower, -1).T
+    lower = inverse_of_factored(L.copy())
+    mirror(lower.T)
+    return lower
 
 
 def trace_of_solved(L: Array, S: Array) -> float:
     """Trace of ``(L L')^-1 S`` for a symmetric `S`."""
     xp = namespace(L)
     if isinstance(L, np.ndarray):  # a third of the work of solving for every column
-        inverse = np.tril(inverse_of_factored(L.copy()))
-        return float(2 * np.vdot(inverse, S) - np.vdot(np.diagonal(inverse), np.diagonal(S)))
+        return float(np.vdot(inverse(L), S))
     return float(xp.sum(xp.linalg.diagonal(cho_solve(L, S))))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, device, namespace
 from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
-from .kernels import RBF, Kernel, values_in_blocks
+from .kernels import RBF, Kernel, values_among, values_in_blocks
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
@@ -65,7 +65,7 @@ class NystromMap:
         """The map of these landmarks; directions lost to rounding are left out of a whitened one."""
         xp = namespace(landmarks)
         if not whiten:
-            return cls(kernel, landmarks, L=factor(lambda: kernel(landmarks, landmarks)))
+            return cls(kernel, landmarks, L=factor(lambda: values_among(kernel, landmarks)))
         # In double precision: small eigenvalues are where whitening loses what it loses.
         precise = xp.astype(landmarks, xp.float64)
         values, vectors = xp.linalg.eigh(kernel(precise, precise))
@@ -131,7 +131,7 @@ class NystromMap:
     def penalty(self) -> Array:
         """Kernel matrix of the landmarks, or the identity if whitened."""
         if self.whitening is None:
-            return self.kernel(self.landmarks, self.landmarks)
+            return values_among(self.kernel, self.landmarks)
         k = self.whitening.shape[1]
         return namespace(self.landmarks).eye(k, dtype=self.landmarks.dtype, device=device(self.landmarks))
 

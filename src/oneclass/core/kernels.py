@@ -17,8 +17,10 @@ from .arrays import (
     exp_city_block,
     exp_inplace,
     is_host_double,
+    mirror,
     namespace,
     ones,
+    triangle,
 )
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Radial",
     "UserKernel",
     "is_radial",
+    "values_among",
     "values_in_blocks",
 ]
 
@@ -246,6 +249,17 @@ class UserKernel:
         n = X.shape[0]
         parts = [X[a : min(a + 64, n), :] for a in range(0, n, 64)]
         return xp.concat([xp.linalg.diagonal(self(part, part)) for part in parts])
+
+
+def values_among(kernel: Kernel, X: Array) -> Array:
+    """Kernel matrix of rows, of which on the host little more than half is worked out."""
+    if not isinstance(X, np.ndarray):
+        return kernel(X, X)
+    K = np.empty((len(X), len(X)), dtype=X.dtype)
+    for a, b in triangle(len(X), X):
+        K[a:b, :b] = kernel(X[a:b], X[:b])
+    mirror(K.T)
+    return K
 
 
 def values_in_blocks(kernel: Kernel, X: Array, Y: Array) -> Array:

@@ -15,6 +15,7 @@ from .cholesky import (
     diagonal_of_inverse,
     explained,
     factor,
+    inverse,
     inverse_of_factored,
     product_squares,
     solve_lower,
@@ -196,6 +197,11 @@ class PrimalModel:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
 
     @cached_property
+    def inverse(self) -> Array:
+        """``P^-1``, of the normal equations."""
+        return inverse(self.L)
+
+    @cached_property
     def known(self) -> Array | None:
         """Cholesky factor of ``penalty^-1 - ridge P^-1``, where neither loses digits.
 
@@ -204,9 +210,10 @@ class PrimalModel:
         L = self.map.L if isinstance(self.map, NystromMap) else None
         if L is None or self.map.rounding > _STEADY * min(1.0, self.ridge):  # type: ignore[attr-defined]
             return None
-        eye = namespace(L).eye(self.width, dtype=L.dtype, device=device(L))
+        unknown = self.ridge * self.inverse
+        vars(self).pop("inverse")  # as large as the factor, and of no more use
         try:
-            return cholesky(cho_solve(L, eye) - self.ridge * cho_solve(self.L, eye))
+            return cholesky(inverse(L) - unknown)
         except np.linalg.LinAlgError:  # no row says anything of some landmark
             return None
 
@@ -248,7 +255,11 @@ def solve_primal(
 
     L = factor(build)
     B = cho_solve(L, FT)
-    effective = trace_of_solved(L, FF) if count else float("nan")
+    # Half of the way to the effective number of parameters, and needed again where landmarks are held out.
+    inverted = inverse(L) if count and isinstance(L, np.ndarray) else None
+    effective = float("nan")
+    if count:
+        effective = trace_of_solved(L, FF) if inverted is None else float(np.vdot(inverted, FF))
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
     columns = None
@@ -256,7 +267,10 @@ def solve_primal(
         V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
         PV = cho_solve(L, V)
         columns = Columns(scatter, C, *(xp.astype(A, dtype) for A in (moments.weight, PV, V.T @ PV, V.T @ B)))
-    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns), signal
+    model = PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns)
+    if inverted is not None:
+        vars(model)["inverse"] = xp.astype(inverted, dtype, copy=False)
+    return model, signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
