@@ -72,7 +72,7 @@ def test_rows_part_by_part_have_the_moments_of_all(xp, table, weighted):
     w = w if weighted else None
     members = [np.flatnonzero(chunk == c) for c in np.unique(chunk)]
     parts = ([xp.asarray(of[rows]) if of is not None else None for of in (F, T, w)] for rows in members)
-    assert_same(Moments.gathered(parts), of(xp, F, T, w))
+    assert_same(Moments.gathered([parts]), of(xp, F, T, w))
 
 
 @given(table=tables(), order=st.randoms(use_true_random=False))
@@ -151,7 +151,7 @@ def test_a_first_part_far_from_the_others_costs_no_digits_of_the_scatter(xp):
     F = rng.normal(size=(4000, 3))
     F[:10] += 1e6
     parts = [F[a : a + 10] for a in range(0, 4000, 10)]
-    actual = Moments.gathered((xp.asarray(part, copy=True), xp.asarray(part), None) for part in parts)
+    actual = Moments.gathered([[(xp.asarray(part, copy=True), xp.asarray(part), None) for part in parts]])
     exact = F.astype(np.longdouble)
     centred = exact - exact.mean(axis=0)
     assert_agree(actual.ff[0, ...], centred.T @ centred, 1e-12)

@@ -303,10 +303,11 @@ def mirror(G: Array) -> None:
     """Below the diagonal of a host matrix what is above it, in place, in blocks that stay in a cache."""
     if not isinstance(G, np.ndarray):
         return
+    below = np.tri(min(_MIRRORED, len(G)), k=-1, dtype=bool)
     for a in range(0, len(G), _MIRRORED):
-        b = a + _MIRRORED
-        upper = np.triu(G[a:b, a:b])
-        G[a:b, a:b] = upper + np.triu(upper, 1).T
+        b = min(a + _MIRRORED, len(G))
+        square = G[a:b, a:b]
+        np.copyto(square, square.T, where=below[: b - a, : b - a])
         G[b:, a:b] = G[a:b, b:].T
 
 

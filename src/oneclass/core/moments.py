@@ -6,14 +6,18 @@ decay, so chunks, folds, windows, devices and clusters of machines all fit by th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import TypeAlias
 
 from .arrays import Array, add_gram, device, mirror, namespace, ones
 
-__all__ = ["Moments"]
+__all__ = ["Moments", "Part"]
+
+#: Features of some rows, which may be overwritten, their targets, and weights or None for ones.
+Part: TypeAlias = tuple[Array, Array, Array | None]
 
 
 @dataclass(frozen=True)
@@ -29,60 +33,68 @@ class Moments:
 
     @classmethod
     def of(cls, F: Array, T: Array, w: Array | None) -> Moments:
-        """One cluster's rows. Overwrites `F`; weights of None are ones."""
-        return cls.gathered([(F, T, w)])
+        """One cluster's rows, at least one. Overwrites `F`; weights of None are ones."""
+        return cls.gathered([[(F, T, w)]])
 
     @classmethod
-    def gathered(cls, parts: Iterable[tuple[Array, Array, Array | None]]) -> Moments:
-        """The same of rows that come part by part, at least one: features, targets and weights."""
-        origin, sums = None, None
-        for F, T, w in parts:
-            xp = namespace(F)
-            if origin is None:
-                origin = _mean(F, w), _mean(T, w)
-                ff = xp.zeros((F.shape[1], F.shape[1]), dtype=xp.float64, device=device(F))
-            F -= origin[0]
-            T = T - origin[1]
-            n, roots = ones(F), ones(F)
-            if w is not None:
-                n, roots = w, xp.sqrt(w)
-                F *= roots[:, None]
-                T = T * roots[:, None]
-            add_gram(ff, F)
-            found = (xp.sum(xp.astype(n, xp.float64)), roots @ F, roots @ T, F.T @ T, xp.sum(T * T))
-            found = tuple(xp.astype(part, xp.float64, copy=False) for part in found)
-            sums = found if sums is None else tuple(map(add, sums, found))
-        if origin is None or sums is None:
-            raise ValueError("no rows have no mean")
-        n, f, t, ft, tt = sums
-        # From the mean of the first part to that of all. If it is far from there it is far from the other rows too, so
-        # that the scatter about either is alike: of its digits no more are lost than the number of parts has.
-        add_gram(ff, (f / xp.sqrt(n))[None, :], -1.0)
-        mirror(ff)
-        ft, tt = ft - f[:, None] * (t / n), tt - xp.sum(t * t) / n
-        f, t = (xp.astype(mean, xp.float64, copy=False) + off / n for mean, off in zip(origin, (f, t), strict=True))
-        return cls(xp.reshape(n, (1,)), f[None, :], t[None, :], ff[None, :, :], ft[None, :, :], xp.reshape(tt, (1,)))
+    def gathered(cls, clusters: Sequence[Iterable[Part]]) -> Moments:
+        """The same of clusters whose rows come part by part; one of them at least has some."""
+        total: Moments | None = None
+        for p, parts in enumerate(clusters):
+            origin = None
+            for F, T, w in parts:
+                total = cls.nothing(F, T, len(clusters)) if total is None else total
+                origin = (_mean(F, w), _mean(T, w)) if origin is None else origin
+                F -= origin[0]
+                total._add(p, F, T - origin[1], w)
+            if total is not None and origin is not None:
+                total._move(p, *origin)
+        if total is None:
+            raise ValueError("no rows have no moments")
+        return total
 
     @classmethod
-    def nothing(cls, F: Array, T: Array) -> Moments:
-        """No rows at all, of as many features and targets as `F` and `T` have."""
+    def nothing(cls, F: Array, T: Array, k: int = 1) -> Moments:
+        """`k` clusters of no rows, of as many features and targets as `F` and `T` have."""
         xp = namespace(F)
         m, p = F.shape[1], T.shape[1]
-        shapes = ((1,), (1, m), (1, p), (1, m, m), (1, m, p), (1,))
+        shapes = ((k,), (k, m), (k, p), (k, m, m), (k, m, p), (k,))
         return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
 
+    def _add(self, p: int, F: Array, T: Array, w: Array | None) -> None:
+        """Add sums over rows to those of a cluster; of the scatter of host rows the upper half. Overwrites `F`."""
+        xp = namespace(F)
+        weights, roots = ones(F), ones(F)
+        if w is not None:
+            weights, roots = w, xp.sqrt(w)
+            F *= roots[:, None]
+            T = T * roots[:, None]
+        add_gram(self.ff[p, ...], F)
+        self.weight[p] += xp.sum(xp.astype(weights, xp.float64))
+        sums = ((self.f, roots @ F), (self.t, roots @ T), (self.ft, F.T @ T), (self.tt, xp.sum(T * T)))
+        for total, more in sums:
+            total[p, ...] += xp.astype(more, xp.float64, copy=False)
+
+    def _move(self, p: int, f: Array, t: Array) -> None:
+        """Make sums about this origin, the mean of the cluster's first part, moments about the mean of all its rows.
+
+        If the origin is far from the mean, it is far from the other rows too, and the scatter about either is alike: of
+        its digits no more are lost than the number of parts has.
+        """
+        xp, n = namespace(f), self.weight[p]
+        off_f, off_t = self.f[p, :] / n, self.t[p, :] / n
+        add_gram(self.ff[p, ...], (xp.sqrt(n) * off_f)[None, :], -1.0)
+        mirror(self.ff[p, ...])
+        self.ft[p, ...] -= (n * off_f)[:, None] * off_t
+        self.tt[p] -= n * xp.sum(off_t * off_t)
+        self.f[p, :] = xp.astype(f, xp.float64, copy=False) + off_f
+        self.t[p, :] = xp.astype(t, xp.float64, copy=False) + off_t
+
     @classmethod
-    def stack(cls, clusters: Iterable[Moments], k: int | None = None) -> Moments:
-        """Clusters side by side; if their number `k` is given, no more than one need be there at a time."""
-        parts: Iterable[Moments] = list(clusters) if k is None else clusters
-        stacked: dict[str, Array] = {}
-        for p, part in enumerate(parts):
-            for name, value in vars(part).items():
-                if name not in stacked:
-                    shape = (len(parts) if k is None else k, *value.shape[1:])  # type: ignore[arg-type]
-                    stacked[name] = namespace(value).empty(shape, dtype=value.dtype, device=device(value))
-                stacked[name][p : p + 1, ...] = value
-        return cls(**stacked)
+    def stack(cls, clusters: Sequence[Moments]) -> Moments:
+        """Clusters side by side."""
+        xp = namespace(clusters[0].f)
+        return cls(**{name: xp.concat([getattr(part, name) for part in clusters]) for name in vars(clusters[0])})
 
     def __add__(self, other: Moments) -> Moments:
         # Merge means, not raw sums: no cancellation when the mean is large.

@@ -16,7 +16,7 @@ from .features import FeatureMap, NystromMap
 from .groups import GroupCounts, Groups
 from .kernels import Kernel
 from .leaving import leave, leave_one_by_one
-from .moments import Moments
+from .moments import Moments, Part
 from .recipe import Recipe
 from .sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
@@ -81,35 +81,30 @@ class Plan:
 
     def moments_of(self, Z: Array, F: Array | None, w: Array | None) -> Moments:
         """The same of scaled rows."""
+        if not Z.shape[0]:
+            k = 1 if self.centres is None else self.centres.shape[0]
+            return Moments.nothing(self.features(Z), self.recipe.target(Z), k)
         # One cluster after the other, and not one block after the other: as few sums of matrices, and as little memory.
-        parted = self._by_cluster(Z)
-        return Moments.stack((self._gathered(Z, F, w, members) for members in parted), len(parted))
+        return Moments.gathered([self._parts(Z, F, w, members) for members in self._by_cluster(Z)])
 
-    def _gathered(self, Z: Array, F: Array | None, w: Array | None, members: Array | None) -> Moments:
-        """Moments of the rows at some places, or of all."""
-        xp, features, target = namespace(Z), self.features, self.recipe.target
-        n = (Z if members is None else members).shape[0]
-        if not n:
-            return Moments.nothing(features(Z[:0, :]), target(Z[:0, :]))
+    def _parts(self, Z: Array, F: Array | None, w: Array | None, members: Array | None) -> Iterator[Part]:
+        """Blocks of the rows at some places, or of all."""
 
         def some(of: Array, a: int, b: int) -> Array:
-            return copy(of[a:b, ...]) if members is None else xp.take(of, members[a:b], axis=0)
+            return copy(of[a:b, ...]) if members is None else namespace(of).take(of, members[a:b], axis=0)
 
-        def parts() -> Iterator[tuple[Array, Array, Array | None]]:
-            # Sums of squares that BLAS adds to need no large blocks: from a cache they are quicker.
-            for a, b in blocks(n, features.width, Z, for_products=not is_host_double(Z, Z)):
-                rows = some(Z, a, b)
-                yield features(rows) if F is None else some(F, a, b), target(rows), w if w is None else some(w, a, b)
-
-        return Moments.gathered(parts())
+        n, features = (Z if members is None else members).shape[0], self.features
+        # Squares that BLAS adds up need no large blocks: those in a cache are quicker.
+        for a, b in blocks(n, features.width, Z, for_products=not is_host_double(Z, Z)):
+            rows, weights = some(Z, a, b), None if w is None else some(w, a, b)
+            yield features(rows) if F is None else some(F, a, b), self.recipe.target(rows), weights
 
     def _by_cluster(self, Z: Array) -> list[Array | None]:
         """The places of the rows of each cluster; None if all are one."""
-        xp, centres = namespace(Z), self.centres
-        if centres is None:
+        if self.centres is None:
             return [None]
-        labels = clusters.assign(Z, centres) if Z.shape[0] else xp.zeros(0, dtype=xp.int64, device=device(Z))
-        return [xp.nonzero(labels == p)[0] for p in range(centres.shape[0])]
+        labels = clusters.assign(Z, self.centres)
+        return [namespace(Z).nonzero(labels == p)[0] for p in range(self.centres.shape[0])]
 
     @property
     def features(self) -> FeatureMap:
@@ -132,12 +127,13 @@ class Plan:
             features = model.features(Z) if F is None else F[a:b, :]
             unit = xp.clip(w[a:b], max=1.0)
             T.append(self.recipe.target(Z))
-            residuals.append(T[-1] - model.outputs(features))
+            outputs, across = model.read_off(features)
+            residuals.append(T[-1] - outputs)
             leverages, beyond = model.judged(Z, features, beyond=self.recipe.needs_variance)
             spare.append(xp.clip(1 - unit * leverages, min=xp.finfo(leverages.dtype).eps))
             outside.append(beyond)
             if model.columns is not None:
-                embedded = model.columns.seen_by(features, self._members(Z))
+                embedded = model.columns.seen_by(across, self._members(Z))
                 left.append(leave_one_by_one(embedded, T[-1], residuals[-1], spare[-1], unit))
         beyond = xp.concat(outside) if self.recipe.needs_variance else 0.0
         held = (xp.concat([e for e, _ in left]), xp.concat([v for _, v in left])) if left else None
@@ -215,7 +211,9 @@ class Plan:
         xp = namespace(Z)
         groups, size = Q.shape[:2]
         T, residuals, left = rows.T, rows.residuals, xp.reshape(rows.w, (groups, size))
-        embedded = None if model.columns is None else model.columns.seen_by(features, self._members(Z))
+        embedded = (
+            None if model.columns is None else model.columns.seen_by(features @ model.columns.PV, self._members(Z))
+        )
         shaped, apart = (xp.reshape(A, (groups, size, -1)) for A in (T, residuals))
         lost = landmarks and landmarks.withdrawn(numbers, xp.reshape(features, (groups, size, -1)))
         if lost:

@@ -152,9 +152,9 @@ class Columns:
     VQV: Array
     VF: Array
 
-    def seen_by(self, features: Array, members: Array) -> Embedded:
-        """The scatter, as rows with these features and in these clusters leave it."""
-        return Embedded(self.scatter, self.C, self.sizes, members, features @ self.PV, self.VQV, self.VF)
+    def seen_by(self, across: Array, members: Array) -> Embedded:
+        """The scatter, as rows leave it that are in these clusters, given their features' products with PV."""
+        return Embedded(self.scatter, self.C, self.sizes, members, across, self.VQV, self.VF)
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,12 @@ class PrimalModel:
     def outputs(self, features: Array) -> Array:
         """``o(z) = f(z)' B``."""
         return features @ self.weights
+
+    def read_off(self, features: Array) -> tuple[Array, Array]:
+        """Outputs, and what features have of the scatter's columns, if there are any: by one pass over the features."""
+        t, PV = self.weights.shape[1], self.weights[:, :0] if self.columns is None else self.columns.PV
+        found = features @ namespace(PV).concat([self.weights, PV], axis=1)
+        return found[:, :t], found[:, t:]
 
     def leverages(self, features: Array) -> Array:
         """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""

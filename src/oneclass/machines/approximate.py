@@ -108,6 +108,7 @@ def _fit_planned(
     moments = engine.total(plan.moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
+    del moments  # as large as a model for each cluster
     if groups is not None and isinstance(engine, InMemory):
         return judge_groups(machine, engine, groups, decision)
     return judge_training(machine, engine, survey, approximation, decision, {})
