@@ -93,6 +93,21 @@ def test_what_would_be_read_wrongly_is_refused(wrong):
     np.testing.assert_array_equal(wrong, before)
 
 
+@pytest.mark.parametrize(
+    ("G", "F"),
+    [
+        (np.zeros((4, 4), np.float32), rows(3, 4, np.float64)),
+        (np.zeros((5, 5)), rows(3, 4, np.float64)),
+        (np.zeros((4, 8))[:, ::2], rows(3, 4, np.float64)),
+        (np.zeros((4, 4)), rows(4, 3, np.float64).T),
+    ],
+    ids=["another precision", "another size", "squares apart", "rows by columns"],
+)
+def test_squares_that_would_be_written_wrongly_are_refused(G, F):
+    with pytest.raises(ValueError, match="must lie one row after the other"):
+        blas.add_squares(G, F, 1.0)
+
+
 def test_read_only_rows_are_refused():
     found = rows(3, 4, np.float64)
     found.flags.writeable = False

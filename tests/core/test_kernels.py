@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from oneclass.core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed, UserKernel, values_in_blocks
+from oneclass.core.kernels import (
+    RBF,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    UserKernel,
+    values_among,
+    values_in_blocks,
+)
 from oracle.comparison import assert_agree
 from oracle.equations import kernel_matrix
 
@@ -36,6 +45,14 @@ def test_kernel_diagonal_is_the_diagonal_of_the_matrix(xp, kernel):
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_in_blocks_are_those_of_the_kernel(xp, name):
     assert_agree(values_in_blocks(KERNELS[name], xp.asarray(X), xp.asarray(Y)), kernel_matrix(name, X, Y, 1.7), 1e-13)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [1, 300])
+def test_values_among_rows_are_those_of_the_kernel(xp, name, n):
+    Z = np.random.default_rng(n).normal(size=(n, 3))
+    found = values_among(KERNELS[name], xp.asarray(Z))
+    assert_agree(found, kernel_matrix(name, Z, Z, 1.7), 1e-13)
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian"])

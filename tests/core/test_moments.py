@@ -118,6 +118,11 @@ def test_no_rows_change_nothing(xp, table):
     assert_same(nothing + all_rows, all_rows)
 
 
+def test_no_rows_at_all_are_refused():
+    with pytest.raises(ValueError, match="no rows have no moments"):
+        Moments.gathered([[], []])
+
+
 @given(table=tables())
 def test_clusters_together_are_all_rows(xp, table):
     F, T, w, chunk = table
