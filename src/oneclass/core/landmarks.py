@@ -37,23 +37,23 @@ def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
     left = kernel.diagonal(Z) + 0
     explained = 1e-10 * float(xp.max(left))
     F = xp.zeros((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
-    pivots, done = xp.zeros(0, dtype=xp.int64, device=device(Z)), 0
-    while done < m:
+    pivots = xp.zeros(0, dtype=xp.int64, device=device(Z))
+    while True:
+        done = pivots.shape[0]
         step = min(max(16, m // 8), m - done)
         races = xp.asarray(rng.exponential(size=Z.shape[0]), dtype=Z.dtype, device=device(Z))
         # Exponential races are draws without replacement; a row that is explained already never starts.
         races = xp.where(left > explained, races / xp.clip(w * left, min=1e-300), xp.full_like(races, float("inf")))
         chosen = xp.argsort(races)[: min(step, int(xp.sum(xp.astype(left > explained, xp.int64))))]
-        if chosen.shape[0] == 0:
-            break
+        pivots = xp.concat([pivots, xp.astype(chosen, xp.int64)])
+        if chosen.shape[0] == 0 or pivots.shape[0] == m:  # no one asks what the last ones leave
+            return xp.take(rows, pivots, axis=0)
         columns = kernel(Z, xp.take(Z, chosen, axis=0)) - F[:, :done] @ xp.take(F[:, :done], chosen, axis=0).T
         block = xp.take(columns, chosen, axis=0)
         jitter = explained * xp.eye(chosen.shape[0], dtype=Z.dtype, device=device(Z))
         grown = solve_lower(cholesky(block + jitter), columns.T).T
         F[:, done : done + chosen.shape[0]] = grown
         left = xp.clip(left - xp.sum(grown * grown, axis=1), min=0)
-        pivots, done = xp.concat([pivots, xp.astype(chosen, xp.int64)]), done + chosen.shape[0]
-    return xp.take(rows, pivots, axis=0)
 
 
 LANDMARKS: dict[str, Callable[[Kernel, Array, Array, int, Rng], Array]] = {
