@@ -295,8 +295,8 @@ def add_gram(G: Array, F: Array, scale: float = 1.0) -> None:
     if is_host_double(G, F):
         blas.add_squares(G, np.ascontiguousarray(F), scale)
     else:
-        xp = namespace(G)
-        G += xp.astype(gram(F), G.dtype, copy=False) * scale
+        more = namespace(G).astype(gram(F), G.dtype, copy=False)
+        G += more if scale == 1 else scale * more
 
 
 def mirror(G: Array) -> None:
