@@ -12,7 +12,7 @@ from oneclass.contract import independence
 from oneclass.core import arrays
 from oneclass.engines import threads
 from oneclass.engines.threads import on_one_thread, spread
-from oneclass.machines import exact
+from oneclass.machines import approximate, exact
 from oneclass.selection._spectral import SpectralPath
 
 ROWS = np.zeros((1, 1))
@@ -176,6 +176,19 @@ def test_a_small_fit_takes_one_thread_from_the_first_product_to_the_last(monkeyp
         counting(independence, step)
     VAAKELM().fit(np.random.default_rng(0).normal(size=(300, 5)))
     assert counted == {"of": 1, "succession": 1, "crowding": 1}
+    assert blas_threads() == 2
+
+
+def test_small_landmark_systems_are_judged_on_one_thread_however_many_rows_there_are(monkeypatch):
+    counted, plain = [], approximate.OwnLandmarks.of
+
+    def count(*args):
+        counted.append(blas_threads())
+        return plain(*args)
+
+    monkeypatch.setattr(approximate.OwnLandmarks, "of", count)
+    VAAKELM(approximation=Nystrom(80)).fit(np.random.default_rng(0).normal(size=(threads._SMALL + 500, 3)))
+    assert counted == [1]
     assert blas_threads() == 2
 
 

@@ -182,8 +182,9 @@ def judge_training(
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
         judged = _sample_of(survey, approximation) if sampled else engine
-        owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
-        judging = _judging(machine, owned, survey) if matters else machine
+        with on_one_thread(model.width, model.L):
+            owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
+            judging = _judging(machine, owned, survey) if matters else machine
         step = partial(_judged, judging, owned, matters, judged.loss_limit)
         for without, summary in judged.total(step, "held-out losses").items():
             known[without, sampled] = summary.weighted()
