@@ -303,12 +303,17 @@ def mirror(G: Array) -> None:
     """Below the diagonal of a host matrix what is above it, in place, in blocks that stay in a cache."""
     if not isinstance(G, np.ndarray):
         return
-    below = np.tri(min(_MIRRORED, len(G)), k=-1, dtype=bool)
+    below = _below_diagonal(min(_MIRRORED, len(G)))
     for a in range(0, len(G), _MIRRORED):
         b = min(a + _MIRRORED, len(G))
         square = G[a:b, a:b]
         np.copyto(square, square.T, where=below[: b - a, : b - a])
         G[b:, a:b] = G[a:b, b:].T
+
+
+@cache
+def _below_diagonal(n: int) -> NDArray[np.bool_]:
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def subtract_product(out: Array, A: Array, B: Array) -> None:

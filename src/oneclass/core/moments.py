@@ -12,7 +12,7 @@ from functools import reduce
 from operator import add
 from typing import TypeAlias
 
-from .arrays import Array, add_gram, device, mirror, namespace, ones
+from .arrays import Array, add_gram, device, mirror, namespace
 
 __all__ = ["Moments", "Part"]
 
@@ -41,14 +41,15 @@ class Moments:
         """The same of clusters whose rows come part by part; one of them at least has some."""
         total: Moments | None = None
         for p, parts in enumerate(clusters):
-            origin = None
+            origin, count = None, 0
             for F, T, w in parts:
-                total = cls.nothing(F, T, len(clusters)) if total is None else total
-                origin = (_mean(F, w), _mean(T, w)) if origin is None else origin
+                total = total or cls.nothing(F, T, len(clusters))
+                origin = origin or (_mean(F, w), _mean(T, w))
                 F -= origin[0]
                 total._add(p, F, T - origin[1], w)
+                count += 1
             if total is not None and origin is not None:
-                total._move(p, *origin)
+                total._move(p, *origin, parted=count > 1)
         if total is None:
             raise ValueError("no rows have no moments")
         return total
@@ -64,31 +65,35 @@ class Moments:
     def _add(self, p: int, F: Array, T: Array, w: Array | None) -> None:
         """Add sums over rows to those of a cluster; of the scatter of host rows the upper half. Overwrites `F`."""
         xp = namespace(F)
-        weights, roots = ones(F), ones(F)
-        if w is not None:
-            weights, roots = w, xp.sqrt(w)
+        if w is None:
+            n, f, t = float(F.shape[0]), xp.sum(F, axis=0), xp.sum(T, axis=0)
+        else:
+            roots = xp.sqrt(w)
             F *= roots[:, None]
             T = T * roots[:, None]
+            n, f, t = xp.sum(xp.astype(w, xp.float64)), roots @ F, roots @ T
         add_gram(self.ff[p, ...], F)
-        self.weight[p] += xp.sum(xp.astype(weights, xp.float64))
-        sums = ((self.f, roots @ F), (self.t, roots @ T), (self.ft, F.T @ T), (self.tt, xp.sum(T * T)))
-        for total, more in sums:
+        self.weight[p] += n
+        for total, more in ((self.f, f), (self.t, t), (self.ft, F.T @ T), (self.tt, xp.sum(T * T))):
             total[p, ...] += xp.astype(more, xp.float64, copy=False)
 
-    def _move(self, p: int, f: Array, t: Array) -> None:
+    def _move(self, p: int, f: Array, t: Array, *, parted: bool) -> None:
         """Make sums about this origin, the mean of the cluster's first part, moments about the mean of all its rows.
 
-        If the origin is far from the mean, it is far from the other rows too, and the scatter about either is alike: of
-        its digits no more are lost than the number of parts has.
+        Where these are `parted`, and the origin is far from their mean, it is far from the other rows too, so that the
+        scatter about either is alike: of its digits no more are lost than the number of parts of its weight has.
         """
-        xp, n = namespace(f), self.weight[p]
-        off_f, off_t = self.f[p, :] / n, self.t[p, :] / n
-        add_gram(self.ff[p, ...], (xp.sqrt(n) * off_f)[None, :], -1.0)
+        xp = namespace(f)
+        f, t = xp.astype(f, xp.float64, copy=False), xp.astype(t, xp.float64, copy=False)
+        if parted:
+            n = self.weight[p]
+            off_f, off_t = self.f[p, :] / n, self.t[p, :] / n
+            add_gram(self.ff[p, ...], (xp.sqrt(n) * off_f)[None, :], -1.0)
+            self.ft[p, ...] -= (n * off_f)[:, None] * off_t
+            self.tt[p] -= n * xp.sum(off_t * off_t)
+            f, t = f + off_f, t + off_t
         mirror(self.ff[p, ...])
-        self.ft[p, ...] -= (n * off_f)[:, None] * off_t
-        self.tt[p] -= n * xp.sum(off_t * off_t)
-        self.f[p, :] = xp.astype(f, xp.float64, copy=False) + off_f
-        self.t[p, :] = xp.astype(t, xp.float64, copy=False) + off_t
+        self.f[p, :], self.t[p, :] = f, t
 
     @classmethod
     def stack(cls, clusters: Sequence[Moments]) -> Moments:
