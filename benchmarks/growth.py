@@ -26,7 +26,7 @@ from oneclass import VAAKELM
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 SIZES = (1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-D, SCORED, PATIENCE = 20, 1000, 45.0
+D, SCORED, PATIENCE = 20, 1000, 60.0
 Found = dict[str, dict[int, tuple[float, float]]]
 
 

@@ -64,32 +64,22 @@ class Machine:
 
     def rounds_well(self, Z: Array) -> bool:
         """Whether single precision tells the losses of most rows like these, of which few are enough."""
-        if self.single is None:
-            return False
-        _, found, slack = self._rounded(self.single, Z, self.model.features(Z))
-        return bool(np.mean(~(slack <= _TOLERANCE * found)) <= _AGAIN)
+        return self.single is not None and bool(np.mean(self.doubtful(self.rounded_losses(Z))) <= _AGAIN)
 
-    def rounded_losses(self, Z: Array, threshold: float) -> Array:
-        """Losses of host rows by single precision, each within `_TOLERANCE` of its value.
-
-        Those too close to the threshold to be sure of their side are worked out in double precision, as are those that
-        single precision does not tell so well.
-        """
+    def rounded_losses(self, Z: Array) -> Array:
+        """Losses of host rows by single precision, and bounds on the error of these."""
         single: Any = self.single
         features = self.model.features(Z)
-        residuals, found, slack = self._rounded(single, Z, features)
-        rows = np.flatnonzero(~(slack <= np.minimum(_TOLERANCE * found, np.abs(found - threshold))))
-        if len(rows):
-            variance = self.model.uncertainty(Z[rows], features[rows]) / self.plan.C
-            found[rows] = self.loss(residuals[rows], variance)
-        return found
-
-    def _rounded(self, single: SinglePrecision, Z: Array, features: Array) -> tuple[Array, Array, Array]:
-        """Residuals of rows, their losses in single precision, and bounds on the error of these."""
         residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
-        variance, error = single.uncertainty(self.model, Z, features)  # type: ignore[arg-type]
-        found = self.loss(residuals, variance / self.plan.C)
-        return residuals, found, self.loss(0 * residuals, error / self.plan.C)
+        variance, error = single.uncertainty(self.model, Z, features)
+        losses = self.loss(residuals, variance / self.plan.C), self.loss(0 * residuals, error / self.plan.C)
+        return np.stack(losses, axis=1)
+
+    def doubtful(self, rounded: Array, threshold: float | None = None) -> Array:
+        """Which rounded losses may be off by more than `_TOLERANCE` of them, or on the other side of the threshold."""
+        found, slack = rounded.T
+        limit = _TOLERANCE * found
+        return ~(slack <= (limit if threshold is None else np.minimum(limit, np.abs(found - threshold))))
 
     def accepts(self, Z: Array, threshold: float) -> Array:
         """Whether the loss of each host row is at most the threshold, where the machine `answers_early`.

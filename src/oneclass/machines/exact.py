@@ -84,12 +84,20 @@ def losses_of(machine: Machine, X: Array) -> Array:
 
 
 def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
-    """Loss of each row as `Machine.rounded_losses` tell it, where there are many and most of them round well."""
+    """Loss of each row by single precision, where there are many and most of them round well.
+
+    Those that it does not tell, or not which side of the threshold they are on, are worked out as they are, all at
+    once: few rows go through the factor no quicker than many.
+    """
     if not isinstance(X, np.ndarray) or len(X) < _MANY or machine.single is None:
         return losses_of(machine, X)
     if not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
         return losses_of(machine, X)
-    return in_blocks(machine, X, lambda Z: machine.rounded_losses(Z, threshold))
+    rounded = in_blocks(machine, X, machine.rounded_losses)
+    found, rows = rounded[:, 0], np.flatnonzero(machine.doubtful(rounded, threshold))
+    if len(rows):
+        found[rows] = losses_of(machine, X[rows])
+    return found
 
 
 def accepted_by(machine: Machine, X: Array, threshold: float) -> Array:
