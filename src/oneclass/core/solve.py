@@ -203,11 +203,6 @@ class PrimalModel:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
 
     @cached_property
-    def inverse(self) -> Array:
-        """``P^-1``, of the normal equations."""
-        return inverse(self.L)
-
-    @cached_property
     def known(self) -> Array | None:
         """Cholesky factor of ``penalty^-1 - ridge P^-1``, where neither loses digits.
 
@@ -216,10 +211,8 @@ class PrimalModel:
         L = self.map.L if isinstance(self.map, NystromMap) else None
         if L is None or self.map.rounding > _STEADY * min(1.0, self.ridge):  # type: ignore[attr-defined]
             return None
-        unknown = self.ridge * self.inverse
-        vars(self).pop("inverse")  # as large as the factor, and of no more use
         try:
-            return cholesky(inverse(L) - unknown)
+            return cholesky(inverse(L) - self.ridge * inverse(self.L))
         except np.linalg.LinAlgError:  # no row says anything of some landmark
             return None
 
@@ -261,11 +254,7 @@ def solve_primal(
 
     L = factor(build)
     B = cho_solve(L, FT)
-    # Half of the way to the effective number of parameters, and needed again where landmarks are held out.
-    inverted = inverse(L) if count and isinstance(L, np.ndarray) else None
-    effective = float("nan")
-    if count:
-        effective = trace_of_solved(L, FF) if inverted is None else float(np.vdot(inverted, FF))
+    effective = trace_of_solved(L, FF) if count else float("nan")
     n = float(xp.sum(moments.weight))
     signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
     columns = None
@@ -273,10 +262,7 @@ def solve_primal(
         V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
         PV = cho_solve(L, V)
         columns = Columns(scatter, C, *(xp.astype(A, dtype) for A in (moments.weight, PV, V.T @ PV, V.T @ B)))
-    model = PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns)
-    if inverted is not None:
-        vars(model)["inverse"] = xp.astype(inverted, dtype, copy=False)
-    return model, signal
+    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:

@@ -64,7 +64,7 @@ class Landmarks:
             return None
         PV = model.weights[:, :0] if model.columns is None else model.columns.PV
         if found.L is not None and chosen is None:  # R is the identity
-            solved, shared = model.inverse, inverse(found.L)
+            solved, shared = inverse(model.L), inverse(found.L)
             return cls(owners, solved, solved, shared, shared, model.weights, PV, model.ridge)
         R = found.coefficients
         xp, N = namespace(R), _orthogonal(R)

@@ -188,7 +188,6 @@ def judge_training(
         step = partial(_judged, judging, owned, matters, judged.loss_limit)
         for without, summary in judged.total(step, "held-out losses").items():
             known[without, sampled] = summary.weighted()
-    vars(model).pop("inverse", None)  # as large as the factor, and judging alone takes it
     held_out = known[matters, sampled]
     training = None if decision.held_out else Ranks.of(*known[False, sampled])
     by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
