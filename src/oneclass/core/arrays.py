@@ -159,15 +159,14 @@ def is_host_double(X: Array, Y: Array) -> bool:
 def exp_city_block(X: Array, Y: Array, scale: float) -> Array:
     """``exp(scale ‖x - y‖₁)`` of all pairs of rows; of host rows in double precision in blocks that stay in a cache."""
     n, m = X.shape[0], Y.shape[0]
-    double = is_host_double(X, Y)
-    if double and (K := compiled.exp_city_block(X, Y, scale)) is not None:
-        return K
-    if not double or 8 * n * m <= HOST_BLOCK:
+    if not is_host_double(X, Y):
         K = city_block(X, Y)
         K *= scale
         return exp_inplace(K)
+    if (K := compiled.exp_city_block(X, Y, scale)) is not None:
+        return K
     K = np.empty((n, m))
-    for a, b in blocks(n, m, X):
+    for a, b in [(0, n)] if K.nbytes <= HOST_BLOCK else blocks(n, m, X):
         part = cdist(X[a:b], Y, "cityblock", out=K[a:b])
         part *= scale
         np.exp(part, out=part)

@@ -197,7 +197,7 @@ def trace_of_solved(L: Array, S: Array) -> float:
 
 def diagonal_of_inverse(L: Array) -> Array:
     """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``, which is never there as a whole."""
-    xp, n = namespace(L), L.shape[0]
+    n = L.shape[0]
     if isinstance(L, np.ndarray):
         parts = [np.empty(0, dtype=L.dtype)]
         step = min(max(n // 16, _FEWEST), _MOST)
@@ -206,6 +206,7 @@ def diagonal_of_inverse(L: Array) -> Array:
             blas.solve_rows(L[a:, a:], columns)
             parts.append(np.einsum("ij,ij->i", columns, columns))
         return np.concatenate(parts)
+    xp = namespace(L)
     ranges = [(a, min(n, a + _PANEL)) for a in range(0, n, _PANEL)]
     inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
     parts = []

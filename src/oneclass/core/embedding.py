@@ -126,9 +126,9 @@ class Scatter:
 
         Those of the clusters or, with global means, one by weight and one by pull.
         """
-        xp = namespace(of_clusters)
         if self.own_mean:
             return of_clusters
+        xp = namespace(of_clusters)
         return xp.stack([xp.sum(of_clusters, axis=-1), of_clusters @ self.shares(sizes)], axis=-1)
 
     def change(self, sizes: Array, members: Array, left: Array) -> Array:
@@ -166,26 +166,22 @@ class WithinVariance:
     membership: Array  # n x k, one-hot
     scatter: Scatter = Scatter()
 
-    def _shares(self, w: Array) -> Array:
-        return self.scatter.shares(w @ self.membership)
-
     def laplacian(self, w: Array) -> Structured:
         """Deviations from the mean(s), in their share."""
-        xp = namespace(w)
-        shares = self._shares(w)
+        xp, sizes = namespace(w), w @ self.membership
+        shares = self.scatter.shares(sizes)
         g = w * (self.membership @ shares)
         if self.scatter.own_mean:
-            Z = xp.eye(shares.shape[0], dtype=w.dtype, device=device(w)) * (-shares / (w @ self.membership))
+            Z = xp.eye(shares.shape[0], dtype=w.dtype, device=device(w)) * (-shares / sizes)
             return Structured(g, w[:, None] * self.membership, Z)
         return Structured(g, xp.stack([w, g], axis=1), _like(_centring(w, g), w))
 
     def shrink(self, w: Array, *, C: float) -> Structured:
         """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
-        xp = namespace(w)
-        a = 1 / (1 + self._shares(w) / C)
+        xp, sizes = namespace(w), w @ self.membership
+        a = 1 / (1 + self.scatter.shares(sizes) / C)
         a_row = self.membership @ a
         if self.scatter.own_mean:
-            sizes = w @ self.membership
             Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
             return Structured(a_row / w, self.membership, Z)
         # Woodbury around diag(w / a): global centring is a correction of rank two, spanned by a and 1 - a.

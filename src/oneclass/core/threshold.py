@@ -73,7 +73,7 @@ class Ranks:
     def just_above(self, rank: float) -> float:
         """The loss of that rank, and what it may become when its row, or a copy of it, is scored again."""
         value = float(self.losses[self.place(rank)])
-        return value + math.sqrt(self._eps()) * max(abs(value), value - float(self.losses[0]))
+        return value + self._rounding(1 / 2) * max(abs(value), value - float(self.losses[0]))
 
     def halfway(self, rank: float) -> float:
         """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
@@ -89,12 +89,9 @@ class Ranks:
         xp = namespace(s)
         return s + self._rounding() * xp.maximum(xp.abs(s), s - s[0])
 
-    def _rounding(self) -> float:
+    def _rounding(self, power: float = 2 / 3) -> float:
         """Share of a loss that rounding may change: more than its last digits, less than anyone can see."""
-        return float(self._eps() ** (2 / 3))
-
-    def _eps(self) -> float:
-        return float(namespace(self.losses).finfo(self.losses.dtype).eps)
+        return float(float(namespace(self.losses).finfo(self.losses.dtype).eps) ** power)
 
 
 class Rule(Protocol):

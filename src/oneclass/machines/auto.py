@@ -48,7 +48,7 @@ def chunk_approximation(machine: KernelMachine) -> Approximation:
 
 
 def _fits_exactly(machine: KernelMachine, X: Array) -> bool:
-    return is_precomputed(machine) or is_matrix(machine.variance) or is_quick(int(X.shape[0]), X)
+    return is_quick(int(X.shape[0]), X) or is_precomputed(machine) or is_matrix(machine.variance)
 
 
 def is_quick(n: int, like: Array) -> bool:

@@ -124,7 +124,7 @@ class KernelMachine(GoesOn):
             return self._fit_through(DaskRows(given, reader), reader.header, decision)
         table, groups = without_groups(self._name, given, groups)
         X, header = read_training_rows(self, table)
-        X, precomputed = self._on_device(X), is_precomputed(self)
+        X, precomputed = X if self.device is None else to_device(X, self.device), is_precomputed(self)
         if precomputed:
             check_square(self, X)
         w = read_weights(self, sample_weight, X)
@@ -325,9 +325,6 @@ class KernelMachine(GoesOn):
             return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
         rows = beside(rows, self.scaler_.centre)
         return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
-
-    def _on_device(self, X: Array) -> Array:
-        return X if self.device is None else to_device(X, self.device)
 
     def _give(self, result: Array) -> Array:
         return result if self.device_ is None else to_numpy(result)
