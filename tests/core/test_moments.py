@@ -12,7 +12,7 @@ from oneclass.core.embedding import Scatter
 from oneclass.core.features import NystromMap
 from oneclass.core.kernels import RBF, Laplacian
 from oneclass.core.moments import Moments
-from oneclass.core.solve import solve_primal
+from oneclass.core.primal import solve_primal
 from oracle.comparison import assert_agree
 from oracle.equations import kernel_matrix, repeat, variance_matrix
 from oracle.problems import EMBEDDINGS, problems

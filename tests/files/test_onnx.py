@@ -99,7 +99,7 @@ def test_landmarks_that_are_not_whitened_are_their_graphs(monkeypatch):
 
     monkeypatch.setattr(approximate, "_AFFORDABLE", 1)
     model = VAAKELM(kernel="laplacian", sigma="mean", approximation=Nystrom(20)).fit(ROWS)
-    assert model.model_.map.L is not None
+    assert model.model_.map.factored is not None
     assert_same(model)
 
 

@@ -4,9 +4,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom, load
 from oneclass.contract import memory
 from oneclass.core import arrays, compiled
+from oneclass.engines import memory as in_memory
+from oneclass.machines import approximate
 
 N = 2000
 CHOICES = [
@@ -68,6 +70,34 @@ def test_a_saved_machine_takes_at_most_ten_times_the_room_of_its_rows(machine):
     saved = pickle.dumps(model)
     assert len(saved) <= 10 * X.nbytes
     np.testing.assert_allclose(pickle.loads(saved).score_samples(Z), model.score_samples(Z), rtol=1e-12)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"loss": "reconstruction"}], ids=str)
+@pytest.mark.parametrize("slices", [1, 3])
+def test_so_does_one_with_landmarks_and_scores_bit_by_bit_as_before(params, slices, monkeypatch, tmp_path):
+    monkeypatch.setattr(in_memory, "_LONGEST", -(-700 // slices))
+    monkeypatch.setattr(in_memory, "cores", lambda: 1)
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(700, 20)), rng.normal(size=(50, 20))
+    model = VAAKELM(approximation=Nystrom(400), **params).fit(X, sample_weight=1 - np.arange(700) % 3 / 4)
+    scores = model.score_samples(Z)
+    model.save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size <= 10 * X.nbytes
+    saved = pickle.dumps(model)
+    assert len(saved) <= 10 * X.nbytes
+    assert model.model_.equations is not None or params.get("loss") == "reconstruction"
+    for again in (pickle.loads(saved), load(tmp_path / "model")):
+        np.testing.assert_array_equal(again.score_samples(Z), scores)
+        assert len(pickle.dumps(again)) <= 10 * X.nbytes
+
+
+def test_rows_that_would_save_little_or_take_long_are_not_kept(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    machine = VAAKELM(approximation=Nystrom(90))
+    assert machine.fit(X).model_.equations is None
+    assert machine.fit(X[:200]).model_.equations is not None
+    monkeypatch.setattr(approximate, "_AGAIN", 200 * 90**2 - 1)
+    assert machine.fit(X[:200]).model_.equations is None
 
 
 def test_block_size_changes_nothing(machine, rows, fresh, monkeypatch):

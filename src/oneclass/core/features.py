@@ -7,7 +7,8 @@ for the norm of the function that b describes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -50,22 +51,23 @@ class NystromMap:
     """Kernel values with m landmarks: the functions that the landmarks span.
 
     With `whitening` R (``R' k(landmarks) R = I``) the features are orthonormal coordinates, accurate however
-    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix,
-    of which `L` is the Cholesky factor.
+    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix.
     """
 
     kernel: Kernel
     landmarks: Array
     whitening: Array | None = None
-    L: Array | None = None
+    L: Array | None = None  # the factor of the penalty, in files of old
     triangular: bool = False  # whether the whitening is
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
         """The map of these landmarks; directions lost to rounding are left out of a whitened one."""
-        xp = namespace(landmarks)
         if not whiten:
-            return cls(kernel, landmarks, L=factor(lambda: values_among(kernel, landmarks)))
+            plain = cls(kernel, landmarks)
+            _ = plain.factored  # landmarks that have none are refused here
+            return plain
+        xp = namespace(landmarks)
         # In double precision: small eigenvalues are where whitening loses what it loses.
         precise = xp.astype(landmarks, xp.float64)
         values, vectors = xp.linalg.eigh(kernel(precise, precise))
@@ -84,22 +86,32 @@ class NystromMap:
                 return plain
         return cls.of(kernel, landmarks, whiten=True)
 
+    def __getstate__(self) -> dict[str, object]:
+        # Without the factor, which is worked out again: the map is as large as its landmarks.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def factored(self) -> Array | None:
+        """Cholesky factor of the penalty; None if whitened."""
+        if self.whitening is not None or self.L is not None:
+            return self.L
+        return factor(lambda: values_among(self.kernel, self.landmarks))
+
     def whitened(self) -> NystromMap:
         """The same functions in orthonormal coordinates, by the factor of the penalty where there is one."""
-        if self.L is None:
+        L = self.factored
+        if L is None:
             return self
-        xp = namespace(self.L)
-        unit = xp.eye(self.L.shape[0], dtype=self.L.dtype, device=device(self.L))
-        return NystromMap(self.kernel, self.landmarks, solve_lower(self.L, unit).T, triangular=True)
+        unit = namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L))
+        return NystromMap(self.kernel, self.landmarks, solve_lower(L, unit).T, triangular=True)
 
     @property
     def rounding(self) -> float:
         """Rounding that inverting the penalty makes of ``k(z, z)``: more where others say almost all of a landmark."""
         xp = namespace(self.landmarks)
         eps = float(xp.finfo(self.landmarks.dtype).eps)
-        if self.L is None:
-            return eps
-        return eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(self.L)))
+        L = self.factored
+        return eps if L is None else eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(L)))
 
     def __call__(self, Z: Array) -> Array:
         """Features of each row."""
@@ -110,8 +122,8 @@ class NystromMap:
 
     def outside(self, Z: Array, F: Array) -> Array:
         """``k(z, z)`` less its projection on the landmarks."""
-        xp = namespace(F)
-        reached = xp.vecdot(F, F) if self.L is None else explained(self.L, F)
+        xp, L = namespace(F), self.factored
+        reached = xp.vecdot(F, F) if L is None else explained(L, F)
         return xp.clip(self.kernel.diagonal(Z) - reached, min=0)
 
     @property

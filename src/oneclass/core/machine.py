@@ -14,9 +14,10 @@ from .kernels import Precomputed
 from .loss import contributions, loss
 from .moments import Moments
 from .plan import Plan
+from .primal import PrimalModel, solve_primal
 from .recipe import Recipe
 from .single import SinglePrecision
-from .solve import DualModel, PrimalModel, TrainingRows, solve_dual, solve_primal
+from .solve import DualModel, TrainingRows, solve_dual
 from .threshold import RULES, Decision, Ranks
 
 __all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]

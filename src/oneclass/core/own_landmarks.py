@@ -11,8 +11,9 @@ from .arrays import Array, device, namespace, to_numpy
 from .features import NystromMap
 from .machine import Machine
 from .plan import Survey
+from .primal import PrimalModel
 from .sample import row_keys
-from .solve import PrimalModel, TrainingRows
+from .solve import TrainingRows
 from .withdrawal import Landmarks
 
 __all__ = ["OwnLandmarks"]

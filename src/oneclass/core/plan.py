@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import clusters
-from .arrays import Array, blocks, copy, device, is_host_double, namespace, on_host, ones, to_numpy
+from .arrays import Array, blocks, device, namespace, on_host, ones, to_numpy
 from .cholesky import solve_lower
 from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
+from .gathering import moments_of_rows
 from .groups import GroupCounts, Groups
 from .kernels import Kernel
 from .leaving import leave, leave_one_by_one
-from .moments import Moments, Part
+from .moments import Moments
+from .primal import PrimalModel
 from .recipe import Recipe
 from .sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
-from .solve import PrimalModel, TrainingRows
+from .solve import TrainingRows
 from .withdrawal import Landmarks
 
 __all__ = ["Plan", "Survey"]
@@ -81,30 +82,7 @@ class Plan:
 
     def moments_of(self, Z: Array, F: Array | None, w: Array | None) -> Moments:
         """The same of scaled rows."""
-        if not Z.shape[0]:
-            k = 1 if self.centres is None else self.centres.shape[0]
-            return Moments.nothing(self.features(Z), self.recipe.target(Z), k)
-        # One cluster after the other, and not one block after the other: as few sums of matrices, and as little memory.
-        return Moments.gathered([self._parts(Z, F, w, members) for members in self._by_cluster(Z)])
-
-    def _parts(self, Z: Array, F: Array | None, w: Array | None, members: Array | None) -> Iterator[Part]:
-        """Blocks of the rows at some places, or of all."""
-
-        def some(of: Array, a: int, b: int) -> Array:
-            return copy(of[a:b, ...]) if members is None else namespace(of).take(of, members[a:b], axis=0)
-
-        n, features = (Z if members is None else members).shape[0], self.features
-        # Squares that BLAS adds up need no large blocks: those in a cache are quicker.
-        for a, b in blocks(n, features.width, Z, for_products=not is_host_double(Z, Z)):
-            rows, weights = some(Z, a, b), None if w is None else some(w, a, b)
-            yield features(rows) if F is None else some(F, a, b), self.recipe.target(rows), weights
-
-    def _by_cluster(self, Z: Array) -> list[Array | None]:
-        """The places of the rows of each cluster; None if all are one."""
-        if self.centres is None:
-            return [None]
-        labels = clusters.assign(Z, self.centres)
-        return [namespace(Z).nonzero(labels == p)[0] for p in range(self.centres.shape[0])]
+        return moments_of_rows(self.features, Z, F, self.recipe.target, w, self.centres)
 
     @property
     def features(self) -> FeatureMap:
@@ -190,7 +168,7 @@ class Plan:
         xp = namespace(X)
         Z = self.scaler(X)
         features, T = model.features(Z), self.recipe.target(Z)
-        half = xp.reshape(solve_lower(model.L, features.T).T, (len(numbers), X.shape[0] // len(numbers), -1))
+        half = xp.reshape(solve_lower(model.factored, features.T).T, (len(numbers), X.shape[0] // len(numbers), -1))
         Q = half @ xp.matrix_transpose(half)
         spare = xp.clip(1 - xp.clip(w, max=1.0) * xp.reshape(xp.linalg.diagonal(Q), (-1,)), min=xp.finfo(X.dtype).eps)
         outside = model.outside(Z, features) if self.recipe.needs_variance else 0.0

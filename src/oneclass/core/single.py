@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .arrays import Array
 from .cholesky import explained, solve_lower
 from .features import NystromMap
-from .solve import DualModel, PrimalModel
+from .primal import PrimalModel
+from .solve import DualModel
 
 __all__ = ["RoundedModel", "SinglePrecision"]
 
@@ -58,8 +59,8 @@ class RoundedModel(PrimalModel):
     @classmethod
     def of(cls, model: PrimalModel) -> RoundedModel:
         """The same model; its outputs stay as they are."""
-        penalty = model.map.L if isinstance(model.map, NystromMap) else None
-        inner = model.L if penalty is None else _solve_triangle(penalty, model.L)
+        penalty = model.map.factored if isinstance(model.map, NystromMap) else None
+        inner: Any = model.factored if penalty is None else _solve_triangle(penalty, model.factored)
         outer = None if penalty is None else penalty.astype(np.float32)
         known = {field.name: getattr(model, field.name) for field in fields(PrimalModel)}
         return cls(**known, outer=outer, inner=inner.astype(np.float32))

@@ -15,33 +15,22 @@ from .cholesky import (
     diagonal_of_inverse,
     explained,
     factor,
-    inverse,
     inverse_of_factored,
-    product_squares,
     solve_lower,
-    trace_of_solved,
 )
 from .compiled import expecting
-from .embedding import Embedding, Scatter, Structured, WithinVariance
-from .features import FeatureMap, NystromMap
+from .embedding import Embedding, Structured, WithinVariance
 from .groups import Groups
 from .kernels import Kernel
 from .leaving import Embedded, leave, leave_one_by_one, taken
-from .moments import Moments
 
 __all__ = [
     "DualModel",
-    "PrimalModel",
     "TrainingRows",
     "residual_operator",
     "solve_dual",
-    "solve_primal",
     "system",
 ]
-
-
-#: Rounding of uncertainty, beside one, up to which a short cut to it is as good.
-_STEADY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -115,6 +104,11 @@ class DualModel:
         shrink = self.shrink
         return self.L if shrink is None else factor(lambda: system(self.kernel, self.rows, shrink, ridge=self.ridge))
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether what uncertainty takes is at hand."""
+        return "factored" in vars(self)
+
     def prepare(self) -> None:
         """Work out what uncertainty takes before several threads ask for it: each of them would."""
         _ = self.factored
@@ -139,130 +133,6 @@ class DualModel:
     def unknown(self, Z: Array, known: Array) -> Array:
         """C times what is left of ``k(z, z)``, of which this much is `known`."""
         return clipped(self.kernel.diagonal(Z) - known, 0.0, math.inf) / self.ridge
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What features say of the scatter's columns V: all of `Embedded` but the rows at hand."""
-
-    scatter: Scatter
-    C: float
-    sizes: Array
-    PV: Array  # P^-1 F'V, m x b
-    VQV: Array
-    VF: Array
-
-    def seen_by(self, across: Array, members: Array) -> Embedded:
-        """The scatter, as rows leave it that are in these clusters, given their features' products with PV."""
-        return Embedded(self.scatter, self.C, self.sizes, members, across, self.VQV, self.VF)
-
-
-@dataclass(frozen=True)
-class PrimalModel:
-    """Outputs and uncertainty of any row from its explicit features."""
-
-    map: FeatureMap
-    weights: Array
-    ridge: float
-    L: Array  # Cholesky factor of the normal equations
-    effective: float  # effective number of parameters: the sum of all rows' leverages
-    columns: Columns | None = None
-
-    @property
-    def width(self) -> int:
-        """Values that one row takes on its way to an output."""
-        return int(self.L.shape[0])
-
-    def features(self, Z: Array) -> Array:
-        """Explicit features of each row."""
-        return self.map(Z)
-
-    def outputs(self, features: Array) -> Array:
-        """``o(z) = f(z)' B``."""
-        return features @ self.weights
-
-    def read_off(self, features: Array) -> tuple[Array, Array]:
-        """Outputs, and what features have of the scatter's columns, if there are any: by one pass over the features."""
-        t, PV = self.weights.shape[1], self.weights[:, :0] if self.columns is None else self.columns.PV
-        found = features @ namespace(PV).concat([self.weights, PV], axis=1)
-        return found[:, :t], found[:, t:]
-
-    def leverages(self, features: Array) -> Array:
-        """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""
-        return explained(self.L, features)
-
-    def outside(self, Z: Array, features: Array) -> Array:
-        """C times the prior variance of what the features do not reach."""
-        return self.map.outside(Z, features) / self.ridge
-
-    def judged(self, Z: Array, features: Array, *, beyond: bool) -> tuple[Array, Array | float]:
-        """Leverages of rows and, if what lies `beyond` the features is wanted, that: 0 if not."""
-        return self.leverages(features), self.outside(Z, features) if beyond else 0.0
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
-
-    @cached_property
-    def known(self) -> Array | None:
-        """Cholesky factor of ``penalty^-1 - ridge P^-1``, where neither loses digits.
-
-        With it ``C v(z)``, the leverage of a row and what lies outside, takes one product where these take two.
-        """
-        L = self.map.L if isinstance(self.map, NystromMap) else None
-        if L is None or self.map.rounding > _STEADY * min(1.0, self.ridge):  # type: ignore[attr-defined]
-            return None
-        try:
-            return cholesky(inverse(L) - self.ridge * inverse(self.L))
-        except np.linalg.LinAlgError:  # no row says anything of some landmark
-            return None
-
-    def prepare(self) -> None:
-        """Work out what uncertainty takes before several threads ask for it: each of them would."""
-        _ = self.known
-
-    def uncertainty(self, Z: Array, features: Array) -> Array:
-        """``C v(z)``."""
-        if self.known is None:
-            return self.leverages(features) + self.outside(Z, features)
-        unknown = self.map.kernel.diagonal(Z) - product_squares(features, self.known)  # type: ignore[attr-defined]
-        return clipped(unknown, 0.0, math.inf) / self.ridge
-
-
-def solve_primal(
-    map: FeatureMap,
-    moments: Moments,
-    scatter: Scatter | None,
-    *,
-    C: float,
-    ridge: float,
-    dtype: object,
-    count: bool = True,
-) -> tuple[PrimalModel, float]:
-    r"""Weights :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
-
-    Solved in float64 from the moments, then handed over in the rows' own `dtype`. To `count` the effective number of
-    parameters costs more than the weights do.
-    """
-    xp = namespace(moments.f)
-    FF, FT, tt = moments.second_moments()
-    penalty = xp.astype(map.penalty, xp.float64)
-    variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
-
-    def build() -> Array:
-        P = FF + ridge * penalty
-        return P if variance is None else P + variance / C
-
-    L = factor(build)
-    B = cho_solve(L, FT)
-    effective = trace_of_solved(L, FF) if count else float("nan")
-    n = float(xp.sum(moments.weight))
-    signal = C * (tt - float(xp.sum(B * FT))) / (n * FT.shape[1])
-    columns = None
-    if scatter is not None:
-        V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
-        PV = cho_solve(L, V)
-        columns = Columns(scatter, C, *(xp.astype(A, dtype) for A in (moments.weight, PV, V.T @ PV, V.T @ B)))
-    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns), signal
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:

@@ -19,7 +19,7 @@ from .arrays import Array, device, namespace
 from .cholesky import cho_solve, inverse
 from .features import NystromMap
 from .leaving import Embedded, taken
-from .solve import PrimalModel
+from .primal import PrimalModel
 
 __all__ = ["Landmarks", "Withdrawn"]
 
@@ -63,15 +63,16 @@ class Landmarks:
         if not isinstance(found, NystromMap) or (chosen is not None and not len(chosen)):
             return None
         PV = model.weights[:, :0] if model.columns is None else model.columns.PV
-        if found.L is not None and chosen is None:  # R is the identity
-            solved, shared = inverse(model.L), inverse(found.L)
+        if found.factored is not None and chosen is None:  # R is the identity
+            solved, shared = inverse(model.factored), inverse(found.factored)
             return cls(owners, solved, solved, shared, shared, model.weights, PV, model.ridge)
         R = found.coefficients
         xp, N = namespace(R), _orthogonal(R)
         if chosen is not None:
             places = xp.asarray(chosen, device=device(R))
             R, N, owners = xp.take(R, places, axis=0), xp.take(N, places, axis=0), owners[chosen]
-        solved, shared = cho_solve(model.L, R.T).T, R if found.L is None else cho_solve(found.L, R.T).T
+        solved, L = cho_solve(model.factored, R.T).T, found.factored
+        shared = R if L is None else cho_solve(L, R.T).T
         inside, prior = (_but_for(N, of @ R.T) for of in (solved, shared))
         return cls(owners, solved, inside, shared, prior, R @ model.weights, R @ PV, model.ridge)
 

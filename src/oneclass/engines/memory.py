@@ -47,15 +47,19 @@ class InMemory:
         given = self.X[a:b, :], None if self.w is None else self.w[a:b]
         return given if self.F is None else (*given, self.F[a:b, :])
 
-    def _parts(self, step: Callable[[int, int], S]) -> Iterator[S]:
+    def slices(self) -> list[tuple[int, int]]:
+        """Where the slices of the rows begin and end."""
         n = self.X.shape[0]
         at_most = _slice_rows(n, cores()) if on_host(self.X) else None
-        slices = list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
+        return list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
+
+    def _parts(self, step: Callable[[int, int], S]) -> Iterator[S]:
+        slices = self.slices()
         if len(slices) > 1:
             yield from spread(lambda ab: step(*ab), slices, self.X)
             return
-        with on_one_thread(n, self.X):
-            yield step(0, n)
+        with on_one_thread(self.X.shape[0], self.X):
+            yield step(0, self.X.shape[0])
 
 
 def _slice_rows(n: int, workers: int) -> int:

@@ -18,10 +18,11 @@ from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.machine import Machine
 from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
+from ..core.primal import Columns, Equations, PrimalModel
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
 from ..core.seen import Seen
-from ..core.solve import Columns, DualModel, PrimalModel
+from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
 from ..disk.container import ModelFileError, read
@@ -41,6 +42,7 @@ _VALUES: tuple[type, ...] = (
     DateCode,
     Decision,
     DualModel,
+    Equations,
     Fourier,
     FourierMap,
     Groups,
@@ -84,6 +86,7 @@ _ESTIMATORS: tuple[type, ...] = (
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
+CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
 
 
 def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:

@@ -22,11 +22,11 @@ from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments
 from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
+from ..core.primal import Equations, PrimalModel
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
 from ..core.single import RoundedModel
-from ..core.solve import PrimalModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
@@ -59,6 +59,8 @@ _AFFORDABLE = 2e10
 _SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
 #: Bytes of features that are kept from one pass over rows in memory to the next.
 _KEPT = 256 << 20
+#: Times the room of the rows that a factor may take in a saved model, and multiply-adds that it is worth otherwise.
+_ROOM, _AGAIN = 6, 3e10
 #: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
 _NEGLIGIBLE = 0.02
 
@@ -88,7 +90,27 @@ def fit_through(
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
-    return fit_planned(plan, survey, engine, approximation, decision, groups)
+    return _slim(fit_planned(plan, survey, engine, approximation, decision, groups), engine)
+
+
+def _slim(fit: Fit, engine: Engine) -> Fit:
+    """The same fit without a factor that scores do not need, or that few rows make again."""
+    machine, model = fit.machine, _primal(fit.machine)
+    if not machine.plan.recipe.needs_variance:
+        slim = replace(model, L=None)
+    elif isinstance(engine, InMemory) and _are_few(engine.X, model.width):
+        plan, starts = machine.plan, tuple(a for a, _ in engine.slices())
+        rows = plan.scaler(engine.X), engine.w, plan.centres
+        slim = model.made_of(Equations(*rows, starts, plan.recipe.scatter, plan.C))
+    else:
+        return fit
+    return replace(fit, machine=replace(machine, model=slim))
+
+
+def _are_few(X: Array, width: int) -> bool:
+    """Whether the factor of a model takes many times the room of the rows, and little time to make of them again."""
+    n, d = X.shape
+    return bool(width**2 > _ROOM * n * d and n * width**2 <= _AGAIN)
 
 
 def _fit_planned(
@@ -182,7 +204,7 @@ def judge_training(
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
         judged = _sample_of(survey, approximation) if sampled else engine
-        with on_one_thread(model.width, model.L):
+        with on_one_thread(model.width, model.factored):
             owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
             judging = _judging(machine, owned, survey) if matters else machine
         step = partial(_judged, judging, owned, matters, judged.loss_limit)
@@ -197,7 +219,8 @@ def judge_training(
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
     """The machine as it holds rows out: where they are many in single precision, if that is seen to be as good."""
     model, sample = _primal(machine), survey.sample
-    if not isinstance(model.L, np.ndarray) or model.L.dtype != np.float64 or survey.n_rows * model.width**2 <= _SINGLE:
+    L = model.factored
+    if not isinstance(L, np.ndarray) or L.dtype != np.float64 or survey.n_rows * model.width**2 <= _SINGLE:
         return machine
     rounded = replace(machine, model=RoundedModel.of(model))
     some = slice(None, None, max(1, sample.rows.shape[0] // _MEASURED))

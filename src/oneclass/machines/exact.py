@@ -68,12 +68,13 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
     ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
+    if machine.plan.recipe.needs_variance and not machine.model.is_prepared:
+        with on_one_thread(width, X):  # as in the fit
+            machine.model.prepare()
     if len(ranges) == 1:
         # A single row takes no product that a BLAS would share.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
             return step(scaler(X))
-    if machine.plan.recipe.needs_variance:
-        machine.model.prepare()
     part = expecting(X.shape[0] * width, lambda ab: step(scaler(X[ab[0] : ab[1], :])))
     return namespace(X).concat(list(spread(part, ranges, X)))
 

@@ -6,7 +6,7 @@ from ..core.arrays import Array
 from ..core.features import NystromMap
 from ..core.kernels import Precomputed
 from ..core.machine import Machine
-from ..core.solve import PrimalModel
+from ..core.primal import PrimalModel
 from .exact import in_blocks
 
 __all__ = ["expected_of", "kept_rows", "parts_of"]

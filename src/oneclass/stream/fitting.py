@@ -35,7 +35,7 @@ class Fitting:
         whole, features = moments.total(), plan.features
         weight = float(whole.weight[0])
         squares = whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0])
-        plain = features.L if isinstance(features, NystromMap) else None
+        plain = features.factored if isinstance(features, NystromMap) else None
         reached = float(np.trace(squares)) if plain is None else trace_of_solved(plain, squares)
         Z = memory.Z[memory.trust > 0][-_LATEST:]
         return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _NARROW)

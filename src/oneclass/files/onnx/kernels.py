@@ -129,5 +129,5 @@ def outside(map: FeatureMap, Z: Tensor, F: Tensor) -> Tensor | float:
     """What the features of rows leave of ``k(z, z)``."""
     if not isinstance(map, NystromMap):
         return 0.0
-    reached = F.sum_squares() if map.L is None else solved_squares(F, map.L)
+    reached = F.sum_squares() if map.factored is None else solved_squares(F, map.factored)
     return maximum(diagonal(map.kernel, Z, map.landmarks.shape[1]) - reached, 0.0)

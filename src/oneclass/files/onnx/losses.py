@@ -19,7 +19,8 @@ from ...baselines import (
     PCADetector,
 )
 from ...core.arrays import Array
-from ...core.solve import DualModel, PrimalModel
+from ...core.primal import PrimalModel
+from ...core.solve import DualModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from ...machines.kernel_machine import KernelMachine
 from .kernels import diagonal, features, outside, similarity, solved_squares
@@ -64,7 +65,7 @@ def _features(model: DualModel | PrimalModel, Z: Tensor) -> Tensor:
 
 def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor:
     if isinstance(model, PrimalModel):
-        return solved_squares(F, model.L) + outside(model.map, Z, F) / model.ridge
+        return solved_squares(F, model.factored) + outside(model.map, Z, F) / model.ridge
     explained = solved_squares(F, model.factored)
     return maximum(diagonal(model.kernel, Z, model.rows.shape[1]) - explained, 0.0) / model.ridge
 
