@@ -25,7 +25,7 @@ from _table import markdown, write_between_markers
 from oneclass import VAAKELM
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
-SIZES = (1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+SIZES = (1_000, 2_000, 3_000, 5_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 D, SCORED, PATIENCE = 20, 1000, 60.0
 Found = dict[str, dict[int, tuple[float, float]]]
 

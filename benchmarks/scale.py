@@ -1,7 +1,7 @@
 """Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
 
 Each comparison is made in one run; a fit runs in a process of its own so that its peak memory is its own. Writes the
-tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large accuracy dask.
+tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def change() -> None:
     with threadpool_limits(1):
         for group in (name for name in ("USPS, all digits but zero", "mixture") if name in known):
             train, test, truth = known[group][0]
-            for n in (2_000, 3_000, 5_000):
+            for n in (1_000, 2_000, 3_000, 5_000):
                 line = [f"{group}, {train.shape[1]} columns", f"{n:,}"]
                 for way in (None, Nystrom(M)):
                     machine, start = VAAKELM(approximation=way), time.process_time()
@@ -145,6 +145,33 @@ def change() -> None:
                 body.append(line)
     ways = [f"{way}: {what}" for way in ("exact", f"m = {M:,}") for what in ("AUROC", "fit, s", "score, µs a row")]
     _write("change", markdown(["targets", "rows to learn", *ways], body))
+    if os.environ.get("ONECLASS_TABLES"):
+        _write("change-classes", classes())
+
+
+def classes() -> str:
+    """What landmarks lose on classes of as many rows, which had no part in choosing them."""
+    from sklearn.metrics import roc_auc_score
+
+    from defaults import collections, split
+    from oneclass import VAAKELM, Nystrom
+
+    tasks, body = [task for tasks in collections().values() for task in tasks], []
+    for n in (2_000, 3_000):
+        found = []
+        for task in (task for task in tasks if round(0.7 * len(task[1])) >= n):
+            for seed in range(2):
+                train, test, truth = split(task, seed, n)
+                fits = [VAAKELM(approximation=way).fit(train) for way in (None, Nystrom(M))]
+                areas = [roc_auc_score(truth, fit.score_samples(test)) for fit in fits]
+                found.append(areas + [np.mean(fit.predict(test[truth == 1]) == -1) for fit in fits])
+        of_class = np.mean(np.reshape(found, (-1, 2, 4)), axis=1)
+        lost = of_class[:, 1] - of_class[:, 0]
+        error, means = lost.std(ddof=1) / np.sqrt(len(lost)), of_class.mean(axis=0)
+        areas = f"{means[0]:.4f}", f"{lost.mean():+.4f} ± {error:.4f}"
+        body.append([f"{n:,}", len(lost), *areas, f"{means[2]:.1%}", f"{means[3]:.1%}"])
+    ways = ["exact: false alarms at 5 %", f"m = {M:,}: false alarms"]
+    return markdown(["rows to learn", "classes", "exact: AUROC", f"m = {M:,}: AUROC more", *ways], body)
 
 
 def groups() -> dict[str, list[Task]]:

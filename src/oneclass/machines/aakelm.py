@@ -50,7 +50,7 @@ class AAKELM(AutoAssociative):
         Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
         that is to be sure of it rejects less.
     approximation : "auto", None, Nystrom or Fourier, default="auto"
-        ``"auto"`` fits exactly up to 3,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
+        ``"auto"`` fits exactly up to 2,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
         beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
         ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
         a million rows.

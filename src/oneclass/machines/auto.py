@@ -18,8 +18,8 @@ __all__ = ["choose_approximation", "chunk_approximation", "is_quick"]
 
 _log = logging.getLogger("oneclass")
 
-#: Rows above which "auto" does not fit exactly: a second on one core, half of one on a GPU.
-_EXACT_ROWS, _EXACT_DEVICE_ROWS = 3_000, 30_000
+#: Rows above which "auto" does not fit exactly: a third of a second on one core, half of one on a GPU.
+_EXACT_ROWS, _EXACT_DEVICE_ROWS = 2_000, 30_000
 
 
 def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | None:

@@ -62,7 +62,7 @@ class VAAKELM(AutoAssociative):
     variance_weight : float, default=1.0
         Weight of the variance term; 1 is the paper.
     approximation : "auto", None, Nystrom or Fourier, default="auto"
-        ``"auto"`` fits exactly up to 3,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
+        ``"auto"`` fits exactly up to 2,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
         beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
         ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
         a million rows.
