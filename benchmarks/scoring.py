@@ -24,11 +24,16 @@ FEATURES = 20
 SCORES_BEFORE, SAVED_BEFORE = {"rbf, 3,000 rows": "18"}, {"rbf, 1,000 rows": "50"}
 ONE_BEFORE = {"VAAKELM, rbf": "410"}
 MACHINES = {
-    "laplacian, 1,000 rows": (1000, {}),
-    "laplacian, 3,000 rows": (3000, {}),
+    "500 rows": (500, {}),
+    "1,000 rows": (1000, {}),
+    "2,000 rows": (2000, {}),
+    "3,000 rows, 1,000 landmarks": (3000, {}),
+    "10,000 rows, 1,000 landmarks": (10_000, {}),
+    "10,000 rows, 500 landmarks": (10_000, {"approximation": Nystrom(500)}),
+    "3,000 rows, exact": (3000, {"approximation": None}),
     "rbf, 1,000 rows": (1000, {"kernel": "rbf"}),
     "rbf, 3,000 rows": (3000, {"kernel": "rbf"}),
-    "laplacian, 500 landmarks": (10_000, {"approximation": Nystrom(500)}),
+    "rbf, 3,000 rows, exact": (3000, {"kernel": "rbf", "approximation": None}),
 }
 
 

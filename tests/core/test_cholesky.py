@@ -68,7 +68,7 @@ def test_what_is_explained_is_the_quadratic_form_of_the_inverse(xp):
 
 def test_squares_of_products_and_the_trace_of_what_is_solved_are_those_of_whole_matrices(xp):
     L = np.linalg.cholesky(G)
-    assert_agree(cholesky.product_squares(xp.asarray(B.T), factor(xp)), np.sum((B.T @ L) ** 2, axis=1), 1e-12)
+    assert_agree(cholesky.product_squares(factor(xp), xp.asarray(B.T)), np.sum((B.T @ L) ** 2, axis=1), 1e-12)
     S = LARGE_ROOT[:9, :40] @ LARGE_ROOT[:9, :40].T
     assert cholesky.trace_of_solved(factor(xp), xp.asarray(S)) == pytest.approx(np.trace(np.linalg.solve(G, S)))
 

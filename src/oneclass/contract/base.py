@@ -381,7 +381,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     def _accepts(self, rows: Array, threshold: float) -> Array:
         """Whether the loss of each row is at most the threshold."""
-        return self._finite_losses(rows) <= threshold
+        return self._finite_losses(rows, threshold) <= threshold
 
     def _rounded_losses(self, X: Array, threshold: float) -> Array:
         """Losses of many rows; a subclass may round them where that saves much."""

@@ -138,12 +138,12 @@ def explained(L: Array, F: Array) -> Array:
     return xp.astype(xp.vecdot(half, half), F.dtype, copy=False)
 
 
-def product_squares(F: Array, L: Array) -> Array:
-    """``‖L'f‖²`` of each row f of `F`, for a lower triangular `L`."""
+def product_squares(L: Array, F: Array) -> Array:
+    """``‖L'f‖²`` of each row f of `F`, for a lower triangular `L`, worked out in its precision."""
     if isinstance(L, np.ndarray):
         half = np.array(F, dtype=L.dtype, order="C")
         blas.times_triangle(half, L, upper=False)
-        return np.einsum("ij,ij->i", half, half)
+        return np.vecdot(half, half).astype(F.dtype, copy=False)
     xp = namespace(L)
     half = F @ xp.tril(L)
     return xp.sum(half * half, axis=1)

@@ -24,7 +24,7 @@ __all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
 
 #: Parts of the training rows to ask before all of them, and the fewest that are worth it.
 _PARTS, _FEWEST = (8, 4, 2), 128
-#: Training rows up to which a loss costs at most three times what a residual does, in double precision.
+#: Training rows or landmarks up to which a loss costs at most three times what a residual does, in double precision.
 _QUICK = 768
 #: Relative error of a loss by single precision above which it is worked out again, and how many may be.
 _TOLERANCE, _AGAIN = 5e-3, 0.25
@@ -57,11 +57,8 @@ class Machine:
     @cached_property
     def single(self) -> SinglePrecision | None:
         """The model in single precision, if it is one on the host for which that saves much."""
-        model = self.model
-        large = isinstance(model, DualModel) and self.answers_early and model.width > _QUICK
-        if not (large and isinstance(model.rows, np.ndarray) and model.rows.dtype == np.float64):  # type: ignore[union-attr]
-            return None
-        return SinglePrecision.of(model)  # type: ignore[arg-type]
+        large = self.plan.recipe.needs_variance and self.model.width > _QUICK
+        return SinglePrecision.of(self.model) if large else None
 
     def rounds_well(self, Z: Array) -> bool:
         """Whether single precision tells the losses of most rows like these, of which few are enough."""

@@ -1,7 +1,8 @@
-"""Single precision, at half the work, where its error is known: scores of exact machines, held-out losses of others."""
+"""Single precision, at half the work, where its error is known: scores, and held-out losses by landmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -25,23 +26,27 @@ class SinglePrecision:
     """The factor of a host model's system in single precision."""
 
     L: NDArray[np.floating]
+    tell: Callable[[Array, Array], Array]  # what is known of rows, by this and their features
     error: float  # bound on the relative error of what is explained
 
     @classmethod
-    def of(cls, model: DualModel) -> SinglePrecision:
-        """The factor of a model that has one; its error is measured on rows that the model knows well.
+    def of(cls, model: DualModel | PrimalModel) -> SinglePrecision | None:
+        """The factor of a host model that has one; its error is measured on rows that the model knows well.
 
         Rounding grows with the condition of the system and with no other trait of a row than what is explained of it.
         """
-        precise, L = model.factored, model.factored.astype(np.float32)  # type: ignore[union-attr]
-        features = model.features(model.rows[:: max(1, model.width // _MEASURED), :])
-        found = explained(precise, features)
-        apart = np.abs(explained(L, features) - found) / found
-        return cls(L, _SAFETY * max(float(np.max(apart)), float(np.finfo(np.float32).eps)))
+        telling = model.telling()
+        if telling is None or not isinstance(telling[0], np.ndarray) or telling[0].dtype != np.float64:
+            return None
+        precise, tell, rows = telling
+        features = model.features(rows[:: max(1, len(rows) // _MEASURED), :])
+        L, found = precise.astype(np.float32), tell(precise, features)
+        apart = np.abs(tell(L, features) - found) / found
+        return cls(L, tell, _SAFETY * max(float(np.max(apart)), float(np.finfo(np.float32).eps)))
 
-    def uncertainty(self, model: DualModel, Z: Array, features: Array) -> tuple[Array, Array]:
+    def uncertainty(self, model: DualModel | PrimalModel, Z: Array, features: Array) -> tuple[Array, Array]:
         """``C v(z)`` of rows, and a bound on its error."""
-        known = explained(self.L, features)
+        known = self.tell(self.L, features)
         return model.unknown(Z, known), self.error * known / model.ridge
 
 

@@ -3,8 +3,10 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from .leaving import Embedded, leave, leave_one_by_one, taken
 
 __all__ = [
     "DualModel",
+    "Telling",
     "TrainingRows",
     "residual_operator",
     "solve_dual",
@@ -83,6 +86,10 @@ class TrainingRows:
         return self.spare
 
 
+#: A triangular matrix, what it and the features of rows make of what is known of these, and rows that are known well.
+Telling: TypeAlias = tuple[Array, Callable[[Array, Array], Array], Array]
+
+
 @dataclass(frozen=True)
 class DualModel:
     """Outputs and uncertainty of any row from its kernel values with the training rows."""
@@ -133,6 +140,10 @@ class DualModel:
     def unknown(self, Z: Array, known: Array) -> Array:
         """C times what is left of ``k(z, z)``, of which this much is `known`."""
         return clipped(self.kernel.diagonal(Z) - known, 0.0, math.inf) / self.ridge
+
+    def telling(self) -> Telling | None:
+        """How what is known of a row is told."""
+        return None if self.factored is None else (self.factored, explained, self.rows)
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:

@@ -68,15 +68,20 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
     ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
-    if machine.plan.recipe.needs_variance and not machine.model.is_prepared:
-        with on_one_thread(width, X):  # as in the fit
-            machine.model.prepare()
+    _prepare(machine, X)
     if len(ranges) == 1:
         # A single row takes no product that a BLAS would share.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
             return step(scaler(X))
     part = expecting(X.shape[0] * width, lambda ab: step(scaler(X[ab[0] : ab[1], :])))
     return namespace(X).concat(list(spread(part, ranges, X)))
+
+
+def _prepare(machine: Machine, like: Array) -> None:
+    """Have at hand what losses take, made as in the fit: the same to the last bit."""
+    if machine.plan.recipe.needs_variance and not machine.model.is_prepared:
+        with on_one_thread(machine.model.width, like):
+            machine.model.prepare()
 
 
 def losses_of(machine: Machine, X: Array) -> Array:
@@ -90,8 +95,9 @@ def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
     Those that it does not tell, or not which side of the threshold they are on, are worked out as they are, all at
     once: few rows go through the factor no quicker than many.
     """
-    if not isinstance(X, np.ndarray) or len(X) < _MANY or machine.single is None:
+    if not isinstance(X, np.ndarray) or len(X) < _MANY:
         return losses_of(machine, X)
+    _prepare(machine, X)
     if not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
         return losses_of(machine, X)
     rounded = in_blocks(machine, X, machine.rounded_losses)

@@ -19,7 +19,7 @@ from ...core.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
 from .tensor import Tensor, concatenate, maximum, minimum, where
 
-__all__ = ["diagonal", "features", "outside", "scaled", "similarity", "solved_squares"]
+__all__ = ["diagonal", "features", "outside", "product_squares", "scaled", "similarity", "solved_squares"]
 
 Host = np.ndarray[Any, Any]
 
@@ -31,9 +31,17 @@ def host(x: Array) -> Host:
 
 def solved_squares(F: Tensor, L: Array) -> Tensor:
     """``‖L^-1 f‖²`` of each row; ONNX knows no triangular systems, so the inverse is written down."""
-    inverse = solve_triangular(np.tril(host(L)), np.eye(L.shape[0]), lower=True)
+    return _squares(solve_triangular(np.tril(host(L)), np.eye(L.shape[0]), lower=True), F)
+
+
+def product_squares(F: Tensor, L: Array) -> Tensor:
+    """``‖L'f‖²`` of each row."""
+    return _squares(np.tril(host(L)).T, F)
+
+
+def _squares(A: Host, F: Tensor) -> Tensor:
     # From the left: onnxruntime copies what stands on the right.
-    return F.graph.apply("MatMul", inverse, F.do("Transpose", perm=[1, 0])).sum_squares(0)
+    return F.graph.apply("MatMul", A, F.do("Transpose", perm=[1, 0])).sum_squares(0)
 
 
 @singledispatch

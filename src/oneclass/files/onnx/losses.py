@@ -23,7 +23,7 @@ from ...core.primal import PrimalModel
 from ...core.solve import DualModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from ...machines.kernel_machine import KernelMachine
-from .kernels import diagonal, features, outside, similarity, solved_squares
+from .kernels import diagonal, features, outside, product_squares, similarity, solved_squares
 from .tensor import Tensor, maximum, where
 
 __all__ = ["loss"]
@@ -64,10 +64,14 @@ def _features(model: DualModel | PrimalModel, Z: Tensor) -> Tensor:
 
 
 def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor:
-    if isinstance(model, PrimalModel):
+    if isinstance(model, DualModel):
+        explained, kernel, rows = solved_squares(F, model.factored), model.kernel, model.rows
+    elif model.known is None:
         return solved_squares(F, model.factored) + outside(model.map, Z, F) / model.ridge
-    explained = solved_squares(F, model.factored)
-    return maximum(diagonal(model.kernel, Z, model.rows.shape[1]) - explained, 0.0) / model.ridge
+    else:
+        explained, map = product_squares(F, model.known), model.map
+        kernel, rows = map.kernel, map.landmarks  # type: ignore[attr-defined]
+    return maximum(diagonal(kernel, Z, rows.shape[1]) - explained, 0.0) / model.ridge
 
 
 # Support vectors.
