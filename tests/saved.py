@@ -39,7 +39,12 @@ CASES = {
     "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),
     "AAKELM few rows": ("AAKELM", {"approximation": Nystrom(35)}, {"sample_weight": 1 - np.arange(40) % 3 / 4}),
     "VAAKELM few rows": ("VAAKELM", {"approximation": Nystrom(35), "centring": "global"}, {"groups": GROUPS}),
-    "VAAKELM few rows, rbf": ("VAAKELM", {"approximation": Nystrom(35), "kernel": "rbf"}, {"single": True}),
+    "VAAKELM few rows, rbf": (
+        "VAAKELM",
+        {"approximation": Nystrom(35), "kernel": "rbf"},
+        {"single": True, "groups": GROUPS},
+    ),
+    "AAKELM few rows, polynomial": ("AAKELM", {"approximation": Nystrom(35), "kernel": "polynomial"}, {}),
     "VAAKELM chunks": ("VAAKELM", {"approximation": Nystrom(10), "loss": "reconstruction"}, {"chunks": True}),
     "OCELM": ("OCELM", {"n_hidden": 10, "activation": "tanh"}, {"chunks": True}),
     "AAELM": ("AAELM", {"n_hidden": 10}, {"groups": GROUPS}),

@@ -101,6 +101,14 @@ def test_asking_about_a_collection_reads_none_of_it(vaakelm, rows):
             answer.compute()
 
 
+@pytest.mark.parametrize("verb", [*VERBS, "reconstruct"])
+def test_a_graph_of_answers_holds_the_model_once(rows, verb):
+    X = da.zeros((1000, 3), chunks=(100, 3))
+    model = VAAKELM().fit(rows)
+    sizes = sorted(len(distributed.protocol.pickle.dumps(task)) for task in dict(getattr(model, verb)(X).dask).values())
+    assert 10 * sizes[-2] < len(pickle.dumps(model)) < sizes[-1] + 1000
+
+
 @pytest.mark.usefixtures("in_this_thread")
 def test_false_discoveries_of_a_collection_are_those_of_its_rows(vaakelm, rows, fresh):
     model = vaakelm().fit(rows)

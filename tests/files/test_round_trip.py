@@ -110,9 +110,10 @@ def test_arrays_that_are_mapped_stay_on_the_disk(path):
         loaded.rows_[0, 0] = 0
 
 
-@pytest.mark.parametrize("approximation", [None, Nystrom(10)])
-def test_arrays_of_every_library_come_back_as_they_were(xp, approximation, path):
-    model = VAAKELM(approximation=approximation, kernel="laplacian").fit(xp.asarray(ROWS))
+@pytest.mark.parametrize("kernel", ["laplacian", "rbf"])
+@pytest.mark.parametrize("approximation", [None, Nystrom(10), Nystrom(35)])
+def test_arrays_of_every_library_come_back_as_they_were(xp, approximation, kernel, path):
+    model = VAAKELM(approximation=approximation, kernel=kernel).fit(xp.asarray(ROWS))
     model.save(path)
     loaded, fresh = oneclass.load(path), xp.asarray(FRESH)
     assert type(loaded.scaler_.centre) is type(model.scaler_.centre)
@@ -121,6 +122,16 @@ def test_arrays_of_every_library_come_back_as_they_were(xp, approximation, path)
     on_host = oneclass.load(path, device="host")
     assert type(on_host.scaler_.centre) is np.ndarray
     np.testing.assert_allclose(on_host.score_samples(FRESH), np.asarray(model.score_samples(fresh)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "rbf"])
+def test_a_graph_of_a_loaded_machine_leaves_its_answers_as_they_were(kernel, path):
+    pytest.importorskip("onnx")
+    model = VAAKELM(approximation=Nystrom(35), kernel=kernel).fit(ROWS)
+    model.save(path)
+    loaded = oneclass.load(path)
+    oneclass.to_onnx(loaded)
+    np.testing.assert_array_equal(loaded.score_samples(FRESH), model.score_samples(FRESH))
 
 
 @pytest.mark.parametrize(("device", "where"), [(None, "cpu"), ("cpu", "cpu"), ("host", None)])

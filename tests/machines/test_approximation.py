@@ -4,7 +4,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, Fourier, Nystrom
 from oneclass.core import features
 from oneclass.core.arrays import is_foreign, namespace
 from oneclass.machines import approximate, auto
@@ -295,3 +295,16 @@ def test_landmarks_that_span_nothing_are_exact_too(machine, capfd):
     assert_agree(found.score_samples(Z), exact.score_samples(Z), 1e-12)
     assert list(found.predict(Z)) == list(exact.predict(Z))
     assert capfd.readouterr() == ("", "")  # LAPACK complains there
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("loss", ["uncertainty", "predictive"])
+def test_landmarks_that_are_known_well_are_on_no_other_side_of_their_own_threshold(loss, seed):
+    # Near-copies of much weight leave next to nothing unknown: a short cut to that would be rounding.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100, 4))
+    X[70:] = X[:30] + 2e-5 * rng.normal(size=(30, 4))
+    machine = AAKELM(C=1, loss=loss, approximation=Nystrom(100), scale=False, threshold="train", delta=0.01)
+    with pytest.warns(DependentRowsWarning):
+        machine.fit(X, sample_weight=np.repeat([1, 2000], [70, 30]))
+    np.testing.assert_array_equal(machine.predict(X[70:]), np.ones(30))  # the first of them is where the threshold is

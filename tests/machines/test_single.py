@@ -83,12 +83,14 @@ def test_rows_at_the_threshold_are_on_the_side_that_double_precision_puts_them(m
     assert len(rows) >= _MANY
     np.testing.assert_allclose(plainly(model, rows), model.offset_, rtol=1e-9)
     np.testing.assert_array_equal(model.decision_function(rows) >= 0, plainly(model, rows) >= model.offset_)
+    np.testing.assert_array_equal(model.predict(rows) > 0, plainly(model, rows) >= model.offset_)
     np.testing.assert_array_equal(model.score_samples(rows), plainly(model, rows))
 
 
-def test_scores_by_another_budget_are_sure_at_its_own_threshold(tmp_path):
+@pytest.mark.parametrize("approximation", [None, Nystrom(_QUICK + 32)])
+def test_scores_by_another_budget_are_sure_at_its_own_threshold(approximation, tmp_path):
     pytest.importorskip("pyarrow")
-    model, sink = VAAKELM().fit(TRAIN), tmp_path / "found.csv"
+    model, sink = VAAKELM(approximation=approximation).fit(TRAIN), tmp_path / "found.csv"
     model.score_chunks([ROWS], sink, alpha=0.3)
     labels = np.loadtxt(sink, delimiter=",", skiprows=1)[:, -1]
     np.testing.assert_array_equal(labels, model.predict(ROWS, alpha=0.3))

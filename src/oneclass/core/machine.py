@@ -62,7 +62,7 @@ class Machine:
 
     def rounds_well(self, Z: Array) -> bool:
         """Whether single precision tells the losses of most rows like these, of which few are enough."""
-        return self.single is not None and bool(np.mean(self.doubtful(self.rounded_losses(Z))) <= _AGAIN)
+        return bool(np.mean(self.doubtful(self.rounded_losses(Z))) <= _AGAIN)
 
     def rounded_losses(self, Z: Array) -> Array:
         """Losses of host rows by single precision, and bounds on the error of these."""

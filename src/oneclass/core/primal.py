@@ -21,8 +21,8 @@ from .solve import Telling
 
 __all__ = ["Columns", "Equations", "PrimalModel", "solve_primal"]
 
-#: Rounding of uncertainty, beside one, up to which a short cut to it is as good.
-_STEADY = 1e-10
+#: Rounding, beside what is not known of as many landmarks, up to which a short cut to that is as good.
+_STEADY, _LOOKED_AT = 2e-10, 32
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Equations:
     w: Array | None
     centres: Array | None
     slices: tuple[int, ...]  # where those begin whose moments were added up
+    whole: bool  # whether features were worked out for whole slices
     scatter: Scatter | None
     C: float
 
@@ -64,7 +65,7 @@ class Equations:
 
     def _moments(self, map: FeatureMap, rows: slice) -> Moments:
         Z, w = self.Z[rows, :], None if self.w is None else self.w[rows]
-        return moments_of_rows(map, Z, map(Z), lambda some: some[:, :0], w, self.centres)
+        return moments_of_rows(map, Z, map(Z) if self.whole else None, lambda some: some[:, :0], w, self.centres)
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,12 @@ class PrimalModel:
 
         With it ``C v(z)``, the leverage of a row and what lies outside, takes one product where these take two.
         """
-        L = self.map.factored if isinstance(self.map, NystromMap) else None
-        if L is None or self.map.rounding > _STEADY * min(1.0, self.ridge):  # type: ignore[attr-defined]
+        map = self.map
+        L = map.factored if isinstance(map, NystromMap) else None
+        if not isinstance(map, NystromMap) or L is None:
+            return None
+        known_best = self.leverages(map(map.landmarks[:: max(1, map.width // _LOOKED_AT), :]))
+        if map.rounding > _STEADY * min(1.0, self.ridge * float(namespace(L).min(known_best))):
             return None
         try:
             return cholesky(inverse(L) - self.ridge * inverse(self.factored))
@@ -141,7 +146,7 @@ class PrimalModel:
     @property
     def is_prepared(self) -> bool:
         """Whether what uncertainty takes is at hand."""
-        return "known" in vars(self)
+        return "known" in vars(self) and "factored" in vars(self)
 
     def prepare(self) -> None:
         """Work out what uncertainty takes before several threads ask for it: each of them would."""

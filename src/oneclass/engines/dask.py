@@ -85,15 +85,20 @@ def map_rows(function: Callable[[Rows], Array], X: Any) -> Array:
     da = dask.array
     # A made-up row tells what answers are like, and whether the columns are right, before any block is read.
     nothing = function(_made_up_rows(X))[:0, ...]
-    answer, columns = _Answer(function, nothing), nothing.shape[1:]
+    columns = nothing.shape[1:]
+    # One value for all blocks: a worker makes it once, and what it works out at first serves all that follow.
+    work = dask.delayed(_Answer(function, nothing), traverse=False)
     if hasattr(X, "to_dask_array"):  # a data frame: its blocks stay tables, so that names are checked
-        work = dask.delayed(answer, traverse=False)
         shape = (np.nan, *columns)
         return da.concatenate([da.from_delayed(work(part), shape=shape, meta=nothing) for part in X.to_delayed()])
     X = X.rechunk({1: -1})
     if not columns:
-        return X.map_blocks(answer, drop_axis=1, meta=nothing)
-    return X.map_blocks(answer, chunks=(X.chunks[0], columns), meta=nothing)
+        return X.map_blocks(_answered, answer=work, drop_axis=1, meta=nothing)
+    return X.map_blocks(_answered, answer=work, chunks=(X.chunks[0], columns), meta=nothing)
+
+
+def _answered(block: Any, answer: _Answer) -> Array:
+    return answer(block)
 
 
 def _made_up_rows(X: Any) -> Rows:

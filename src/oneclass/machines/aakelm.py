@@ -69,7 +69,8 @@ class AAKELM(AutoAssociative):
     model_ : fitted model
         Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
         approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by
-        uncertainty has the factored system too, n² numbers, which are worked out again where it was saved.
+        uncertainty has the factored system too, n² or m² numbers, which are worked out again where it was saved: from
+        the rows, which an approximated fit keeps for it if they are few (``model_.equations``).
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_

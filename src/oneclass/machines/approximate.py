@@ -60,7 +60,7 @@ _SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
 #: Bytes of features that are kept from one pass over rows in memory to the next.
 _KEPT = 256 << 20
 #: Times the room of the rows that a factor may take in a saved model, and multiply-adds that it is worth otherwise.
-_ROOM, _AGAIN = 6, 3e10
+_ROOM, _AGAIN = 6, 1e11
 #: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
 _NEGLIGIBLE = 0.02
 
@@ -90,7 +90,7 @@ def fit_through(
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
-    return _slim(fit_planned(plan, survey, engine, approximation, decision, groups), engine)
+    return fit_planned(plan, survey, engine, approximation, decision, groups)
 
 
 def _slim(fit: Fit, engine: Engine) -> Fit:
@@ -100,8 +100,8 @@ def _slim(fit: Fit, engine: Engine) -> Fit:
         slim = replace(model, L=None)
     elif isinstance(engine, InMemory) and _are_few(engine.X, model.width):
         plan, starts = machine.plan, tuple(a for a, _ in engine.slices())
-        rows = plan.scaler(engine.X), engine.w, plan.centres
-        slim = model.made_of(Equations(*rows, starts, plan.recipe.scatter, plan.C))
+        rows = plan.scaler(engine.X), engine.w, plan.centres, starts, engine.F is not None
+        slim = model.made_of(Equations(*rows, plan.recipe.scatter, plan.C))
     else:
         return fit
     return replace(fit, machine=replace(machine, model=slim))
@@ -123,7 +123,7 @@ def _fit_planned(
 ) -> Fit:
     if survey.groups is not None:
         if not survey.groups.alone:
-            return _fit_by_folds(plan, survey, survey.groups, engine, decision)
+            return _slim(_fit_by_folds(plan, survey, survey.groups, engine, decision), engine)
         engine = _Ungrouped(engine)
     if groups is None and isinstance(engine, InMemory):
         engine = _with_features(engine, plan)
@@ -132,8 +132,10 @@ def _fit_planned(
         machine = fit_moments(plan, moments)
     del moments  # as large as a model for each cluster
     if groups is not None and isinstance(engine, InMemory):
-        return judge_groups(machine, engine, groups, decision)
-    return judge_training(machine, engine, survey, approximation, decision, {})
+        fit = judge_groups(machine, engine, groups, decision)
+    else:
+        fit = judge_training(machine, engine, survey, approximation, decision, {})
+    return _slim(fit, engine)
 
 
 def _with_features(engine: InMemory, plan: Plan) -> InMemory:

@@ -28,7 +28,8 @@ def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | No
         return None
     if not isinstance(machine.approximation, str):
         return chunk_approximation(machine)
-    chosen = None if machine.approximation == "auto" and _fits_exactly(machine, X) else chunk_approximation(machine)
+    exactly = is_quick(int(X.shape[0]), X) or is_precomputed(machine) or is_matrix(machine.variance)
+    chosen = None if machine.approximation == "auto" and exactly else chunk_approximation(machine)
     _log.info(
         "%s: approximation='auto' chose %s for %d rows", type(machine).__name__, chosen or "an exact fit", X.shape[0]
     )
@@ -45,10 +46,6 @@ def chunk_approximation(machine: KernelMachine) -> Approximation:
     if choice is None or (isinstance(choice, str) and choice == "auto"):
         return Nystrom()
     raise ValueError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
-
-
-def _fits_exactly(machine: KernelMachine, X: Array) -> bool:
-    return is_quick(int(X.shape[0]), X) or is_precomputed(machine) or is_matrix(machine.variance)
 
 
 def is_quick(n: int, like: Array) -> bool:

@@ -19,7 +19,7 @@ from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Ranks
 from ..engines.threads import on_one_thread, spread
 
-__all__ = ["Check", "Fit", "accepted_by", "fit_exactly", "in_blocks", "losses_of", "rounded_losses_of"]
+__all__ = ["Check", "Fit", "accepted_by", "fit_exactly", "in_blocks", "losses_of", "prepare", "rounded_losses_of"]
 
 #: Rows to score at once that are worth a second factor, in single precision, and how many of them say so.
 _MANY, _SOME = 128, 32
@@ -68,7 +68,7 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
     ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
-    _prepare(machine, X)
+    prepare(machine, X)
     if len(ranges) == 1:
         # A single row takes no product that a BLAS would share.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
@@ -77,9 +77,9 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
     return namespace(X).concat(list(spread(part, ranges, X)))
 
 
-def _prepare(machine: Machine, like: Array) -> None:
+def prepare(machine: Machine, like: Array) -> None:
     """Have at hand what losses take, made as in the fit: the same to the last bit."""
-    if machine.plan.recipe.needs_variance and not machine.model.is_prepared:
+    if not machine.model.is_prepared and machine.plan.recipe.needs_variance:
         with on_one_thread(machine.model.width, like):
             machine.model.prepare()
 
@@ -97,8 +97,8 @@ def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
     """
     if not isinstance(X, np.ndarray) or len(X) < _MANY:
         return losses_of(machine, X)
-    _prepare(machine, X)
-    if not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
+    prepare(machine, X)
+    if machine.single is None or not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
         return losses_of(machine, X)
     rounded = in_blocks(machine, X, machine.rounded_losses)
     found, rows = rounded[:, 0], np.flatnonzero(machine.doubtful(rounded, threshold))

@@ -112,7 +112,7 @@ def _fed(machine: GoesOn, X: Rows, y: Labels | None) -> Stream:
         stream = Stream(clone(machine), window=None, delta=machine.delta, every=1)
         if machine.__sklearn_is_fitted__():
             warn(
-                f"{name}: partial_fit begins anew, for fit keeps no rows to go on from; a stream does, and is opened "
+                f"{name}: partial_fit begins anew, for a fit cannot be gone on from; a stream can, and is opened "
                 f"with rows that are believed by Stream({name}(...), window=None).fit(X)"
             )
     try:

@@ -122,8 +122,9 @@ class KernelMachine(GoesOn):
                 raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
             reader = Reader.of_collection(self, given, self.device, column_of(self, groups))
             return self._fit_through(DaskRows(given, reader), reader.header, decision)
-        table, groups = without_groups(self._name, given, groups)
-        X, header = read_training_rows(self, table)
+        if groups is not None:
+            given, groups = without_groups(self._name, given, groups)
+        X, header = read_training_rows(self, given)
         X, precomputed = X if self.device is None else to_device(X, self.device), is_precomputed(self)
         if precomputed:
             check_square(self, X)
@@ -134,7 +135,8 @@ class KernelMachine(GoesOn):
             w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
             if not bool(namespace(w).any(w > 0)):
                 raise ValueError(f"{self._name}: sample_weight must be positive for a target, got zeros")
-        kept = None if bool(namespace(w).all(w > 0)) else w > 0
+        plain = sample_weight is None and targets is None
+        kept = None if plain or bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if precomputed else X
@@ -275,8 +277,10 @@ class KernelMachine(GoesOn):
         machine, plan, precomputed = fit.machine, fit.machine.plan, is_precomputed(self)
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
-        if decision.held_out and decision.delta >= fit.calibration.smallest_budget and not precomputed:
-            self._warn_of_few_rows(int(fit.calibration.total), plan.scaler.centre.shape[0])
+        n, d = int(fit.calibration.total), plan.scaler.centre.shape[0]
+        few = n < _FEW_ROWS and d > n and not precomputed
+        if few and decision.held_out and decision.delta >= fit.calibration.smallest_budget:
+            self._warn_of_few_rows(n, d)
         return self._keep(
             header,
             threshold,
@@ -289,11 +293,10 @@ class KernelMachine(GoesOn):
         )
 
     def _warn_of_few_rows(self, n: int, d: int) -> None:
-        if n < _FEW_ROWS and d > n:
-            warn(
-                f"{self._name}: {n} rows of {d} columns are few: every row has a say in the scaling that it is judged "
-                "by, and twice the false alarms asked for may come; give more rows or fewer columns"
-            )
+        warn(
+            f"{self._name}: {n} rows of {d} columns are few: every row has a say in the scaling that it is judged "
+            "by, and twice the false alarms asked for may come; give more rows or fewer columns"
+        )
 
     # Answers.
 
@@ -353,6 +356,7 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
+        self._check_fitted()
         return self._of_rows(X, self._expected)
 
 

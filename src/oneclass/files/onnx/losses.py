@@ -22,6 +22,7 @@ from ...core.arrays import Array
 from ...core.primal import PrimalModel
 from ...core.solve import DualModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
+from ...machines.exact import prepare
 from ...machines.kernel_machine import KernelMachine
 from .kernels import diagonal, features, outside, product_squares, similarity, solved_squares
 from .tensor import Tensor, maximum, where
@@ -46,6 +47,7 @@ def loss(classifier: object, Z: Tensor) -> Tensor:
 @loss.register(AAELM)
 def _(classifier: KernelMachine, Z: Tensor) -> Tensor:
     machine = classifier.machine_
+    prepare(machine, machine.model.weights)
     recipe = machine.plan.recipe
     F = _features(machine.model, Z)
     residuals = (Z if recipe.constant is None else recipe.constant) - F @ machine.model.weights
