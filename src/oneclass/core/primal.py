@@ -132,14 +132,13 @@ class PrimalModel:
         With it ``C v(z)``, the leverage of a row and what lies outside, takes one product where these take two.
         """
         map = self.map
-        L = map.factored if isinstance(map, NystromMap) else None
-        if not isinstance(map, NystromMap) or L is None:
+        if not isinstance(map, NystromMap) or map.factored is None:
             return None
-        known_best = self.leverages(map(map.landmarks[:: max(1, map.width // _LOOKED_AT), :]))
-        if map.rounding > _STEADY * min(1.0, self.ridge * float(namespace(L).min(known_best))):
+        left = self.ridge * self.leverages(map(map.landmarks[:: max(1, map.width // _LOOKED_AT), :]))
+        if map.rounding > _STEADY * min(1.0, float(namespace(left).min(left))):
             return None
         try:
-            return cholesky(inverse(L) - self.ridge * inverse(self.factored))
+            return cholesky(inverse(map.factored) - self.ridge * inverse(self.factored))
         except np.linalg.LinAlgError:  # no row says anything of some landmark
             return None
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from sklearn.utils import check_random_state
 
 from ..contract.checks import check_choice, check_integer, check_number, read_scaling
-from ..contract.kernels import is_precomputed, read_cost, read_kernel
+from ..contract.kernels import read_cost, read_kernel
 from ..core.arrays import Array, device, namespace
 from ..core.embedding import Scatter, UserLaplacian
+from ..core.kernels import Precomputed
 from ..core.loss import REBUILDING
 from ..core.recipe import Recipe, Variance
 
@@ -31,9 +32,10 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
     constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
         raise ValueError(f"{name}: r must not be 0, the output of a row that is far from all others")
-    precomputed, scaling = is_precomputed(machine), read_scaling(machine)
+    kernel, scaling = read_kernel(machine), read_scaling(machine)
+    precomputed = isinstance(kernel, Precomputed)
     recipe = Recipe(
-        kernel=read_kernel(machine),
+        kernel=kernel,
         C=read_cost(machine),
         lam=check_number(machine, "lam", 0, _INFINITE),
         loss=loss,

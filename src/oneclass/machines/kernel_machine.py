@@ -26,6 +26,7 @@ from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.given import Device, Labels, Name, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
+from ..core.kernels import Precomputed
 from ..core.machine import Machine, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
@@ -274,7 +275,8 @@ class KernelMachine(GoesOn):
         stayed: Stayed | None = None,
     ) -> Self:
         fit = fit if stayed is None else fit.beside(stayed.removed)
-        machine, plan, precomputed = fit.machine, fit.machine.plan, is_precomputed(self)
+        machine, plan = fit.machine, fit.machine.plan
+        precomputed = isinstance(plan.kernel, Precomputed)
         ranks = fit.training or fit.calibration
         threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
         n, d = int(fit.calibration.total), plan.scaler.centre.shape[0]
