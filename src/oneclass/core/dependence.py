@@ -9,12 +9,14 @@ close together and the next ones far away.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.fft import irfft, rfft
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.fft import next_fast_len
 from scipy.special import betaincinv
 
 __all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowding", "decorrelation", "succession"]
@@ -69,16 +71,18 @@ def centred_ranks(X: NDArray[np.float64]) -> Float:
         X = X[:, np.random.default_rng(0).choice(X.shape[1], _COLUMNS, replace=False)]
     columns = np.ascontiguousarray(X.T)
     before, after = columns[:, :-1], columns[:, 1:]
-    columns = columns[~((after >= before).all(axis=1) | (after <= before).all(axis=1))]
-    order = columns.argsort(axis=1)
+    is_sorted = (after >= before).all(axis=1) | (after <= before).all(axis=1)
+    if is_sorted.any():
+        columns = columns[~is_sorted]
     first = n * np.arange(len(columns))[:, None]
-    ranked = columns.ravel()[order + first]
+    places = columns.argsort(axis=1) + first
+    ranked = columns.ravel()[places]
     tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
     if tied.any():
         chance = np.random.default_rng(0).random((n, len(columns))).T
-        order[tied] = np.lexsort((chance[tied], columns[tied]), axis=1)
+        places[tied] = np.lexsort((chance[tied], columns[tied]), axis=1) + first[tied]
     ranks = np.empty(columns.shape)
-    ranks.ravel()[order + first] = np.arange(n) - (n - 1) / 2
+    ranks.ravel()[places] = np.arange(n) - (n - 1) / 2
     return ranks.T
 
 
@@ -96,7 +100,8 @@ def succession(Z: Float) -> Succession | None:
     n, found = len(Z), autocorrelation(Z)[1:]
     scatter = Z.T @ Z
     # Of rows in any order, to the first order in 1/n.
-    deviation = np.linalg.norm(scatter) / np.trace(scatter) / np.sqrt(n - np.arange(1, len(found) + 1))
+    spread = math.sqrt(np.vdot(scatter, scatter)) / np.trace(scatter)
+    deviation = spread / np.sqrt(n - np.arange(1, len(found) + 1))
     lags = np.flatnonzero((found > _SURE * deviation) & (found > _ALIKE))
     return Succession(int(lags[0]) + 1, float(found[lags[0]])) if len(lags) else None
 
@@ -111,14 +116,15 @@ def crowding(Z: Float) -> Crowding | None:
     # Ranks are whole numbers or halves between them: single precision has these sums, exactly or to a small part of the
     # distance of any two rows. What is the same for all distances from a row does not change their order.
     Z = Z.astype(np.float32)
-    squares = np.einsum("ij,ij->i", Z, Z)
+    squares = np.vecdot(Z, Z)
     distances = (-2 * Z[asked]) @ Z.T
     distances += squares
     distances[np.arange(len(asked)), asked] = np.inf
     k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
     distances.partition(k[-1] - 1, axis=1)
     nearest = np.sort(distances[:, : k[-1]], axis=1)[:, k - 1]
-    steps = np.sort(np.diff(np.log(nearest + squares[asked, None]), axis=1) / 2, axis=0)
+    logs = np.log(nearest + squares[asked, None]) / 2
+    steps = np.sort(logs[:, 1:] - logs[:, :-1], axis=0)
     growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), np.finfo(float).tiny)
     dimension = _steps_in_one_dimension(len(k) - 1) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]
