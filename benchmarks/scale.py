@@ -150,7 +150,7 @@ def change() -> None:
 
 
 def classes() -> str:
-    """What landmarks lose on classes of as many rows, which had no part in choosing them."""
+    """What landmarks lose on classes of as many rows."""
     from sklearn.metrics import roc_auc_score
 
     from defaults import collections, split
