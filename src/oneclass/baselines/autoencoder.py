@@ -115,7 +115,6 @@ class AutoencoderDetector(Explained["_Network"]):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        self._check_fitted()
         return self._of_rows(X, self._expected)
 
     def _learn(self, training: Training) -> _Network:

@@ -395,6 +395,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     def _of_rows(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
+        self._check_fitted()
         if is_dask(X):
             return map_rows(partial(self._of_rows, verb=verb), X)
         return self._give(verb(self._read(X)))

@@ -148,13 +148,13 @@ class Splits:
     """The rows cut in two again and again: the widest part at its mean, along its principal direction."""
 
     def __init__(self, Z: Array, w: Array) -> None:
-        self._xp = namespace(Z)
-        self._parts = [_Part.of(self._xp, Z, w)]
+        self._parts = [_Part.of(namespace(Z), Z, w)]
         self._means = [[self._parts[0].mean]]
 
     def seeds(self, k: int) -> Array:
         """Means of the first `k` parts, or of as many as there can be."""
-        xp, parts, like = self._xp, self._parts, self._parts[0].mean
+        parts, like = self._parts, self._parts[0].mean
+        xp = namespace(like)
         while len(self._means) < k:
             enough = (1 - _margin(xp, like.dtype, 0.5)) * max(part.scatter for part in parts)
             widest = next(p for p, part in enumerate(parts) if part.scatter >= enough)

@@ -43,24 +43,23 @@ class Columns:
 
 @dataclass(frozen=True)
 class Equations:
-    """Scaled rows and choices that normal equations are made of; few rows take far less room than these do."""
+    """Scaled rows that normal equations are made of; few of them take far less room than these do."""
 
     Z: Array
     w: Array | None
     centres: Array | None
     slices: tuple[int, ...]  # where those begin whose moments were added up
     whole: bool  # whether features were worked out for whole slices
-    scatter: Scatter | None
-    C: float
 
-    def factored(self, map: FeatureMap, *, ridge: float) -> Array:
+    def factored(self, map: FeatureMap, columns: Columns | None, *, ridge: float) -> Array:
         """Their Cholesky factor, by the steps of the fit: the same to the last bit."""
-        return expecting(self.Z.shape[0] * map.width, self._factored)(map, ridge)
+        return expecting(self.Z.shape[0] * map.width, self._factored)(map, columns, ridge)
 
-    def _factored(self, map: FeatureMap, ridge: float) -> Array:
+    def _factored(self, map: FeatureMap, columns: Columns | None, ridge: float) -> Array:
         bounds = zip(self.slices, (*self.slices[1:], self.Z.shape[0]), strict=True)
         moments = reduce(add, [self._moments(map, slice(a, b)) for a, b in bounds])
-        L = _normal_factor(map, moments, moments.second_moments()[0], self.scatter, C=self.C, ridge=ridge)
+        scatter, C = (None, 1.0) if columns is None else (columns.scatter, columns.C)
+        L = _normal_factor(map, moments, moments.second_moments()[0], scatter, C=C, ridge=ridge)
         return namespace(L).astype(L, self.Z.dtype)
 
     def _moments(self, map: FeatureMap, rows: slice) -> Moments:
@@ -83,7 +82,8 @@ class PrimalModel:
     @cached_property
     def factored(self) -> Array:
         """Cholesky factor of the normal equations."""
-        return self.L if self.equations is None else self.equations.factored(self.map, ridge=self.ridge)
+        made_of = self.equations
+        return self.L if made_of is None else made_of.factored(self.map, self.columns, ridge=self.ridge)
 
     def made_of(self, equations: Equations) -> PrimalModel:
         """The same model, which is saved as what its normal equations are made of."""

@@ -198,10 +198,10 @@ def solve_dual(
         unit = clipped(w, 0.0, 1.0)
         embedded = None
         if isinstance(embedding, WithinVariance):
-            members, sizes = embedding.membership, w @ embedding.membership
-            V = embedding.scatter.columns(sizes, w[:, None] * members)
+            V = embedding.columns(w)
             QV = embedding.shrunk(V, shrink.V - ridge * (shrink @ P), shrink, C=C)
-            embedded = Embedded(embedding.scatter, C, sizes, members, QV, V.T @ QV, V.T @ (T - residuals))
+            known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
+            embedded = Embedded(embedding.scatter, C, *known)
         if groups is not None:
             left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
         inner = _sandwich_diagonal(shrink, L, P)

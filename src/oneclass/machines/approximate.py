@@ -100,8 +100,8 @@ def _slim(fit: Fit, engine: Engine) -> Fit:
         slim = replace(model, L=None)
     elif isinstance(engine, InMemory) and _are_few(engine.X, model.width):
         plan, starts = machine.plan, tuple(a for a, _ in engine.slices())
-        rows = plan.scaler(engine.X), engine.w, plan.centres, starts, engine.F is not None
-        slim = model.made_of(Equations(*rows, plan.recipe.scatter, plan.C))
+        whole = engine.F is not None
+        slim = model.made_of(Equations(plan.scaler(engine.X), engine.w, plan.centres, starts, whole))
     else:
         return fit
     return replace(fit, machine=replace(machine, model=slim))

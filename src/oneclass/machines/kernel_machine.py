@@ -123,9 +123,8 @@ class KernelMachine(GoesOn):
                 raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
             reader = Reader.of_collection(self, given, self.device, column_of(self, groups))
             return self._fit_through(DaskRows(given, reader), reader.header, decision)
-        if groups is not None:
-            given, groups = without_groups(self._name, given, groups)
-        X, header = read_training_rows(self, given)
+        table, groups = without_groups(self._name, given, groups)
+        X, header = read_training_rows(self, table)
         X, precomputed = X if self.device is None else to_device(X, self.device), is_precomputed(self)
         if precomputed:
             check_square(self, X)
@@ -136,8 +135,7 @@ class KernelMachine(GoesOn):
             w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
             if not bool(namespace(w).any(w > 0)):
                 raise ValueError(f"{self._name}: sample_weight must be positive for a target, got zeros")
-        plain = sample_weight is None and targets is None
-        kept = None if plain or bool(namespace(w).all(w > 0)) else w > 0
+        kept = None if bool(namespace(w).all(w > 0)) else w > 0
         if kept is not None:
             X, w = X[kept], w[kept]
             X = _columns(X, kept) if precomputed else X
@@ -358,7 +356,6 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        self._check_fitted()
         return self._of_rows(X, self._expected)
 
 
