@@ -23,18 +23,15 @@ _SLACK = 1e-12
 
 def looks_at_pairs(kernel: object) -> bool:
     """Whether the rule of a kernel's bandwidth looks at all pairs of rows, which many rows make too many."""
-    return isinstance(kernel, Radial) and (kernel.sigma == "median" or (kernel.sigma in _MEANS and not _sorts(kernel)))
-
-
-def _sorts(kernel: Radial) -> bool:
-    """Whether the mean distance of a kernel takes sorting only."""
-    return isinstance(kernel, Laplacian)
+    # The mean of city-block distances takes sorting only.
+    means = () if isinstance(kernel, Laplacian) else _MEANS
+    return isinstance(kernel, Radial) and kernel.sigma in ("median", *means)
 
 
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Mean distance between two training rows (the paper)."""
     n = float(namespace(Z).sum(w))
-    total = _all_cityblock_distances(Z, w) if _sorts(kernel) else _all_distances(kernel, Z, w)
+    total = _all_cityblock_distances(Z, w) if isinstance(kernel, Laplacian) else _all_distances(kernel, Z, w)
     return total / (n * but_for_one(n))
 
 
