@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract.base import OneClassClassifier
 from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_value, read_scaling
+from ..contract.checks import check_magnitudes, check_number, read_scaling
 from ..contract.grouping import read_groups, without_groups
 from ..contract.independence import warn_if_dependent
 from ..contract.labels import read_targets
@@ -307,7 +307,7 @@ class Baseline(OneClassClassifier, Generic[M]):
             What `offset_` would be, where `delta` has no other part in the fit.
         """
         check_is_fitted(self)
-        delta = check_value(self, "delta", delta, 0, 1, closed_low=True)
+        delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
         return -self._threshold(self.model_, self.ranks_, replace(self.decision_, delta=delta))
 
     def _losses(self, X: Array) -> Array:

@@ -23,7 +23,7 @@ from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Scored, score_through
 from .budgets import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
-from .checks import check_option, check_value, read_scaling
+from .checks import check_choice, check_number, read_scaling
 from .explaining import Explains
 from .grouping import read_groups, without_groups
 from .held_out import HoldsOut
@@ -159,7 +159,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         >>> found.classifier.predict([[0.0, 0.0], [20.0, 20.0]])
         array([ 1, -1])
         """
-        q = check_value(self, "q", q, 0, 1)
+        q = check_number(self, "q", 0, 1, value=q)
         decision_of(self)
         if is_dask(X) or get_tags(self).input_tags.pairwise:
             kind = "a Dask collection" if is_dask(X) else "kernel values"
@@ -220,13 +220,14 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Labels.
         """
-        self._check_fitted()
-        offset = self.offset_ if alpha is None else self._offset_at(alpha)
-        return self._of_rows(X, lambda rows: _labels(self._accepts(rows, -offset)))
+        offset = None if alpha is None else self._offset_at(alpha)
+        return self._of_rows(
+            X, lambda rows: _labels(self._accepts(rows, -(self.offset_ if offset is None else offset)))
+        )
 
     def _offset_at(self, alpha: float) -> float:
         """Threshold on the scores for another false-alarm rate."""
-        check_value(self, "alpha", alpha, 0, 1, closed_low=True)
+        check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
         calibration = self._calibrated()
         warn_below_smallest(self._name, calibration, "alpha", alpha)
         return -calibration.threshold(alpha)
@@ -247,9 +248,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             Lowest and highest rate, as much doubt on either side.
         """
         calibration = self._calibrated()
-        check_value(self, "confidence", confidence, 0, 1)
+        check_number(self, "confidence", 0, 1, value=confidence)
         if alpha is not None:
-            check_value(self, "alpha", alpha, 0, 1, closed_low=True)
+            check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
         elif not self.decision_.held_out:
             raise ValueError(
                 f"{self._name}: alpha must say which budget is meant, got None: the threshold of this fit, by "
@@ -280,7 +281,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Labels: +1 for the target class, -1 for an outlier.
         """
-        check_value(self, "q", q, 0, 1)
+        check_number(self, "q", 0, 1, value=q)
         p = np.asarray(self.p_value(X, tail)) if is_dask(X) else self.p_value(X, tail)
         limit = benjamini_hochberg(p, q=q)
         if tail is None:
@@ -309,7 +310,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             where ``predict(X, alpha)`` rejects.
         """
         calibration = self._calibrated()
-        check_option(self, "tail", tail, (None, *TAILS))
+        check_choice(self, "tail", (None, *TAILS), value=tail)
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
     def score_chunks(
@@ -354,7 +355,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         check_is_fitted(self)
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
-        check_option(self, "tail", tail, (None, *TAILS))
+        check_choice(self, "tail", (None, *TAILS), value=tail)
         return score_through(source, sink, partial(self._judged, offset, tail), name=self._name, verbose=verbose)
 
     def _judged(self, offset: float, tail: str | None, X: Rows) -> dict[str, NDArray[np.generic]]:
@@ -389,9 +390,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     def _answer(self, X: Rows, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
         """What `verb` makes of the scores of the rows, for labels by this offset or that of the fit."""
-        self._check_fitted()
-        threshold = -(self.offset_ if offset is None else offset)
-        return self._of_rows(X, lambda rows: verb(-self._finite_losses(rows, threshold)))
+        return self._of_rows(
+            X, lambda rows: verb(-self._finite_losses(rows, -(self.offset_ if offset is None else offset)))
+        )
 
     def _of_rows(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
         """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""

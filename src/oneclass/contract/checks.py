@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,32 +18,26 @@ __all__ = [
     "check_integer",
     "check_magnitudes",
     "check_number",
-    "check_option",
     "check_square",
-    "check_value",
     "read_scaling",
 ]
 
+#: What may be chosen: a word, or None.
+C = TypeVar("C", bound=str | None)
+
 
 def check_number(
-    estimator: object, parameter: str, low: float, high: float, *, closed_low: bool = False, closed_high: bool = False
-) -> float:
-    """The parameter's value, a number inside the interval."""
-    value = getattr(estimator, parameter)
-    return check_value(estimator, parameter, value, low, high, closed_low=closed_low, closed_high=closed_high)
-
-
-def check_value(
     estimator: object,
     name: str,
-    value: object,
     low: float,
     high: float,
     *,
+    value: object = ...,
     closed_low: bool = False,
     closed_high: bool = False,
 ) -> float:
-    """The value of an argument called `name`, a number inside the interval."""
+    """The parameter of that name, or the value of an argument that is called so: a number inside the interval."""
+    value = getattr(estimator, name) if value is ... else value
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) else math.nan
     inside = (low < number or (closed_low and number == low)) and (number < high or (closed_high and number == high))
     if not inside or math.isinf(number):
@@ -62,11 +56,14 @@ def check_integer(estimator: object, parameter: str, low: int) -> int:
     return int(value)
 
 
-def check_choice(estimator: object, parameter: str, choices: tuple[str, ...]) -> str:
-    """The parameter's value, one of the choices."""
-    value = getattr(estimator, parameter)
-    check_option(estimator, parameter, value, choices)
-    return str(value)
+def check_choice(estimator: object, name: str, choices: tuple[C, ...], *, value: object = ...) -> C:
+    """The parameter of that name, or the value of an argument that is called so: one of the choices."""
+    value = getattr(estimator, name) if value is ... else value
+    for choice in choices:
+        if isinstance(value, str | None) and value == choice:
+            return choice
+    listed = ", ".join(repr(c) for c in choices)
+    raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
 class HasScale(Protocol):
@@ -86,13 +83,6 @@ def read_scaling(estimator: HasScale) -> str:
     if not isinstance(value, str) or value not in ("tamed", "zscore"):
         raise ValueError(f"{type(estimator).__name__}: scale must be 'tamed', 'zscore' or False; got {value!r}")
     return value
-
-
-def check_option(estimator: object, name: str, value: object, choices: tuple[str | None, ...]) -> None:
-    """Refuse the value of an argument called `name` unless it is one of the choices."""
-    if not (value is None or isinstance(value, str)) or value not in choices:
-        listed = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
 def check_square(estimator: object, K: Array) -> None:
