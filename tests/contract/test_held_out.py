@@ -127,6 +127,12 @@ def test_a_threshold_that_needs_no_held_out_scores_leaves_none_behind():
     model.set_params(threshold="train").fit(ROWS)
     with pytest.raises(AttributeError, match=r"KMeansDetector: held_out_scores_ .* threshold='loo'"):
         _ = model.held_out_scores_
+    # Of the fit that was, and not of the parameter as it is.
+    model.set_params(threshold="loo")
+    with pytest.raises(AttributeError, match=r"a fit with threshold='train' judges none"):
+        _ = model.held_out_scores_
+    with pytest.raises(ValueError, match=r"KMeansDetector: .* a fit with threshold='train' does not compute"):
+        model.p_value(ROWS)
 
 
 def test_files_keep_what_was_held_out(tmp_path):

@@ -7,10 +7,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oneclass
-from oneclass import SVDD, VAAKELM, KNNDetector, Nystrom, PCADetector, TableDetector
+from oneclass import (
+    SVDD,
+    VAAKELM,
+    KNNDetector,
+    Nystrom,
+    OneClassSearchCV,
+    PCADetector,
+    TableDetector,
+    make_one_class_pipeline,
+)
 from oneclass.tabular import sampling
 from oneclass.tabular.planning import make_plan
 
@@ -388,6 +398,36 @@ def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     model = TableDetector(SVDD(threshold="train")).fit(table)
     with pytest.raises(ValueError, match="TableDetector: alpha must be None for a fit without held-out losses"):
         model.score_chunks([table], tmp_path / "scored.csv", alpha=0.1)
+
+
+def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
+    table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
+    model = TableDetector(KNNDetector()).fit(table)
+    with pytest.raises(ValueError, match=r"KNNDetector: alpha must be a number in \[0, 1\), got 5"):
+        model.score_chunks([table], tmp_path / "scored.csv", alpha=5)
+    with pytest.raises(ValueError, match="KNNDetector: tail must be one of None, 'pareto'; got 'bogus'"):
+        model.score_chunks([table], tmp_path / "scored.csv", tail="bogus")
+    with pytest.warns(UserWarning, match="KNNDetector: alpha=0.001 is below"):
+        model.score_chunks([table], tmp_path / "scored.csv", alpha=0.001)
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [
+        KNNDetector(),
+        make_one_class_pipeline(StandardScaler(), KNNDetector()),
+        OneClassSearchCV(KNNDetector(), {"n_neighbors": [1, 3]}, criterion="ball"),
+    ],
+    ids=["classifier", "pipeline", "search"],
+)
+def test_judging_says_at_once_what_the_verbs_say(detector):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(99, 2)), columns=["a", "b"])
+    fresh = pd.DataFrame(np.random.default_rng(1).normal(size=(50, 2)) * 2, columns=["a", "b"])
+    for model in (detector.fit(table), TableDetector(detector).fit(table)):
+        found = model.judging(alpha=0.2, tail="pareto")(fresh)
+        np.testing.assert_array_equal(found["score"], model.score_samples(fresh))
+        np.testing.assert_array_equal(found["p_value"], model.p_value(fresh, tail="pareto"))
+        np.testing.assert_array_equal(found["label"], model.predict(fresh, alpha=0.2))
 
 
 def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):

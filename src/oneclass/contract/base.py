@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,7 @@ from ..core.tail import TAILS
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
-from ..engines.scoring import Scored, score_through
+from ..engines.scoring import Columns, Scored, score_through
 from .budgets import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
 from .checks import check_choice, check_number, read_scaling
 from .explaining import Explains
@@ -99,7 +98,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         if self.calibration_ is None:
             raise ValueError(
                 f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
-                f"{self.threshold!r} does not compute; fit with threshold='loo'"
+                f"{self.decision_.rule!r} does not compute; fit with threshold='loo'"
             )
         return self.calibration_
 
@@ -318,9 +317,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     ) -> Scored:
         """Judge rows that arrive in chunks and write what is found, in memory that does not grow with their number.
 
-        A line is written for every row, in order: the columns that the source is to keep, ``score``, ``p_value`` (where
-        the fit has held-out losses) and ``label``, +1 for the target class and -1 for an outlier. A file is there when
-        all is written, and else stays what it was.
+        A line is written for every row, in order: the columns that the source is to keep, and those of `judging`. A
+        file is there when all is written, and else stays what it was.
 
         Parameters
         ----------
@@ -353,13 +351,40 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         >>> file.getvalue().splitlines()[0]
         b'score,p_value,label'
         """
-        check_is_fitted(self)
+        return score_through(source, sink, self.judging(alpha, tail), name=self._name, verbose=verbose)
+
+    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
+        """All that is said of rows, at one look at each: a function from rows to columns by name.
+
+        These are ``score``, ``p_value`` (where the fit has held-out losses) and ``label``, +1 for the target class and
+        -1 for an outlier; on the host.
+
+        Parameters
+        ----------
+        alpha : float in [0, 1), optional
+            False-alarm rate to use instead of `delta`, as in `predict`.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
+
+        Returns
+        -------
+        callable
+            From rows to a dict of arrays.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import KNNDetector
+        >>> judge = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2))).judging(alpha=0.1)
+        >>> judge([[0.0, 0.0], [6.0, 6.0]])["label"]
+        array([ 1, -1])
+        """
+        self._check_fitted()
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
         check_choice(self, "tail", (None, *TAILS), value=tail)
-        return score_through(source, sink, partial(self._judged, offset, tail), name=self._name, verbose=verbose)
+        return partial(self._judged, offset, tail)
 
-    def _judged(self, offset: float, tail: str | None, X: Rows) -> dict[str, NDArray[np.generic]]:
-        """What `score_chunks` writes of rows."""
+    def _judged(self, offset: float, tail: str | None, X: Rows) -> Columns:
         calibration = self.calibration_
 
         def columns(scores: Array) -> Array:

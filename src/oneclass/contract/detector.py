@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..core.given import Labels, Name, Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
-from ..engines.scoring import Scored
+from ..engines.scoring import Columns, Scored
 from .explanation import Explanation
 
 if TYPE_CHECKING:
@@ -110,6 +111,10 @@ class Detector(Decides, Protocol):
 
     def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """The odd rows of a table that may be dirty."""
+        ...
+
+    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
+        """A function from rows to all that is said of them."""
         ...
 
     def score_chunks(self, source: Source, sink: Sink) -> Scored:

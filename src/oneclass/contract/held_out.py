@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array
 from ..core.calibration import Calibration, HeldOut
+from ..core.threshold import Decision
 
 __all__ = ["HoldsOut"]
 
@@ -15,7 +16,7 @@ __all__ = ["HoldsOut"]
 class HoldsOut:
     """Scores and p-values of the training rows, for a classifier that keeps what it held out."""
 
-    threshold: str
+    decision_: Decision
     calibration_: Calibration | None
 
     @abstractmethod
@@ -46,8 +47,8 @@ class HoldsOut:
         check_is_fitted(self)
         held_out: HeldOut | None = vars(self).get("held_out_")  # which files of earlier versions do not have
         if held_out is None:
-            why = "chunks, Dask collections and fits that judge a sample of the rows keep `calibration_` alone"
+            why = "chunks, Dask collections, streams and fits that judge a sample of the rows keep `calibration_` alone"
             if self.calibration_ is None:
-                why = f"a fit with threshold={self.threshold!r} judges none; fit with threshold='loo'"
+                why = f"a fit with threshold={self.decision_.rule!r} judges none; fit with threshold='loo'"
             raise AttributeError(f"{type(self).__name__}: {attribute} needs the held-out loss of every row, but {why}")
         return held_out

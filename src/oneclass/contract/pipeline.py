@@ -19,7 +19,7 @@ from ..core.given import Labels, Name, Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source, Transformed
-from ..engines.scoring import Scored
+from ..engines.scoring import Columns, Scored
 from .columns import NoWayBackError, folded, origins, restored
 from .detector import Detector
 from .explaining import index_of, names_of
@@ -194,6 +194,26 @@ class OneClassPipeline(Pipeline):
             Labels: +1 for the target class, -1 for an outlier.
         """
         return self._ask("false_discovery", X, q=q, tail=tail)
+
+    @_if_last_has("judging")
+    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
+        """A function from rows to all that the classifier says of them.
+
+        Parameters
+        ----------
+        alpha : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit.
+        tail : {None, "pareto"}, default=None
+            As in `p_value`.
+
+        Returns
+        -------
+        callable
+            From rows to a dict of arrays: scores, p-values and labels.
+        """
+        check_is_fitted(self)
+        judge, first = self._last.judging(alpha, tail), self[:-1]
+        return (lambda X: judge(first.transform(X))) if len(self.steps) > 1 else judge
 
     @_if_last_has("score_chunks")
     def score_chunks(self, source: Source, sink: Sink, **options: Any) -> Scored:

@@ -16,8 +16,9 @@ from ..disk.sinks import Sink, writing
 from ..disk.tables import TableFile
 from .chunks import Progress, Source, Transformed, blocks_of
 
-__all__ = ["Scored", "score_through"]
+__all__ = ["Columns", "Scored", "score_through"]
 
+#: What is found about rows, by name.
 Columns = dict[str, NDArray[np.generic]]
 
 

@@ -19,7 +19,7 @@ from ..core.given import Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
-from ..engines.scoring import Scored
+from ..engines.scoring import Columns, Scored
 
 __all__ = ["BestEstimator"]
 
@@ -108,6 +108,12 @@ class BestEstimator:
         """Between which rates the best estimator rejects fresh normal rows."""
         check_is_fitted(self, "best_estimator_")
         return self._best.interval(alpha, confidence)
+
+    @_if_it_has("judging")
+    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
+        """A function from rows to all that the best estimator says of them: scores, p-values and labels."""
+        check_is_fitted(self, "best_estimator_")
+        return self._best.judging(alpha, tail)
 
     @_if_it_has("score_chunks")
     def score_chunks(self, source: Source, sink: Sink, **options: Any) -> Scored:

@@ -24,7 +24,7 @@ from ..core.given import Labels, Name, Rows
 from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
-from ..engines.scoring import Scored, score_through
+from ..engines.scoring import Columns, Scored, score_through
 from ..machines import VAAKELM
 from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
@@ -264,6 +264,13 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
         return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
 
+    @_if_detector_has("judging")
+    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
+        """A function from tables to all that is said of their rows: scores, p-values and labels."""
+        check_is_fitted(self)
+        judge = self._fitted.judging(alpha, tail)
+        return lambda X: judge(self.encode(X))
+
     def score_chunks(
         self,
         source: Source,
@@ -289,28 +296,19 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             The number of rows and of outliers among them.
         """
         check_is_fitted(self)
-        calibration = self.calibration_
-        offset = self.offset_
-        if alpha is not None:
-            if calibration is None:
-                raise ValueError(
-                    f"{self._name}: alpha must be None for a fit without held-out losses, got {alpha!r}; fit the "
-                    "detector with threshold='loo'"
-                )
-            offset = -calibration.threshold(alpha)
+        if alpha is not None and self.calibration_ is None:
+            raise ValueError(
+                f"{self._name}: alpha must be None for a fit without held-out losses, got {alpha!r}; fit the "
+                "detector with threshold='loo'"
+            )
+        judge, before = self._fitted.judging(alpha, tail), 0
 
-        before = 0
-
-        def judged(block: Rows) -> dict[str, NDArray[np.generic]]:
+        def judged(block: Rows) -> Columns:
             nonlocal before
             rows = self.plan_.encode(block, owner=self._name, before=before)
-            score, before = to_numpy(self.detector_.score_samples(rows)), before + len(rows)
-            found = {"score": score}
-            if calibration is not None:
-                found["p_value"] = to_numpy(calibration.p_value(-score, tail))
-            found["label"] = np.where(score >= offset, 1, -1)
-            odd = np.flatnonzero(score < offset)
-            said = np.full((len(score), reasons), "", dtype=object)
+            found, before = judge(rows), before + len(rows)
+            odd = np.flatnonzero(found["label"] == -1)
+            said = np.full((len(rows), reasons), "", dtype=object)
             if reasons and len(odd):
                 for i, row in zip(odd, self.explain(rows_of(block, odd)).top(reasons), strict=True):
                     said[i, : len(row)] = [str(reason) for reason in row]
