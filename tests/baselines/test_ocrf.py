@@ -189,3 +189,16 @@ def test_rows_that_all_trees_vote_out_do_not_tie_with_held_out_ones(seed):
     assert (model.predict([[0.0, 0.0], [8.0, 8.0], [9.0, -9.0]]) == -1).any()
     half = OCRF(n_estimators=60, threshold="half", random_state=seed).fit(ring)
     assert half.score_samples([[8.0, 8.0]]) == -1  # votes alone, as in the original method
+
+
+def test_no_forest_is_grown_that_the_threshold_does_not_need(rows, monkeypatch):
+    grown = []
+    learn = OCRF._learn
+    monkeypatch.setattr(OCRF, "_learn", lambda self, training: grown.append(len(training.Z)) or learn(self, training))
+    groups = np.arange(len(rows)) // 4
+    model = OCRF(n_estimators=3, delta=0.2, threshold="train", random_state=0).fit(rows, groups=groups)
+    assert grown == [len(rows)]
+    with pytest.raises(ValueError, match="fit with threshold='loo'"):
+        model.p_value(rows)
+    assert model.set_params(threshold="loo").fit(rows, groups=groups).p_value(rows).shape == (len(rows),)
+    assert len(grown) == 1 + 1 + 5

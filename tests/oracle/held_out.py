@@ -8,4 +8,6 @@ def training_of(model, X):
 
 def losses_held_out(model, X):
     """Held-out loss of each training row."""
-    return model._held_out_losses(model.model_, training_of(model, X))
+    training = training_of(model, X)
+    free = model._held_out_losses(model.model_, training)
+    return model._losses_by_folds(model.model_, training) if free is None else free

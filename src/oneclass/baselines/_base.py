@@ -127,8 +127,8 @@ class Baseline(OneClassClassifier, Generic[M]):
     thresholds: ClassVar = {**OneClassClassifier.thresholds, "train": rules.dd_tools}
     #: Fields of the model that are attributes of the fitted classifier, with an underscore after them.
     _published: ClassVar[tuple[str, ...]] = ()
-    #: Whether held-out losses cost so little that every fit has them; else only one whose threshold needs them does.
-    _held_out_for_free: ClassVar[bool] = False
+    #: Whether a model is learnt so quickly that every fit affords those of folds; else one whose threshold needs them.
+    _learns_quickly: ClassVar[bool] = False
     #: Whether losses change with the scale of a feature.
     _minds_scale: ClassVar[bool] = True
 
@@ -210,13 +210,10 @@ class Baseline(OneClassClassifier, Generic[M]):
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
         held_out = calibration = None
-        if decision.held_out or self._held_out_for_free:
-            if self._minds_scale and training.scales_itself:
-                losses = self._losses_by_folds(model, training)
-            elif groups is not None:
-                losses = self._losses_by_groups(model, training, groups)
-            else:
-                losses = self._held_out_losses(model, training)
+        losses = None if self._minds_scale and training.scales_itself else self._held_out_losses(model, training)
+        if losses is None and (decision.held_out or self._learns_quickly):
+            losses = self._losses_by_folds(model, training)
+        if losses is not None:
             held_out = HeldOut(losses, None, groups, learnt)
             calibration = held_out.calibration().beside(removed)
         ranks: Ranks | None = calibration if decision.held_out else None
@@ -262,15 +259,12 @@ class Baseline(OneClassClassifier, Generic[M]):
         """Loss of each training row under the model."""
         return model.losses(training.Z)
 
-    def _held_out_losses(self, model: M, training: Training) -> Array:
-        """Loss of each training row under a model that did not see it."""
-        return self._losses_by_folds(model, training)
-
-    def _losses_by_groups(self, model: M, training: Training, groups: Groups) -> Array:
-        """The same under a model that saw no row of its group."""
-        return self._losses_by_folds(model, training)
+    def _held_out_losses(self, model: M, training: Training) -> Array | None:
+        """Loss of each row by a model that saw neither it nor its group; None where that takes learning others."""
+        return None
 
     def _losses_by_folds(self, model: M, training: Training) -> Array:
+        """The same by models that did not see the row's fold."""
         training = self._knowing(model, training)
         losses = np.empty(len(training.Z))
         for seen, unseen in _folds(len(losses), training.groups):

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..contract.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
-from ..core.groups import Groups
 from ._base import Explained, ExplainedModel, Training
 from ._neighbours import Neighbours
 from ._rounding import Rounding
@@ -98,8 +97,8 @@ class KNNDetector(Explained["_Neighbourhood"]):
         self.confidence = confidence
         self.n_jobs = n_jobs
 
+    _learns_quickly: ClassVar = True
     _published: ClassVar = ("rows", "n_neighbors")
-    _held_out_for_free: ClassVar = True
 
     def _learn(self, training: Training) -> _Neighbourhood:
         method, n = check_choice(self, "method", ("kappa", "delta", "gamma")), len(training.Z)
@@ -116,16 +115,15 @@ class KNNDetector(Explained["_Neighbourhood"]):
         return _Neighbourhood(training.Z, k, method, index, nearest, training.rounding)
 
     def _training_losses(self, model: _Neighbourhood, training: Training) -> Array:
-        return self._held_out_losses(model, training)
-
-    def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array:
-        """Each row against the others; exact but for the scaling."""
         return model.measure(model.rows, model.nearest).sum(axis=1)
 
-    def _losses_by_groups(self, model: _Neighbourhood, training: Training, groups: Groups) -> Array:
-        """Each row against those of other groups, by folds if one leaves fewer of them than k."""
+    def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array | None:
+        """Each row against those of other groups, unless one leaves fewer of them than k; exact but for the scaling."""
+        groups = training.groups
+        if groups is None:
+            return self._training_losses(model, training)
         if groups.by_size[-1].shape[1] + model.n_neighbors > len(model.rows):
-            return self._losses_by_folds(model, training)
+            return None
         losses = np.empty(len(model.rows))
         for whole in groups.by_size:
             rows = whole.ravel()

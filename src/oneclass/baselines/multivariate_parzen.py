@@ -77,8 +77,8 @@ class Parzen(Slow["_Mixture"]):
     array([ 1, -1])
     """
 
+    _learns_quickly: ClassVar = True
     _published: ClassVar = ("width",)
-    _held_out_for_free: ClassVar = True
     _instead: ClassVar = "NaiveParzen, or VAAKELM(approximation='auto')"
 
     def __init__(
@@ -105,8 +105,8 @@ class Parzen(Slow["_Mixture"]):
         U = training.Z if whitening is None else training.Z @ whitening
         return _Mixture(U, _likeliest(U), whitening)
 
-    def _held_out_losses(self, model: _Mixture, training: Training) -> Array:
-        return model.losses_held_out()
+    def _held_out_losses(self, model: _Mixture, training: Training) -> Array | None:
+        return model.losses_held_out() if training.groups is None else None
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,6 @@ class OCRF(Slow["_Forest"]):
 
     thresholds: ClassVar = {**Slow.thresholds, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
     held_out_thresholds: ClassVar = ("loo", "oob")
-    _held_out_for_free: ClassVar = True
     _minds_scale: ClassVar = False
     _published: ClassVar = ("generator", "trees", "rows")
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
@@ -248,9 +247,9 @@ class OCRF(Slow["_Forest"]):
         grade = 0.0 if self.threshold == "half" else _GRADE
         return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag, grade)
 
-    def _held_out_losses(self, model: _Forest, training: Training) -> Array:
+    def _held_out_losses(self, model: _Forest, training: Training) -> Array | None:
         """Votes of the trees that did not see the row, which are the only ones it ever gets."""
-        return model.losses(training.Z)
+        return model.losses(training.Z) if training.groups is None else None
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,8 @@ class NaiveParzen(Explained["_Densities"]):
     array([ 1, -1])
     """
 
+    _learns_quickly: ClassVar = True
     _published: ClassVar = ("widths", "densities")
-    _held_out_for_free: ClassVar = True
 
     def __init__(
         self,
@@ -90,7 +90,9 @@ class NaiveParzen(Explained["_Densities"]):
     def _learn(self, training: Training) -> _Densities:
         return _Densities([_Density.of(x, _likeliest_width(x)) for x in training.Z.T])
 
-    def _held_out_losses(self, model: _Densities, training: Training) -> Array:
+    def _held_out_losses(self, model: _Densities, training: Training) -> Array | None:
+        if training.groups is not None:
+            return None
         columns = zip(model.densities, training.Z.T, strict=True)
         return -np.sum([density.log_held_out(x) for density, x in columns], axis=0)
 

@@ -78,8 +78,8 @@ class PCADetector(Explained["_Plane"]):
     array([ 1, -1])
     """
 
+    _learns_quickly: ClassVar = True
     _published: ClassVar = ("components", "mean", "n_components")
-    _held_out_for_free: ClassVar = True
 
     def __init__(
         self,
@@ -116,10 +116,10 @@ class PCADetector(Explained["_Plane"]):
             raise ValueError(f"{self._name}: n_components must be below n_features = {d}, got {self.n_components!r}")
         return min(self.n_components, n)
 
-    def _held_out_losses(self, model: _Plane, training: Training) -> Array:
+    def _held_out_losses(self, model: _Plane, training: Training) -> Array | None:
         n, d = training.Z.shape
-        if n < 3 or n > _MANY or n * d**3 > _AFFORDABLE:
-            return self._losses_by_folds(model, training)
+        if training.groups is not None or n < 3 or n > _MANY or n * d**3 > _AFFORDABLE:
+            return None
         centred = training.Z - model.mean
         scatter = centred.T @ centred
         losses = np.empty(n)
