@@ -50,7 +50,7 @@ class Chunks(Generic[R]):
     loss_limit = EXACT
 
     def __init__(self, source: Source, reader_of: Callable[[Rows], R], *, verbose: bool = False) -> None:
-        self._source, self._verbose = source, verbose
+        self._verbose = verbose
         self._n_rows: int | None = None
         if isinstance(source, Iterator):
             raise TypeError(
@@ -62,14 +62,13 @@ class Chunks(Generic[R]):
         if first is None:
             raise ValueError("the source of chunks holds no rows")
         self.reader = reader_of(first)
-        self._opened: Iterator[Any] | None = chain([first], opened)
+        #: The rows, once for each pass; the first goes on where the first block was read.
+        self._passes = chain([chain([first], opened)], iter(lambda: _nonempty(source), None))
 
     def total(self, step: Callable[..., S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
         progress = Progress(label, self._n_rows) if self._verbose else None
-        # The first pass goes on where the first block was read.
-        blocks, self._opened = self._opened or _nonempty(self._source), None
-        checked = map(self.reader, blocks)
+        checked = map(self.reader, next(self._passes))
         result: S | None = None
         rows = 0
         for first in checked:
