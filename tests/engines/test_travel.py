@@ -1,4 +1,4 @@
-"""What travels to the workers of a cluster: the recipe and the plan, whatever the machine was fitted on before."""
+"""What travels to the workers of a cluster: recipe and plan for a fit, and no more than the model for answers."""
 
 import pickle
 
@@ -32,3 +32,25 @@ def test_what_travels_to_a_worker_does_not_grow_with_the_rows(monkeypatch, machi
     assert [len(passes) for passes in travelled] == [len(travelled[0])] * 2
     assert max(travelled[1]) <= max(travelled[0]) + 100
     assert max(travelled[1]) < 50_000
+
+
+@pytest.mark.parametrize("verb", ["score_samples", "decision_function", "predict", "reconstruct"])
+def test_what_answers_take_to_a_worker_does_not_grow_with_the_training_rows(verb):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    rng = np.random.default_rng(0)
+    fresh = da.from_array(rng.normal(size=(30, 3)), chunks=(10, 3))
+    sizes = []
+    for n in (400, 4000):
+        model = VAAKELM(approximation=Nystrom(20), random_state=0).fit_chunks(rng.normal(size=(n, 3)))
+        sizes.append(len(cloudpickle.dumps(dict(getattr(model, verb)(fresh).__dask_graph__()))))
+    assert sizes[1] < sizes[0] + 1000
+
+
+@pytest.mark.parametrize("verb", ["score_samples", "decision_function", "predict", "p_value"])
+def test_answers_are_those_of_the_model_that_was_asked(verb):
+    rng = np.random.default_rng(0)
+    X, fresh = rng.normal(size=(100, 3)), rng.normal(size=(30, 3))
+    model = VAAKELM().fit(X)
+    asked, expected = getattr(model, verb)(da.from_array(fresh, chunks=(10, 3))), getattr(model, verb)(fresh)
+    model.fit(3 * X + 7)
+    np.testing.assert_allclose(asked.compute(), expected, rtol=1e-9)

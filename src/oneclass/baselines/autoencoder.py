@@ -115,7 +115,7 @@ class AutoencoderDetector(Explained["_Network"]):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        return self._of_rows(X, self._expected)
+        return self._of_rows(X, lambda one, rows: one._expected(rows))
 
     def _learn(self, training: Training) -> _Network:
         Z, max_iter = training.Z, check_integer(self, "max_iter", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -201,7 +202,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Signed distance of the score from the threshold.
         """
-        return self._answer(X, lambda scores: scores - self.offset_)
+        return self._of_rows(X, lambda one, rows: -one._finite_losses(rows, -one.offset_) - one.offset_)
 
     def predict(self, X: Rows, alpha: float | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
@@ -221,7 +222,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         offset = None if alpha is None else self._offset_at(alpha)
         return self._of_rows(
-            X, lambda rows: _labels(self._accepts(rows, -(self.offset_ if offset is None else offset)))
+            X, lambda one, rows: _labels(one._accepts(rows, -(one.offset_ if offset is None else offset)))
         )
 
     def _offset_at(self, alpha: float) -> float:
@@ -416,15 +417,17 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     def _answer(self, X: Rows, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
         """What `verb` makes of the scores of the rows, for labels by this offset or that of the fit."""
         return self._of_rows(
-            X, lambda rows: verb(-self._finite_losses(rows, -(self.offset_ if offset is None else offset)))
+            X, lambda one, rows: verb(-one._finite_losses(rows, -(one.offset_ if offset is None else offset)))
         )
 
-    def _of_rows(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
-        """What `verb` makes of the rows; lazily, block by block, for a Dask collection."""
+    def _of_rows(self, X: Rows, verb: Callable[[Self, Array], Array]) -> Array:
+        """What `verb` makes of this classifier and rows; lazily, block by block, for a Dask collection."""
         self._check_fitted()
-        if is_dask(X):
-            return map_rows(partial(self._of_rows, verb=verb), X)
-        return self._give(verb(self._read(X)))
+        if not is_dask(X):
+            return self._give(verb(self, self._read(X)))
+        travels = copy.copy(self)  # as it is now, and without what grows with the training rows
+        travels.__dict__.update(calibration_=None, held_out_=None)
+        return map_rows(partial(travels._of_rows, verb=verb), X)
 
     def _give(self, result: Array) -> Array:
         """The result as the user is to see it."""

@@ -356,7 +356,7 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected values of every feature.
         """
-        return self._of_rows(X, self._expected)
+        return self._of_rows(X, lambda one, rows: one._expected(rows))
 
 
 def _columns(K: Array, kept: Array) -> Array:
