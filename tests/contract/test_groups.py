@@ -164,6 +164,14 @@ def test_labels_and_p_values_agree_where_rows_share_the_weight_of_their_group(ma
         np.testing.assert_array_equal(model.predict(fresh, alpha=alpha) == -1, model.p_value(fresh) <= alpha)
 
 
+@pytest.mark.parametrize(("count", "delta"), [(9, 0.1), (19, 0.05), (39, 0.05), (99, 0.01)])
+def test_a_p_value_of_as_many_groups_as_a_budget_takes_is_that_budget(count, delta):
+    X, owner = persons(np.random.default_rng(0), count, 7, 0.3)
+    model, fresh = VAAKELM(delta=delta).fit(X, groups=owner), np.concatenate([2 * X, X + 40])
+    assert model.p_value(X + 40).max() == 1 / (count + 1)
+    np.testing.assert_array_equal(model.predict(fresh) == -1, model.p_value(fresh) <= delta)
+
+
 def test_the_smallest_budget_counts_groups():
     X, owner = persons(np.random.default_rng(0), 9, 10, 0.3)
     assert VAAKELM(delta=0.2).fit(X, groups=owner).calibration_.smallest_budget == pytest.approx(0.1)

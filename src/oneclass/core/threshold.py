@@ -50,8 +50,8 @@ class Ranks:
             n = int(losses.shape[0])
             return cls(xp.sort(losses), xp.arange(1, n + 1, dtype=xp.float64, device=device(losses)), float(n))
         order = xp.argsort(losses)
-        reached = xp.cumulative_sum(xp.astype(xp.take(w, order), xp.float64))
-        return cls(xp.take(losses, order), reached, _total(w))
+        reached = _whole(xp.cumulative_sum(xp.astype(xp.take(w, order), xp.float64)))
+        return cls(xp.take(losses, order), reached, float(reached[-1]))
 
     def beside(self, removed: float) -> Self:
         """The same with rows of that weight beyond all losses."""
@@ -173,10 +173,11 @@ def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:
     return int(namespace(ranked).count_nonzero(ranked <= value if included else ranked < value))
 
 
-def _total(w: Array) -> float:
-    xp = namespace(w)
-    n = float(xp.sum(xp.astype(w, xp.float64)))
-    return float(round(n)) if abs(n - round(n)) < _SLACK * max(1.0, n) else n
+def _whole(sums: Array) -> Array:
+    """Sums of weights, in which rows that share the weight of their group add up to whole numbers, not nearly so."""
+    xp = namespace(sums)
+    nearest = xp.round(sums)
+    return xp.where(xp.abs(sums - nearest) < _SLACK * xp.clip(sums, min=1.0), nearest, sums)
 
 
 def _before(value: float, like: Array) -> float:
