@@ -13,6 +13,7 @@ from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom, load, make_one_class
 from oneclass.core import bulk
 from oneclass.core.bulk import p_values_by_tail, remoteness, settle
 from oneclass.core.calibration import Calibration
+from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 
 pytestmark = pytest.mark.filterwarnings("ignore:AutoencoderDetector. the network did not converge")
@@ -222,6 +223,30 @@ def test_rows_removed_for_being_extreme_still_count():
     for delta in (0.05, 0.1, 0.4):
         assert left.threshold(delta) == whole.threshold(delta)
     np.testing.assert_array_equal(left.p_value(stayed), whole.p_value(stayed))
+
+
+@pytest.mark.parametrize("make", [VAAKELM, KNNDetector])
+def test_what_was_removed_counts_in_groups_where_these_weigh_one(make):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(45, 1, 3)) + 25.0 * (np.arange(45) >= 40)[:, None, None]
+    X = (centres + 0.1 * rng.normal(size=(45, 20, 3))).reshape(-1, 3)
+    found = make(delta=0.2).screen(X, groups=np.repeat(np.arange(45), 20))
+    np.testing.assert_array_equal(found.odd, np.arange(900) >= 800)
+    assert found.classifier.calibration_.removed == pytest.approx(Q * 5)
+    assert found.classifier.calibration_.total == pytest.approx(40 + Q * 5)
+
+
+def test_what_was_removed_counts_by_its_share_where_a_sample_of_the_rows_is_judged(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(950, 2)), 30 + rng.normal(size=(50, 2))])
+    monkeypatch.setattr(approximate, "_JUDGED_ROWS", 190)
+    monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
+    model = VAAKELM(approximation=Nystrom(50), delta=0.2)
+    odd = model.screen(X).odd
+    assert odd[950:].all()
+    judged = model.calibration_.total - model.calibration_.removed
+    assert judged == pytest.approx(190)
+    assert model.calibration_.removed == pytest.approx(Q * odd.sum() * 190 / (~odd).sum())
 
 
 @pytest.mark.parametrize("make", [partial(AAKELM, C=4.0), KNNDetector], ids=["AAKELM", "KNNDetector"])

@@ -215,9 +215,10 @@ class Baseline(OneClassClassifier, Generic[M]):
             losses = self._losses_by_folds(model, training)
         if losses is not None:
             held_out = HeldOut(losses, None, groups, learnt)
-            calibration = held_out.calibration().beside(removed)
+            calibration = held_out.calibration()
+            calibration = calibration.beside(removed * calibration.total)
         ranks: Ranks | None = calibration if decision.held_out else None
-        ranks = ranks or Ranks.of(self._training_losses(model, training), ones(X)).beside(removed)
+        ranks = ranks or Ranks.of(self._training_losses(model, training), None).beside(removed * len(X))
         self._after(model)
         return self._keep(
             header if training.pairwise else header.having_seen(X),

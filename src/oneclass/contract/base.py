@@ -166,8 +166,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
         X, groups = without_groups(self._name, X, groups)
         rows, _ = read_training_rows(self, X)
-        verdict = judge_rows(rows, read_groups(self, groups, rows.shape[0]), q=q, scaled=read_scaling(self) != "none")
-        self._fit(X, groups=groups, stayed=Stayed.of(verdict, q))
+        together = read_groups(self, groups, rows.shape[0])
+        verdict = judge_rows(rows, together, q=q, scaled=read_scaling(self) != "none")
+        self._fit(X, groups=groups, stayed=Stayed.of(verdict, together, q))
         return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
 
     @abstractmethod

@@ -50,15 +50,18 @@ class Screening:
 
 @dataclass(frozen=True)
 class Stayed:
-    """Rows that stayed after a screen, and how many of those removed may have been normal ones."""
+    """Rows that stayed after a screen, and how many of those removed may have been normal, to one that stayed."""
 
     rows: NDArray[np.bool_]
     removed: float
 
     @classmethod
-    def of(cls, verdict: Verdict, q: float) -> Stayed:
-        """By the promise of the screen, a share q of the odd rows are normal."""
-        return cls(~verdict.odd, q * int(verdict.odd.sum()))
+    def of(cls, verdict: Verdict, groups: Groups | None, q: float) -> Stayed:
+        """By the promise of the screen, a share q of the odd rows are normal; rows of a group share its weight."""
+        rows, w = ~verdict.odd, np.ones(len(verdict.odd))
+        removed = w[verdict.odd] if groups is None else groups.weights(w)[verdict.odd]
+        stayed = int(rows.sum()) if groups is None else len(np.unique(groups.of_rows[rows]))
+        return cls(rows, q * float(removed.sum()) / max(1, stayed))
 
 
 def judge_rows(X: Array, groups: Groups | None, *, q: float, scaled: bool) -> Verdict:

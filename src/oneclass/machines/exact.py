@@ -38,9 +38,9 @@ class Fit:
     held_out: HeldOut | None  # row by row, where all rows were at hand and judged
 
     def beside(self, removed: float) -> Fit:
-        """The same fit where rows of that weight, beyond all losses, were removed from the training rows."""
-        training = None if self.training is None else self.training.beside(removed)
-        return replace(self, calibration=self.calibration.beside(removed), training=training)
+        """The same fit where so many rows, to one that is here, were removed that are beyond all losses."""
+        training = None if self.training is None else self.training.beside(removed * self.training.total)
+        return replace(self, calibration=self.calibration.beside(removed * self.calibration.total), training=training)
 
 
 def fit_exactly(
