@@ -52,3 +52,29 @@ def test_at_least_one_direction_is_left_out():
     random = np.random.default_rng(0)
     rows = np.column_stack([random.normal(size=100), 1e-3 * random.normal(size=100)])
     assert PCADetector(n_components=0.9999999, scale=False).fit(rows).n_components_ == 1
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.3, 1e7 / 3])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_share_leaves_out_what_varies_whatever_is_constant(d, constant):
+    random = np.random.default_rng(0)
+    X, fresh = random.normal(size=(200, d)), 3 * random.normal(size=(200, d))
+    alone = PCADetector().fit(X)
+    model = PCADetector().fit(np.column_stack([X, np.full(200, constant)]))
+    assert model.n_components_ == alone.n_components_ == d - 1
+    beside = np.column_stack([fresh, np.full(200, constant)])
+    np.testing.assert_allclose(model.score_samples(beside), alone.score_samples(fresh), rtol=1e-7)
+    np.testing.assert_allclose(model.offset_, alone.offset_, rtol=1e-7)
+    beside[:, d] += 10
+    assert (model.predict(beside) == -1).all()
+
+
+def test_a_feature_that_one_row_alone_moves_is_constant_without_it():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X[:, 2] = X[:, 2][0]
+    X[7, 2] += 5
+    model = PCADetector(scale=False, delta=0.0).fit(X)
+    held_out = losses_held_out(model, X)
+    for i in (0, 7):
+        rest = PCADetector(scale=False, threshold="train").fit(np.delete(X, i, axis=0))
+        assert held_out[i] == pytest.approx(-rest.score_samples(X[i : i + 1])[0], rel=1e-7)

@@ -34,8 +34,9 @@ class PCADetector(Explained["_Plane"]):
     Parameters
     ----------
     n_components : float in (0, 1) or int, default=0.9
-        Share of the variance to keep, or number of components. At least one direction is always left out, else no row
-        could be far from the plane; so one feature alone is judged by its squared distance from the mean.
+        Share of the variance to keep, or number of components. At least one direction is always left out, and of a
+        share one among the features that vary, else no row could be far from the plane; so one feature alone is judged
+        by its squared distance from the mean.
     scale : {"zscore", "tamed"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
@@ -103,7 +104,7 @@ class PCADetector(Explained["_Plane"]):
             found = PCA(self._wanted(Z), svd_solver="full").fit(Z - origin)
         noise = np.finfo(float).eps * len(Z) * found.singular_values_.max(initial=0)
         noise += np.sqrt(len(Z)) * np.abs(found.components_) @ rounding(np.zeros(Z.shape[1]))
-        kept = np.flatnonzero(found.singular_values_ > noise)[: Z.shape[1] - 1]
+        kept = np.flatnonzero(found.singular_values_ > noise)[: self._most(Z.shape[1], np.ptp(Z, axis=0), rounding)]
         mean, spreads = origin + found.mean_, found.singular_values_[kept] / np.sqrt(len(Z))
         return _Plane(found.components_[kept], mean, spreads, Z[_size(Z - mean).argmax()], rounding)
 
@@ -116,22 +117,29 @@ class PCADetector(Explained["_Plane"]):
             raise ValueError(f"{self._name}: n_components must be below n_features = {d}, got {self.n_components!r}")
         return min(self.n_components, n)
 
+    def _most(self, d: int, ranges: Array, rounding: Rounding) -> Array:
+        """How many components there may be, for features of these ranges, the last axis."""
+        if isinstance(self.n_components, numbers.Integral):
+            return np.full(ranges.shape[:-1], d - 1)
+        return np.maximum(np.sum(ranges > 2 * rounding(np.zeros(d)), axis=-1) - 1, 0)
+
     def _held_out_losses(self, model: _Plane, training: Training) -> Array | None:
         n, d = training.Z.shape
         if training.groups is not None or n < 3 or n > _MANY or n * d**3 > _AFFORDABLE:
             return None
         centred = training.Z - model.mean
         scatter = centred.T @ centred
+        most = self._most(d, _ranges_of_others(training.Z), training.rounding)
         losses = np.empty(n)
         for rows in np.array_split(np.arange(n), -(-n * d**2 // _BLOCK)):
             away = centred[rows] * (n / (n - 1))  # from the mean of the other rows
             values, vectors = np.linalg.eigh(scatter - away[:, :, None] * centred[rows][:, None, :])
             coordinates = np.einsum("ij,ijk->ik", away, vectors)[:, ::-1]
-            losses[rows] = np.sum(coordinates**2, axis=1, where=~self._kept(values[:, ::-1], n - 1))
+            losses[rows] = np.sum(coordinates**2, axis=1, where=~self._kept(values[:, ::-1], n - 1, most[rows]))
         return losses
 
-    def _kept(self, values: Array, n: int) -> Array:
-        """Which directions `_learn` would keep, for descending eigenvalues of scatters of n rows."""
+    def _kept(self, values: Array, n: int, most: Array) -> Array:
+        """Which directions `_learn` would keep, at `most` so many, for descending eigenvalues of scatters of n rows."""
         d = values.shape[1]
         values = np.clip(values, 0, None)
         solid = values > np.finfo(float).eps * n * values[:, :1]  # scatters resolve no more
@@ -140,7 +148,13 @@ class PCADetector(Explained["_Plane"]):
         else:
             total = np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
             count = 1 + np.sum(np.cumsum(values, axis=1) / total <= self.n_components, axis=1, keepdims=True)
-        return solid & (np.arange(d) < np.minimum(count, d - 1))
+        return solid & (np.arange(d) < np.minimum(count, most[:, None]))
+
+
+def _ranges_of_others(Z: Array) -> Array:
+    """For each of three rows or more, the ranges of the features among all others."""
+    low, next_low, next_high, high = np.partition(Z, (0, 1, -2, -1), axis=0)[[0, 1, -2, -1]]
+    return np.where(high == Z, next_high, high) - np.where(low == Z, next_low, low)
 
 
 @dataclass(frozen=True)
