@@ -3,6 +3,7 @@
 from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oneclass
@@ -172,6 +173,13 @@ def test_a_p_value_of_as_many_groups_as_a_budget_takes_is_that_budget(count, del
     np.testing.assert_array_equal(model.predict(fresh) == -1, model.p_value(fresh) <= delta)
 
 
+def test_labels_of_any_kind_name_the_same_groups():
+    X, owner = persons(np.random.default_rng(0), 20, 3, 0.3)
+    offset = VAAKELM(delta=0.1).fit(X, groups=owner).offset_
+    for labels in (owner.astype(object), list(map(str, owner)), np.array([np.float64(i) for i in owner], dtype=object)):
+        assert VAAKELM(delta=0.1).fit(X, groups=labels).offset_ == offset
+
+
 def test_the_smallest_budget_counts_groups():
     X, owner = persons(np.random.default_rng(0), 9, 10, 0.3)
     assert VAAKELM(delta=0.2).fit(X, groups=owner).calibration_.smallest_budget == pytest.approx(0.1)
@@ -186,7 +194,14 @@ def test_the_smallest_budget_counts_groups():
         (np.arange(5), "one label a row"),
         (np.zeros(30), "at least two"),
         (np.where(np.arange(30) < 3, np.nan, 1.0), "labels are missing"),
-        (np.array([None] * 2 + ["a"] * 28, dtype=object), "labels are missing"),
+        (np.array([None] * 2 + ["a"] * 28, dtype=object), "2 labels are missing"),
+        (np.array([np.nan, np.float32("nan")] + ["a"] * 28, dtype=object), "2 labels are missing"),
+        ([np.nan] + ["a", "b"] * 14 + ["a"], "1 labels are missing"),
+        (np.array([""] * 2 + ["a", "b"] * 14), "2 labels are missing"),
+        (pd.Series([pd.NA, pd.NaT, ""] + ["a"] * 27, dtype=object), "3 labels are missing"),
+        (pd.Series([None] * 2 + ["a", "b"] * 14, dtype="string"), "2 labels are missing"),
+        (pd.Series([None] * 2 + ["a", "b"] * 14, dtype="category"), "2 labels are missing"),
+        (pd.Series([None] * 2 + [1, 2] * 14, dtype="Int64"), "2 labels are missing"),
     ],
 )
 def test_bad_groups_are_named(make, groups, rule):

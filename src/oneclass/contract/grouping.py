@@ -38,12 +38,23 @@ def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array 
 def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
     """Labels of rows as an array, none of them missing."""
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
-    missing = labels != labels if labels.dtype.kind in "fmM" else np.array([label is None for label in labels.flat])
+    if labels.dtype.kind in "UT" and isinstance(groups, list | tuple):
+        labels = np.asarray(groups, dtype=object)  # in which NaN is not yet a word
+    if labels.dtype.kind in "fmM":
+        missing = labels != labels
+    else:
+        missing = np.array([_is_missing(label) for label in labels.flat] if labels.dtype.kind in "OUT" else [])
     if np.any(missing):
         raise ValueError(
             f"{name}: groups must name the group of every row, but {int(missing.sum())} labels are missing"
         )
     return labels
+
+
+def _is_missing(label: object) -> bool:
+    """Whether a label is None, NaN, NaT, pandas' NA, which equals nothing, or a word without letters."""
+    itself = label == label
+    return label is None or not isinstance(itself, bool | np.bool_) or not itself or label == ""
 
 
 def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
