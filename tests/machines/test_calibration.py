@@ -261,3 +261,11 @@ def test_heavy_tails_get_the_false_alarms_asked_for(name):
         X, Z = (np.exp(2 * rng.normal(size=(n, 30))) for n in (99, 400))
         rates.append(np.mean(getattr(oneclass, name)().fit(X).predict(Z) == -1))
     assert abs(np.mean(rates) - 0.05) < 3 * math.sqrt(0.05 * 0.95 / (99 * 10))
+
+
+def test_a_budget_of_few_digits_is_used_in_all_of_ours():
+    rng = np.random.default_rng(0)
+    model, fresh = KNNDetector(n_neighbors=1).fit(rng.normal(size=(3000, 2))), 1.5 * rng.normal(size=(3000, 2))
+    for alpha in np.linspace(0.01, 0.3, 7).astype(np.float16):
+        np.testing.assert_array_equal(model.predict(fresh, alpha=alpha), model.predict(fresh, alpha=float(alpha)))
+        assert model.interval(alpha) == model.interval(float(alpha))

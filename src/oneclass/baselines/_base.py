@@ -204,7 +204,7 @@ class Baseline(OneClassClassifier, Generic[M]):
         self._before(X)
         scaler = self._scaling(X, header)
         training = self._training(X, scaler)
-        zscored = read_scaling(self) == "zscore" and not training.pairwise
+        zscored = read_scaling(self._name, self.scale) == "zscore" and not training.pairwise
         training = replace(training, groups=groups, zscored=zscored)
         if outliers is not None:
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
@@ -237,7 +237,7 @@ class Baseline(OneClassClassifier, Generic[M]):
         """What rows teach; one row must do, since two rows make folds of one."""
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
-        scaling, w = read_scaling(self), ones(X)
+        scaling, w = read_scaling(self._name, self.scale), ones(X)
         columns = ColumnMoments.of(X, w)
         check_magnitudes(self, columns, header.names, scaling=scaling)
         return Scaler.of(scaling, columns, X, w)

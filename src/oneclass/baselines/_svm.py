@@ -85,7 +85,7 @@ class KernelDescription(Slow[Description]):
     def _scaling(self, X: Array, header: Header) -> Scaler:
         if not is_precomputed(self):
             return super()._scaling(X, header)
-        read_scaling(self)
+        read_scaling(self._name, self.scale)
         check_square(self, X)
         return Scaler.identity(X)
 

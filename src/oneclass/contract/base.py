@@ -167,7 +167,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         X, groups = without_groups(self._name, X, groups)
         rows, _ = read_training_rows(self, X)
         together = read_groups(self, groups, rows.shape[0])
-        verdict = judge_rows(rows, together, q=q, scaled=read_scaling(self) != "none")
+        verdict = judge_rows(rows, together, q=q, scaled=read_scaling(self._name, self.scale) != "none")
         self._fit(X, groups=groups, stayed=Stayed.of(verdict, together, q))
         return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
 
@@ -228,7 +228,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     def _offset_at(self, alpha: float) -> float:
         """Threshold on the scores for another false-alarm rate."""
-        check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
+        alpha = check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
         calibration = self._calibrated()
         warn_below_smallest(self._name, calibration, "alpha", alpha)
         return -calibration.threshold(alpha)
@@ -249,9 +249,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             Lowest and highest rate, as much doubt on either side.
         """
         calibration = self._calibrated()
-        check_number(self, "confidence", 0, 1, value=confidence)
+        confidence = check_number(self, "confidence", 0, 1, value=confidence)
         if alpha is not None:
-            check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
+            alpha = check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
         elif not self.decision_.held_out:
             raise ValueError(
                 f"{self._name}: alpha must say which budget is meant, got None: the threshold of this fit, by "
@@ -282,7 +282,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Labels: +1 for the target class, -1 for an outlier.
         """
-        check_number(self, "q", 0, 1, value=q)
+        q = check_number(self, "q", 0, 1, value=q)
         p = np.asarray(self.p_value(X, tail)) if is_dask(X) else self.p_value(X, tail)
         limit = benjamini_hochberg(p, q=q)
         if tail is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
 
 __all__ = [
-    "HasScale",
     "check_choice",
     "check_integer",
     "check_magnitudes",
@@ -66,23 +65,13 @@ def check_choice(estimator: object, name: str, choices: tuple[C, ...], *, value:
     raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
-class HasScale(Protocol):
-    """An estimator that may scale the features."""
-
-    @property
-    def scale(self) -> str | bool:
-        """How, or False."""
-        ...
-
-
-def read_scaling(estimator: HasScale) -> str:
-    """What the parameter `scale` says, one of `SCALINGS`."""
-    value = estimator.scale
-    if value is False:
+def read_scaling(name: str, scale: object) -> str:
+    """What the argument `scale` of who is called `name` says, one of `SCALINGS`."""
+    if scale is False:
         return "none"
-    if not isinstance(value, str) or value not in ("tamed", "zscore"):
-        raise ValueError(f"{type(estimator).__name__}: scale must be 'tamed', 'zscore' or False; got {value!r}")
-    return value
+    if not isinstance(scale, str) or scale not in ("tamed", "zscore"):
+        raise ValueError(f"{name}: scale must be 'tamed', 'zscore' or False; got {scale!r}")
+    return scale
 
 
 def check_square(estimator: object, K: Array) -> None:

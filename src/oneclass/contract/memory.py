@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import array_api_compat
-
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array, free_bytes, namespace
 
 __all__ = ["available_bytes", "check_matrix_fits", "has_room"]
 
@@ -17,13 +15,8 @@ _TRIFLE = 2**22
 
 def available_bytes(like: Array) -> int:
     """Memory that an allocation beside `like` may still take, as far as the system tells."""
-    if array_api_compat.is_torch_array(like) and like.device.type == "cuda":
-        import torch
-
-        return int(torch.cuda.mem_get_info(like.device)[0])
-    if array_api_compat.is_cupy_array(like):
-        return int(like.device.mem_info[0])
-    return _host_bytes()
+    found = free_bytes(like)
+    return _host_bytes() if found is None else found
 
 
 def _host_bytes() -> int:

@@ -32,6 +32,7 @@ __all__ = [
     "device",
     "exp_city_block",
     "exp_inplace",
+    "free_bytes",
     "from_bits",
     "from_numpy",
     "gram",
@@ -125,6 +126,17 @@ def ones(like: Array) -> Array:
 def on_host(x: Array) -> bool:
     """Whether the array's memory is the machine's own."""
     return not (array_api_compat.is_cupy_array(x) or getattr(device(x), "type", "cpu") == "cuda")
+
+
+def free_bytes(like: Array) -> int | None:
+    """Memory that is free on the array's device; None for the machine's own."""
+    if on_host(like):
+        return None
+    if array_api_compat.is_cupy_array(like):
+        return int(like.device.mem_info[0])
+    import torch
+
+    return int(torch.cuda.mem_get_info(like.device)[0])
 
 
 def blocks(

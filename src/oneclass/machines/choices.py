@@ -32,7 +32,7 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
     constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
         raise ValueError(f"{name}: r must not be 0, the output of a row that is far from all others")
-    kernel, scaling = read_kernel(machine), read_scaling(machine)
+    kernel, scaling = read_kernel(machine), read_scaling(name, machine.scale)
     precomputed = isinstance(kernel, Precomputed)
     recipe = Recipe(
         kernel=kernel,

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
+from ..contract.checks import read_scaling
 from ..core.given import Labels, Rows
 from ..core.scaling import ColumnMoments, Scaler
 
@@ -61,10 +62,8 @@ def knn_laplacian(
         )
     if weights not in ("heat", "binary"):
         raise ValueError(f"knn_laplacian: weights must be one of 'heat', 'binary'; got {weights!r}")
-    if scale not in ("tamed", "zscore") and scale is not False:
-        raise ValueError(f"knn_laplacian: scale must be 'tamed', 'zscore' or False; got {scale!r}")
-    w = np.ones(n)
-    Z = Scaler.of(str(scale or "none"), ColumnMoments.of(rows, w), rows, w)(rows)
+    scaling, w = read_scaling("knn_laplacian", scale), np.ones(n)
+    Z = Scaler.of(scaling, ColumnMoments.of(rows, w), rows, w)(rows)
     lengths, nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(Z).kneighbors()
     spread = float(lengths.mean())
     W = np.zeros((n, n))
