@@ -25,7 +25,8 @@ __all__ = ["GoesOn", "published"]
 class GoesOn(OneClassClassifier):
     """A machine that may be fed rows as they come, and then is what its stream knows."""
 
-    stream_: Stream
+    #: The stream of a machine that goes on learning.
+    stream_: Stream | None = None
 
     def partial_fit(self, X: Rows, y: Labels | None = None) -> Self:
         """Judge rows, then learn those that are believed: this machine as a `Stream` that forgets nothing.
@@ -106,8 +107,8 @@ def _fed(machine: GoesOn, X: Rows, y: Labels | None) -> Stream:
     from .. import Stream
 
     name = type(machine).__name__
-    if "stream_" in vars(machine):
-        stream: Stream = copy.copy(machine.stream_)
+    if machine.stream_ is not None:
+        stream = copy.copy(machine.stream_)
     else:
         stream = Stream(clone(machine), window=None, delta=machine.delta, every=1)
         if machine.__sklearn_is_fitted__():

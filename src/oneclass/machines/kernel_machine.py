@@ -320,11 +320,11 @@ class KernelMachine(GoesOn):
         return expected_of(self.machine_, rows)
 
     def _kept_rows(self) -> Array | None:
-        return self.stream_._kept_rows() if "stream_" in vars(self) else kept_rows(self.machine_)
+        return kept_rows(self.machine_) if self.stream_ is None else self.stream_._kept_rows()
 
     def _read(self, X: Rows) -> Array:
         rows = super()._read(X)
-        if "stream_" in vars(self):
+        if self.stream_ is not None:
             return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
         rows = beside(rows, self.scaler_.centre)
         return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
