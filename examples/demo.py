@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
@@ -16,14 +18,14 @@ from sklearn.svm import OneClassSVM
 from oneclass import VAAKELM, KNNDetector, NaiveParzen
 
 SPLITS, BUDGETS = 10, (0.02, 0.05, 0.10)
-Rows = np.ndarray
+Rows = NDArray[np.float64]
 
 #: The machine as its paper has it: the threshold is a quantile of the losses of the rows that it was fitted to.
-PAPER = {"kernel": "rbf", "scale": "zscore", "loss": "reconstruction", "centring": "global", "threshold": "train"}
+PAPER = partial(VAAKELM, kernel="rbf", scale="zscore", loss="reconstruction", centring="global", threshold="train")
 
 WAYS: dict[str, Callable[[float], Any]] = {
     "oneclass: VAAKELM(delta=asked)": lambda asked: VAAKELM(delta=asked),
-    "its paper: training scores": lambda asked: VAAKELM(delta=asked, **PAPER),
+    "its paper: training scores": lambda asked: PAPER(delta=asked),
     "sklearn: OneClassSVM(nu=asked)": lambda asked: make_pipeline(StandardScaler(), OneClassSVM(nu=asked)),
     "sklearn: LOF(contamination=asked)": lambda asked: make_pipeline(
         StandardScaler(), LocalOutlierFactor(novelty=True, contamination=asked)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from numpy.typing import NDArray
 
 from oneclass import VAAKELM, Stream
 
@@ -23,7 +24,8 @@ OPENING, LENGTH, BLOCK, DELTA = 500, 3000, 50, 0.05
 FREQUENCIES = np.random.default_rng(1).normal(size=(2, 6))
 COLOURS = {"strange": "tab:orange", "change": "tab:green", "mode": "tab:green", "wider": "tab:green"}
 
-Rows = np.ndarray
+Rows = NDArray[np.float64]
+Marks = NDArray[np.bool_]
 
 
 def sensors(rng: np.random.Generator, n: int) -> Rows:
@@ -31,14 +33,14 @@ def sensors(rng: np.random.Generator, n: int) -> Rows:
     return np.tanh(rng.normal(size=(n, 2)) @ FREQUENCIES) * 3 + 0.3 * rng.normal(size=(n, 6))
 
 
-def scattered(X: Rows, rng: np.random.Generator, share: float = 0.02) -> Rows:
+def scattered(X: Rows, rng: np.random.Generator, share: float = 0.02) -> Marks:
     """Replace some rows by anomalies: sensors that do not agree."""
     anomaly = rng.random(len(X)) < share
     X[anomaly] = rng.permuted(X[anomaly], axis=1) + rng.normal(size=(int(anomaly.sum()), 6)) * 1.5
     return anomaly
 
 
-def ageing(rng: np.random.Generator) -> tuple[Rows, Rows]:
+def ageing(rng: np.random.Generator) -> tuple[Rows, Marks]:
     """Three sensors drift away, one loses half of its gain."""
     X, t = sensors(rng, LENGTH), np.linspace(0, 1, LENGTH)
     anomaly = scattered(X, rng)
@@ -47,7 +49,7 @@ def ageing(rng: np.random.Generator) -> tuple[Rows, Rows]:
     return X, anomaly
 
 
-def changed(rng: np.random.Generator) -> tuple[Rows, Rows]:
+def changed(rng: np.random.Generator) -> tuple[Rows, Marks]:
     """Row 1,000: another operating point."""
     X = sensors(rng, LENGTH)
     anomaly = scattered(X, rng)
@@ -55,7 +57,7 @@ def changed(rng: np.random.Generator) -> tuple[Rows, Rows]:
     return X, anomaly
 
 
-def new_mode(rng: np.random.Generator) -> tuple[Rows, Rows]:
+def new_mode(rng: np.random.Generator) -> tuple[Rows, Marks]:
     """From row 1,000 on a quarter of the rows are of a second mode."""
     X = sensors(rng, LENGTH)
     anomaly = scattered(X, rng)
@@ -64,17 +66,17 @@ def new_mode(rng: np.random.Generator) -> tuple[Rows, Rows]:
     return X, anomaly
 
 
-def burst(rng: np.random.Generator) -> tuple[Rows, Rows]:
+def burst(rng: np.random.Generator) -> tuple[Rows, Marks]:
     """Rows 1,000 to 1,120: nine of ten rows are anomalies, all alike."""
     return attacked(rng, 120)
 
 
-def attack(rng: np.random.Generator) -> tuple[Rows, Rows]:
+def attack(rng: np.random.Generator) -> tuple[Rows, Marks]:
     """Rows 1,000 to 2,000: the same for a thousand rows."""
     return attacked(rng, 1000)
 
 
-def attacked(rng: np.random.Generator, length: int) -> tuple[Rows, Rows]:
+def attacked(rng: np.random.Generator, length: int) -> tuple[Rows, Marks]:
     """Rows of one kind of anomaly from row 1,000 on."""
     X = sensors(rng, LENGTH)
     anomaly = scattered(X, rng, 0.01)
@@ -84,7 +86,7 @@ def attacked(rng: np.random.Generator, length: int) -> tuple[Rows, Rows]:
     return X, anomaly | kind
 
 
-SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Rows]], str | float]] = {
+SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Marks]], str | float]] = {
     "a sensor ages": (ageing, "prompt"),
     "an abrupt change": (changed, "prompt"),
     "a new mode": (new_mode, "prompt"),
@@ -93,7 +95,7 @@ SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Rows]], str 
 }
 
 
-def rolling(alarms: Rows, anomaly: Rows, n: int = 200) -> Rows:
+def rolling(alarms: Marks, anomaly: Marks, n: int = 200) -> Rows:
     """Share of alarms among the last `n` normal rows, at every row; none before there were half as many."""
     normal = ~anomaly
     false, seen = (np.cumsum(np.r_[0, part]) for part in (alarms & normal, normal))
@@ -102,7 +104,7 @@ def rolling(alarms: Rows, anomaly: Rows, n: int = 200) -> Rows:
     return np.where(rows >= n // 2, (false[1:] - false[ago]) / np.maximum(rows, 1), np.nan)
 
 
-def half_space_trees(opening: Rows, X: Rows) -> Rows | None:
+def half_space_trees(opening: Rows, X: Rows) -> Marks | None:
     """Alarms of river's detector beyond the sliding quantile of its scores, if river is there."""
     try:
         from river import anomaly, compose, preprocessing

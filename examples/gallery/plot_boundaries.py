@@ -8,6 +8,7 @@ the number is the percentage of 500 fresh normal points that are rejected.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 import oneclass
 from oneclass import AAELM, OCELM, OCRF, AutoencoderDetector
@@ -15,29 +16,29 @@ from oneclass import AAELM, OCELM, OCRF, AutoencoderDetector
 rng = np.random.default_rng(0)
 
 
-def blobs(n):
+def blobs(n: int) -> NDArray[np.float64]:
     """Three clusters of different width."""
     kind = rng.integers(3, size=n)
     centres, widths = np.array([[-2, -1], [2, -1], [0, 2]]), np.array([0.6, 0.3, 0.4])
     return centres[kind] + widths[kind, None] * rng.normal(size=(n, 2))
 
 
-def ring(n):
+def ring(n: int) -> NDArray[np.float64]:
     """A ring with a hole."""
     angle = rng.uniform(0, 2 * np.pi, n)
-    return 2.2 * np.c_[np.cos(angle), np.sin(angle)] + 0.2 * rng.normal(size=(n, 2))
+    return 2.2 * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.2 * rng.normal(size=(n, 2))
 
 
-def banana(n):
+def banana(n: int) -> NDArray[np.float64]:
     """A bent band."""
     angle = rng.uniform(-0.4, np.pi + 0.4, n)
-    return np.c_[2.4 * np.cos(angle), 2.8 * np.sin(angle) - 1.4] + 0.25 * rng.normal(size=(n, 2))
+    return np.column_stack([2.4 * np.cos(angle), 2.8 * np.sin(angle) - 1.4]) + 0.25 * rng.normal(size=(n, 2))
 
 
-def skewed(n):
+def skewed(n: int) -> NDArray[np.float64]:
     """Correlated, with a long tail."""
     x = rng.lognormal(0, 0.7, n)
-    return np.c_[x, 0.6 * x + 0.3 * rng.normal(size=n)] - [1.5, 1.0]
+    return np.column_stack([x, 0.6 * x + 0.3 * rng.normal(size=n)]) - [1.5, 1.0]
 
 
 # %%

@@ -37,9 +37,9 @@ plt.show()
 # %%
 # Of the rows named, how many are normal? Twenty models, and as many batches, for each number of outliers.
 
-counts, shares = (3, 10, 30, 100), {"budget of 5 %": [], "false_discovery, q = 10 %": []}
+counts, shares = (3, 10, 30, 100), {name: list[float]() for name in ("budget of 5 %", "false_discovery, q = 10 %")}
 for count in counts:
-    wrong = {name: [] for name in shares}
+    wrong = {name: list[float]() for name in shares}
     for _ in range(20):
         model.fit(rng.normal(size=(399, 5)))
         rows = np.concatenate([rng.normal(size=(1000 - count, 5)), 5 + rng.normal(size=(count, 5))])
@@ -47,7 +47,7 @@ for count in counts:
         for name, named in zip(shares, np.array(labels) == -1, strict=True):
             wrong[name].append(named[:-count].sum() / max(named.sum(), 1))
     for name in shares:
-        shares[name].append(100 * np.mean(wrong[name]))
+        shares[name].append(100 * float(np.mean(wrong[name])))
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for (name, values), colour in zip(shares.items(), ("#dd8452", "#4c72b0"), strict=True):
     ax.semilogx(counts, values, "o-", color=colour, label=name)

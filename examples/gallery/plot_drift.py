@@ -9,6 +9,7 @@ the last; a machine that was fitted once cannot.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from oneclass import VAAKELM, Stream
 
@@ -16,7 +17,7 @@ rng = np.random.default_rng(0)
 seen = rng.normal(size=(2, 6))
 
 
-def sensors(n):
+def sensors(n: int) -> NDArray[np.float64]:
     """Six sensors that see two hidden causes, each through a curve of its own."""
     return 3 * np.tanh(rng.normal(size=(n, 2)) @ seen) + 0.3 * rng.normal(size=(n, 6))
 

@@ -11,6 +11,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from oneclass import VAAKELM, Nystrom
 
@@ -19,7 +20,7 @@ rng = np.random.default_rng(0)
 seen = rng.normal(size=(3, 10))
 
 
-def readings(n):
+def readings(n: int) -> NDArray[np.float64]:
     """Ten sensors that see three hidden causes, each through a curve of its own."""
     return 3 * np.tanh(rng.normal(size=(n, 3)) @ seen) + 0.3 * rng.normal(size=(n, 10))
 

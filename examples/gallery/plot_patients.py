@@ -7,6 +7,8 @@ others twelve get one slip of the pen each: a value in another unit, a point tha
 rows are named, and which column is blamed?
 """
 
+from collections.abc import Callable
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -23,7 +25,7 @@ model = VAAKELM(delta=0.05).fit(train)
 # %%
 # Slips of the pen: where, and what.
 
-slips = [
+slips: list[tuple[str, Callable[[float], float]]] = [
     ("glucose, mg/dl", lambda value: value / 18),  # mmol/l
     ("cholesterol, mg/dl", lambda value: value / 38.7),  # mmol/l
     ("BMI, kg/m²", lambda value: value * 10),  # the point was lost

@@ -18,7 +18,7 @@ from oneclass.plot import ExplanationDisplay
 rng = np.random.default_rng(0)
 
 
-def parcels(n):
+def parcels(n: int) -> pd.DataFrame:
     """Parcels: price follows weight, distance and insurance; some weights are not known."""
     grams = rng.gamma(4, 300, n).round()
     town, far = rng.choice(["Bonn", "Graz", "Lyon", "Oslo"], n, p=[0.5, 0.3, 0.15, 0.05]), {"Lyon": 2.0, "Oslo": 4.0}

@@ -28,7 +28,8 @@ grid = {"C": [0.5, 2.0, 8.0, 32.0], "sigma": [10.0, 20.0, 40.0, 80.0]}
 without = OneClassSearchCV(VAAKELM(), grid, criterion="likelihood").fit(train)
 rows, labels = np.concatenate([train, odd]), np.repeat([1, -1], [len(train), len(odd)])
 having = OneClassSearchCV(VAAKELM(), grid, scoring="auroc", cv=5).fit(rows, labels)
-chosen = {"default": VAAKELM().fit(train), "without outliers": without, "with 50 outliers": having}
+chosen: dict[str, VAAKELM | OneClassSearchCV] = {"default": VAAKELM().fit(train)}
+chosen |= {"without outliers": without, "with 50 outliers": having}
 for name, model in chosen.items():
     area = roc_auc_score(y[test], model.decision_function(X[test]))
     alarms = np.mean(model.predict(X[targets[110:]]) == -1)

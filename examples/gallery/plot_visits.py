@@ -10,6 +10,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from oneclass import VAAKELM, DependentRowsWarning, KNNDetector
 
@@ -17,7 +18,7 @@ warnings.simplefilter("ignore", DependentRowsWarning)  # said once for every fit
 rng = np.random.default_rng(0)
 
 
-def visits(patients, noise):
+def visits(patients: int, noise: float) -> NDArray[np.float64]:
     """Five visits of each patient: his habit, and the day's noise."""
     habit = rng.normal(size=(patients, 1, 4))
     return (habit + noise * rng.normal(size=(patients, 5, 4))).reshape(-1, 4)
@@ -27,17 +28,17 @@ def visits(patients, noise):
 # What is delivered to new patients, the more alike a patient's visits are.
 
 noises, patient = (1.0, 0.5, 0.3, 0.2, 0.1), np.repeat(np.arange(60), 5)
-delivered = {(model, known): [] for model in (VAAKELM, KNNDetector) for known in (False, True)}
+delivered = {(model, known): list[float]() for model in (VAAKELM, KNNDetector) for known in (False, True)}
 for noise in noises:
     X, X_new = visits(60, noise), visits(400, noise)
     for (model, known), rates in delivered.items():
         fitted = model(delta=0.05).fit(X, groups=patient if known else None)
-        rates.append(100 * np.mean(fitted.predict(X_new) == -1))
+        rates.append(100 * float(np.mean(fitted.predict(X_new) == -1)))
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (model, known), rates in delivered.items():
-    look = {"color": "#4c72b0" if known else "#dd8452", "linestyle": "-" if model is VAAKELM else "--"}
-    ax.plot(noises, rates, marker="o", label=f"{model.__name__}, {'groups=patient' if known else 'rows'}", **look)
+    name, colour = f"{model.__name__}, {'groups=patient' if known else 'rows'}", "#4c72b0" if known else "#dd8452"
+    ax.plot(noises, rates, "o-" if model is VAAKELM else "o--", color=colour, label=name)
 ax.axhline(5, color="black", linewidth=0.8, linestyle=":")
 ax.set(xlabel="noise of a visit (the patients' own spread is 1)", ylabel="visits of new patients rejected, %")
 ax.invert_xaxis()
