@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from _streams import LENGTH, OPENING, Drift, Rng, Rows, assembled, direction, drawn, of_classes, rows_of
+from _arrays import Rng, Rows
+from _streams import LENGTH, OPENING, Drift, assembled, coarser, direction, drawn, of_classes, rows_of
 
 
-def _river(name: str) -> tuple[Rows, Rows]:
+def _river(name: str) -> tuple[Rows, NDArray[np.str_]]:
     """The rows and labels of a dataset that lies within river."""
     from river import datasets
 
@@ -66,7 +68,7 @@ def bananas(rng: Rng) -> Drift:
 
 def _semeion(digit: int) -> Rows:
     """The images of a digit, four pixels made one."""
-    return rows_of(f"semeion_{digit}").reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+    return coarser(rows_of(f"semeion_{digit}"))
 
 
 def whole_bursts(rng: Rng) -> Drift:
@@ -74,7 +76,7 @@ def whole_bursts(rng: Rng) -> Drift:
     normal, others = np.concatenate([_semeion(0), _semeion(1)]), [_semeion(digit) for digit in (4, 2, 7, 6)]
 
     def strange(t: Rows, rng: Rng) -> Rows:
-        kind = np.minimum((4 * t).astype(int), 3)
+        kind = np.minimum((4 * t).astype(np.intp), 3)
         X = np.empty((t.size, 64))
         for k, rows in enumerate(others):
             X[kind == k] = drawn(rows, int(np.sum(kind == k)), rng)

@@ -10,14 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from _arrays import Marks, Rng, Rows
 from oneclass.datasets import load
 
 OPENING, LENGTH, SHARE = 500, 5000, 0.02
 CHANGES = (0.3, 0.6)
 
-Rng = np.random.Generator
-Rows = np.ndarray
+Maker = Callable[[Rng], "Drift"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Drift:
 
     name: str
     X: Rows
-    anomaly: Rows
+    anomaly: Marks
     changes: tuple[int, ...] = ()
 
 
@@ -60,7 +61,13 @@ def _mixing(d: int, rng: Rng) -> Rows:
     return rng.normal(size=(d, d)) * np.geomspace(1.5, 0.2, d)[:, None] + 0.2 * np.eye(d)
 
 
-def third(t: Rows) -> Rows:
+def mixed(n: int, A: Rows, rng: Rng) -> Rows:
+    """Rows of standard normal numbers, mixed."""
+    X: Rows = rng.normal(size=(n, len(A))) @ A
+    return X
+
+
+def third(t: Rows) -> NDArray[np.intp]:
     """Which of three worlds a time is in."""
     return np.searchsorted(CHANGES, t, side="right")
 
@@ -88,7 +95,7 @@ def ageing(rng: Rng) -> Drift:
     A, shift, gain = _mixing(10, rng), 6 * direction(10, rng), rng.uniform(0.4, 1.6, size=10)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        return (rng.normal(size=(t.size, 10)) @ A) * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
+        return mixed(t.size, A, rng) * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
 
     def strange(t: Rows, rng: Rng) -> Rows:
         X = normal(t, rng)
@@ -105,10 +112,10 @@ def abrupt(rng: Rng) -> Drift:
     A = _mixing(8, rng)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        return steps[third(t)] + rng.normal(size=(t.size, 8)) @ A
+        return steps[third(t)] + mixed(t.size, A, rng)
 
     def strange(t: Rows, rng: Rng) -> Rows:
-        return steps[third(t)] + rng.normal(size=(t.size, 8)) * A.std() * 5
+        return steps[third(t)] + rng.normal(size=(t.size, 8)) * float(A.std()) * 5
 
     return assembled("abrupt", normal, strange, rng, changes=CHANGES)
 
@@ -138,7 +145,7 @@ def growing(rng: Rng) -> Drift:
 
     def normal(t: Rows, rng: Rng) -> Rows:
         second = rng.random(t.size) < np.clip(t - 0.25, 0, 0.5)
-        return centres[second.astype(int)] + rng.normal(size=(t.size, 8))
+        return centres[second.astype(np.intp)] + rng.normal(size=(t.size, 8))
 
     return assembled("growing", normal, lambda t, rng: centres[2] + 0.7 * rng.normal(size=(t.size, 8)), rng)
 
@@ -146,12 +153,13 @@ def growing(rng: Rng) -> Drift:
 def recurring(rng: Rng) -> Drift:
     """Two modes by turns, 600 rows each; anomalies between them and beyond."""
     centres = np.stack([np.zeros(6), 7 * direction(6, rng)])
+    middle: Rows = centres.mean(axis=0)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        return centres[(t * 8.3333).astype(int) % 2] + rng.normal(size=(t.size, 6))
+        return centres[(t * 8.3333).astype(np.intp) % 2] + rng.normal(size=(t.size, 6))
 
     def strange(t: Rows, rng: Rng) -> Rows:
-        return centres.mean(axis=0) + rng.normal(size=(t.size, 6)) * 3.5
+        return middle + rng.normal(size=(t.size, 6)) * 3.5
 
     return assembled("recurring", normal, strange, rng, changes=(0.12,))
 
@@ -162,10 +170,10 @@ def bursts(rng: Rng) -> Drift:
     kinds = np.stack([direction(8, rng) * 6 for _ in range(5)])
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        return rng.normal(size=(t.size, 8)) @ A
+        return mixed(t.size, A, rng)
 
     def strange(t: Rows, rng: Rng) -> Rows:
-        return kinds[np.minimum((5 * t).astype(int), 4)] + 0.8 * rng.normal(size=(t.size, 8))
+        return kinds[np.minimum((5 * t).astype(np.intp), 4)] + 0.8 * rng.normal(size=(t.size, 8))
 
     times = tuple((400 + 1000 * k, n) for k, n in enumerate((60, 80, 100, 120, 120)))
     return assembled("bursts", normal, strange, rng, bursts=times, share=0.01)
@@ -195,7 +203,7 @@ def dense(rng: Rng) -> Drift:
 
     def normal(t: Rows, rng: Rng) -> Rows:
         second = rng.random(t.size) < np.clip(2 * t - 0.5, 0, 1)
-        return second[:, None] * to + rng.normal(size=(t.size, 8)) @ A
+        return second[:, None] * to + mixed(t.size, A, rng)
 
     return assembled("dense", normal, lambda t, rng: kind + 0.5 * rng.normal(size=(t.size, 8)), rng)
 
@@ -208,14 +216,20 @@ def rows_of(name: str) -> Rows:
     return np.asarray(X.to_numpy(dtype=float)[y == 1])
 
 
+def coarser(images: Rows) -> Rows:
+    """Images of 16 by 16 pixels, four pixels made one."""
+    return np.asarray(images.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64))
+
+
 def _usps(digit: int) -> Rows:
     """The images of a digit, four pixels made one."""
-    return rows_of(f"usps_{digit}").reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64)
+    return coarser(rows_of(f"usps_{digit}"))
 
 
 def drawn(X: Rows, n: int, rng: Rng) -> Rows:
     """Rows drawn again and again, each time a little different."""
-    return X[rng.integers(len(X), size=n)] + 0.05 * X.std(axis=0) * rng.normal(size=(n, X.shape[1]))
+    spread: Rows = X.std(axis=0)
+    return X[rng.integers(len(X), size=n)] + 0.05 * spread * rng.normal(size=(n, X.shape[1]))
 
 
 def of_classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, gradual: bool = False) -> Drift:
@@ -223,7 +237,7 @@ def of_classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, g
     k = len(worlds)
 
     def normal(t: Rows, rng: Rng) -> Rows:
-        w = (t * (k - 1) + rng.random(t.size)).astype(int) if gradual else third(t)
+        w = (t * (k - 1) + rng.random(t.size)).astype(np.intp) if gradual else third(t)
         X = np.empty((t.size, others.shape[1]))
         for i, world in enumerate(worlds):
             here = np.flatnonzero(w == i)
@@ -253,15 +267,15 @@ def waves(rng: Rng) -> Drift:
 
     def of(kind: int) -> Rows:
         X, y = waveform_generator(6000, random_state=int(rng.integers(2**31)))
-        return np.asarray(X)[np.asarray(y) == kind]
+        return np.asarray(X[y == kind])
 
     return of_classes("waves", [[of(0)], [of(1)]], of(2), rng, gradual=True)
 
 
 def hearts(rng: Rng) -> Drift:
     """Cardiotocograms without pathology whose sensors age; anomalies are pathological ones, aged the same."""
-    X, y = load("cardiotocography_21", download=False)
-    X = X.to_numpy(dtype=float)
+    table, y = load("cardiotocography_21", download=False)
+    X: Rows = table.to_numpy(dtype=float)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     gain, shift = rng.uniform(0.7, 1.3, size=X.shape[1]), rng.normal(size=X.shape[1])
 
@@ -288,7 +302,7 @@ def attack(rng: Rng) -> Drift:
     kind = 6 * direction(8, rng) @ A
     return assembled(
         "attack",
-        lambda t, rng: rng.normal(size=(t.size, 8)) @ A,
+        lambda t, rng: mixed(t.size, A, rng),
         lambda t, rng: kind + 0.8 * rng.normal(size=(t.size, 8)),
         rng,
         bursts=((2000, 1000),),

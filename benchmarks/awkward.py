@@ -20,25 +20,26 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import oneclass
+from _arrays import Rows
 from _table import markdown
-from awkward import DATASETS, DEPENDENT
 from oneclass import Nystrom
+from oneclass.contract.base import OneClassClassifier
+from tests.awkward import DATASETS, DEPENDENT
 
 FITS, FRESH, DELTA = 4, 400, 0.05
 CLOSE = 1e-6
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
-OTHERS = ("OCRF", "NaiveParzen", "KMeansDetector", "KNNDetector", "AutoencoderDetector", "PCADetector", "MSTDetector")
-OTHERS += ("KCentersDetector", "OCSVM", "SVDD", "Parzen", "OCELM", "AAELM")
+OTHERS: tuple[str, ...] = ("OCRF", "NaiveParzen", "KMeansDetector", "KNNDetector", "AutoencoderDetector")
+OTHERS += ("PCADetector", "MSTDetector", "KCentersDetector", "OCSVM", "SVDD", "Parzen", "OCELM", "AAELM")
 NYSTROM = " Nystrom"
 CLASSIFIERS = (*MACHINES, *(name + NYSTROM for name in MACHINES), *OTHERS)
 SETTINGS = {
@@ -50,14 +51,15 @@ SETTINGS = {
 MORE_THRESHOLDS = {"VOCKELM": ("mean",), "OCRF": ("oob", "half"), "OCSVM": ("boundary",), "SVDD": ("boundary",)}
 CHECKS = ("answers", "quiet", "finite", "alone", "beside far", "order", "false alarms")
 
-Row = dict[str, Any]
+Row = dict[str, str]
 
 
-def make(classifier: str, **params: Any) -> Any:
+def make(classifier: str, **params: object) -> OneClassClassifier:
     name = classifier.removesuffix(NYSTROM)
     if classifier.endswith(NYSTROM):
         params["approximation"] = Nystrom(30)
-    return getattr(oneclass, name)(**SETTINGS.get(name, {}), **params)
+    made: OneClassClassifier = getattr(oneclass, name)(**SETTINGS.get(name, {}), **params)
+    return made
 
 
 def study(classifier: str, dataset: str) -> list[Row]:
@@ -118,7 +120,7 @@ def _rate(classifier: str, dataset: str, delta: float, seed: int) -> float:
     return float(np.mean(make(classifier, delta=delta).fit(X).predict(draw(FRESH)) == -1))
 
 
-def _same(one: np.ndarray, other: np.ndarray, scores: np.ndarray) -> tuple[bool, str]:
+def _same(one: Rows, other: Rows, scores: Rows) -> tuple[bool, str]:
     """Whether scores agree to a millionth of themselves and of their spread, and by how much they do not."""
     one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     size = np.abs(one) + float(np.ptp(scores))
@@ -126,7 +128,7 @@ def _same(one: np.ndarray, other: np.ndarray, scores: np.ndarray) -> tuple[bool,
     return off <= CLOSE * (1e3 if scores.dtype == np.float32 else 1), f"{off:.1e}"
 
 
-def table(rows: list[Row], by: str, keys: Any) -> str:
+def table(rows: list[Row], by: str, keys: Iterable[str]) -> str:
     """Failed and tried, check by check, and refusals, for each value of a field."""
     count = Counter((row[by], row["check"], row["outcome"]) for row in rows)
     body = []

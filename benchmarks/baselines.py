@@ -9,6 +9,7 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,7 +23,9 @@ from sklearn.neighbors import LocalOutlierFactor
 from threadpoolctl import threadpool_limits
 
 import oneclass
+from _arrays import Rows
 from _table import markdown, write_between_markers
+from oneclass.contract.base import OneClassClassifier
 
 SIZES = (500, 5000)
 FEATURES = 20
@@ -46,7 +49,7 @@ PEER_OF = {
 class Forest:
     """A plain random forest on as many rows as the one-class forest grows its trees on."""
 
-    def fit(self, X: np.ndarray) -> Forest:
+    def fit(self, X: Rows) -> Forest:
         """Tell the rows from uniform ones, ten times as many."""
         random = np.random.default_rng(0)
         low, high = X.min(axis=0), X.max(axis=0)
@@ -55,17 +58,17 @@ class Forest:
         self.model.fit(np.concatenate([X, outliers]), np.repeat([1, 0], [len(X), len(outliers)]))
         return self
 
-    def score_samples(self, X: np.ndarray) -> np.ndarray:
+    def score_samples(self, X: Rows) -> Rows:
         """Share of the votes for the rows' side."""
-        return self.model.predict_proba(X)[:, 1]
+        return np.asarray(self.model.predict_proba(X)[:, 1])
 
 
 def candidates() -> dict[str, Callable[[], Any]]:
-    """What is measured, by name."""
+    """What is measured, by name; PyOD and scikit-learn have no types."""
     made: dict[str, Callable[[], Any]] = {}
     for name in OURS:
         for threshold in ("train", "loo"):
-            made[f"{name} {threshold}"] = lambda name=name, threshold=threshold: _ours(name, threshold)
+            made[f"{name} {threshold}"] = partial(_ours, name, threshold)
     # The same nu, contamination and bandwidth as ours; the rest as it comes.
     made["PyOD KNN"] = lambda: KNN(contamination=0.05)
     made["PyOD PCA"] = lambda: PCA(contamination=0.05)
@@ -76,11 +79,13 @@ def candidates() -> dict[str, Callable[[], Any]]:
     return made
 
 
-def _ours(name: str, threshold: str) -> Any:
-    model = getattr(oneclass, name)(threshold=threshold)
+def _ours(name: str, threshold: str) -> OneClassClassifier:
+    model: OneClassClassifier = getattr(oneclass, name)(threshold=threshold)
     if name in ("OCSVM", "SVDD"):
         model.set_params(sigma=(2 * FEATURES) ** 0.5)
-    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    return model
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -100,9 +105,9 @@ def measure(n: int) -> dict[str, tuple[float, float]]:
             if repeat and sum(map(sum, times[name])) > PATIENCE:
                 continue
             model = make()
-            fit = seconds(lambda model=model: model.fit(X))
+            fit = seconds(partial(model.fit, X))
             score = getattr(model, "score_samples", None) or model.decision_function
-            times[name].append((fit, seconds(lambda score=score: score(fresh))))
+            times[name].append((fit, seconds(partial(score, fresh))))
     return {name: tuple(median(column) for column in zip(*t, strict=True)) for name, t in times.items()}
 
 

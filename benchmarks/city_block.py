@@ -24,12 +24,11 @@ FITTED = ((50_000, 20), (50_000, 100), (200_000, 20))
 HOW = ("s", "compiled, s", "ratio")
 
 
-def values(d: int, rounds: int) -> list[str]:
+def values(d: int, rounds: int, fill: compiled.Fill) -> list[str]:
     """Nanoseconds of a value, by blocks of SciPy's distances and `exp`, and compiled."""
     rng = np.random.default_rng(d)
     X, Y = rng.normal(size=(8192, d)), rng.normal(size=(M, d))
     out, YT = np.empty((len(X), M)), np.ascontiguousarray(Y.T)
-    fill = compiled.load()
     runs = {"SciPy": lambda: kernel(X, Y, out), "compiled": lambda: fill(X, YT, -1 / (1.2 * D), out)}
     found = {name: 1e9 * t / out.size for name, t in medians(runs, rounds=rounds).items()}
     return [str(d), *(f"{t:.1f}" for t in found.values()), f"{found['SciPy'] / found['compiled']:.1f}"]
@@ -63,13 +62,13 @@ def fits(n: int, d: int, rounds: int) -> list[str]:
 
 def main() -> None:
     threadpool_limits(1)
-    if compiled.load() is None:
+    if (fill := compiled.load()) is None:
         sys.exit("city_block.py measures what numba makes, which is not installed: pip install numba")
     rounds = int(sys.argv[1]) if sys.argv[1:] else 5
     tables = {
         "city-block": (
             [f"columns (m = {M:,})", "SciPy and `exp`, ns a value", "compiled, ns", "ratio"],
-            [values(d, 3 * rounds) for d in COLUMNS],
+            [values(d, 3 * rounds, fill) for d in COLUMNS],
         ),
         "compiled-fits": (
             [f"rows (m = {M:,})", "columns", *(f"{of}, {how}" for of in ("fit", f"{SCORED:,} scores") for how in HOW)],

@@ -16,6 +16,7 @@ from sklearn.metrics import roc_auc_score
 from _table import markdown, write_between_markers
 from defaults import Task, library, split
 from oneclass import VAAKELM, OneClassSearchCV
+from oneclass.contract.detector import Detector
 
 #: Rows to learn from at most, values of C, and bandwidths in units of the mean distance.
 ROWS, COSTS, FACTORS = 400, (1 / 8, 1.0, 8.0, 32.0, 64.0, 128.0), (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -28,7 +29,9 @@ def study(task: Task) -> list[float]:
     default = VAAKELM().fit(train)
     mean = VAAKELM(sigma="mean").fit(train).sigma_
     grid = {"C": COSTS, "sigma": [mean * factor for factor in FACTORS]}
-    chosen = [OneClassSearchCV(VAAKELM(), grid, criterion=c, scoring="auroc").fit(train) for c in CRITERIA]
+    chosen: list[Detector] = [
+        OneClassSearchCV(VAAKELM(), grid, criterion=c, scoring="auroc").fit(train) for c in CRITERIA
+    ]
     return [roc_auc_score(y, model.score_samples(test)) for model in (default, *chosen)]
 
 

@@ -14,8 +14,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,10 @@ from sklearn.neighbors import KernelDensity, LocalOutlierFactor, NearestNeighbor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
+from oneclass.contract.base import OneClassClassifier
 from oneclass.datasets import load, names
 
 #: Rows to judge by, and a common task's splits: a collection of few tasks gets several of each.
@@ -42,14 +44,14 @@ DIGITS = (0, 4, 8)
 DEFAULT = "VAAKELM"
 
 #: Every machine by its default, and other settings of the one whose variance is nothing.
-MACHINES: dict[str, Callable[[], Any]] = {
+MACHINES: dict[str, Callable[[], OneClassClassifier]] = {
     "VAAKELM": VAAKELM,
     "AAKELM": AAKELM,
     "VOCKELM": VOCKELM,
     "OCKELM": OCKELM,
 }
-SETTINGS: dict[str, Callable[[], Any]] = {
-    **{f"C = {C:g}": lambda C=C: AAKELM(C=C) for C in (1.0, 4.0, 8.0, 32.0, 128.0)},
+SETTINGS: dict[str, Callable[[], OneClassClassifier]] = {
+    **{f"C = {C:g}": partial(AAKELM, C=C) for C in (1.0, 4.0, 8.0, 32.0, 128.0)},
     "reconstruction": lambda: AAKELM(loss="reconstruction"),
     "uncertainty": lambda: AAKELM(loss="uncertainty"),
     "z-scores": lambda: AAKELM(scale="zscore"),
@@ -59,7 +61,7 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "the paper's machine, C = 8": lambda: VAAKELM(C=8.0, kernel="rbf", scale="zscore", loss="reconstruction"),
 }
 
-Task = tuple[str, np.ndarray, np.ndarray]
+Task = tuple[str, Rows, Rows]
 
 
 def collections() -> dict[str, list[Task]]:
@@ -101,7 +103,7 @@ def library() -> list[Task]:
     return [task for task in out if len(task[1]) >= 30]
 
 
-def split(task: Task, seed: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split(task: Task, seed: int, rows: int) -> tuple[Rows, Rows, Rows]:
     """Rows to learn from, rows to judge by and what they are."""
     name, targets, outliers = task
     rng = np.random.default_rng([seed, *name.encode()])
@@ -112,7 +114,7 @@ def split(task: Task, seed: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.
     return targets[:n][:rows], np.concatenate([held_out, outliers]), y
 
 
-def peers(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def peers(train: Rows, test: Rows) -> Iterator[tuple[str, Rows]]:
     """Scores of other detectors on z-scores, with their own defaults where they have any."""
     scaler = StandardScaler().fit(train)
     train, test = scaler.transform(train), scaler.transform(test)

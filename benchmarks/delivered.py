@@ -13,11 +13,12 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import oneclass
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass.datasets import load
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM")
-BASELINES = ("OCSVM", "SVDD", "NaiveParzen", "Parzen", "KMeansDetector", "KNNDetector")
+BASELINES: tuple[str, ...] = ("OCSVM", "SVDD", "NaiveParzen", "Parzen", "KMeansDetector", "KNNDetector")
 BASELINES += ("AutoencoderDetector", "PCADetector", "MSTDetector", "KCentersDetector", "OCRF")
 DATASETS = {"survival": 1, "heart_cleveland": 1, "digits_0": 1, "waveform": 1, "breast_cancer": -1, "usps_8": 1}
 BUDGETS = (0.01, 0.05, 0.10)
@@ -25,14 +26,14 @@ SPLITS = 20
 LARGEST = 400
 
 
-def targets(name: str) -> np.ndarray:
+def targets(name: str) -> Rows:
     X, y = load(name)
     rows = X.to_numpy(dtype=float)[y == DATASETS[name]]
     return np.random.default_rng(0).permutation(rows)[: round(LARGEST / 0.8)]
 
 
-def study(dataset: str, classifier: str, X: np.ndarray) -> list[tuple]:
-    """Dataset, classifier, budget, rejected and held-out rows, summed over the splits."""
+def study(dataset: str, classifier: str, X: Rows) -> list[tuple[str, str, float, float, int, int]]:
+    """Dataset, classifier, budget, rejected and held-out rows, summed over the splits, and training rows."""
     rejected = np.zeros(len(BUDGETS))
     n = round(0.8 * len(X))
     for seed in range(SPLITS):

@@ -21,6 +21,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
+from _arrays import Marks, Rows
 from _table import markdown, write_between_markers
 from defaults import Task, collections
 from oneclass import AAKELM, VAAKELM, KNNDetector
@@ -32,12 +33,12 @@ SCREEN = "`screen`"
 PEERS = ("isolation forest", "LOF", "20-NN", "ECOD", "one-class SVM")
 
 #: Strangeness of each row, and which of them the detector names.
-Answer = tuple[np.ndarray, np.ndarray]
+Answer = tuple[Rows, Marks]
 #: Of each detector: AUROC, average precision, share of false discoveries, of outliers found and of rows named.
 Result = dict[str, tuple[float, ...]]
 
 
-def contaminated(task: Task, share: float, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+def contaminated(task: Task, share: float, seed: int) -> tuple[Rows, Marks] | None:
     """Targets with a share of outliers among them, and which these are; None where there are too few."""
     name, targets, outliers = task
     rng = np.random.default_rng([seed, *name.encode()])
@@ -48,7 +49,7 @@ def contaminated(task: Task, share: float, seed: int) -> tuple[np.ndarray, np.nd
     return np.concatenate([targets, outliers[:k]]), np.arange(len(targets) + k) >= len(targets)
 
 
-def ecod(X: np.ndarray) -> np.ndarray:
+def ecod(X: Rows) -> Rows:
     """The largest of the sums over features of -log of the left tail, of the right, and of the one of the skew [1].
 
     [1] Li et al. (2022). ECOD: unsupervised outlier detection using empirical cumulative distribution functions.
@@ -60,10 +61,10 @@ def ecod(X: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of columns that do not vary
         by_skew = np.where(skew(X, axis=0) < 0, left, right)
-    return np.maximum.reduce([side.sum(axis=1) for side in (left, right, by_skew)])
+    return np.asarray(np.maximum.reduce([side.sum(axis=1) for side in (left, right, by_skew)]))
 
 
-def ours(X: np.ndarray) -> Iterator[tuple[str, Answer]]:
+def ours(X: Rows) -> Iterator[tuple[str, Answer]]:
     found = KNNDetector(delta=0).screen(X, q=Q)
     yield SCREEN, (-found.scores, found.odd)
     small = AAKELM(loss="uncertainty", C=1 / 32).fit(X)
@@ -77,7 +78,7 @@ def _held_out(machine: AAKELM | VAAKELM) -> Answer:
     return -machine.held_out_scores_, machine.held_out_p_values_ <= machine.delta
 
 
-def peers(X: np.ndarray) -> Iterator[tuple[str, Answer]]:
+def peers(X: Rows) -> Iterator[tuple[str, Answer]]:
     """Other detectors on z-scores with their own defaults; where these name nothing, PyOD's: a tenth of the rows."""
     Z = StandardScaler().fit_transform(X)
     forest = IsolationForest(random_state=0).fit(Z)
@@ -91,7 +92,7 @@ def peers(X: np.ndarray) -> Iterator[tuple[str, Answer]]:
     yield "one-class SVM", (-machine.decision_function(Z), machine.predict(Z) == -1)
 
 
-def _largest_tenth(strange: np.ndarray) -> Answer:
+def _largest_tenth(strange: Rows) -> Answer:
     return strange, strange > np.quantile(strange, 0.9)
 
 
@@ -135,9 +136,9 @@ def main() -> None:
             tables += [(name, share, result) for share, results in shares.items() for result in results]
     detectors = list(tables[0][2])
 
-    def mean(detector: str, column: slice, **of: object) -> np.ndarray:
+    def mean(detector: str, column: slice, **of: object) -> Rows:
         chosen = [r for n, s, r in tables if n == of.get("name", n) and (s == of["share"] if "share" in of else s > 0)]
-        return np.mean([result[detector][column] for result in chosen], axis=0)
+        return np.asarray(np.mean([result[detector][column] for result in chosen], axis=0))
 
     ranking, naming = [], []
     for detector in detectors:

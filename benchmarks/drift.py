@@ -12,12 +12,13 @@ import argparse
 import json
 import resource
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -25,27 +26,38 @@ from sklearn.metrics import roc_auc_score
 
 import _held_out
 import _streams
-from _streams import OPENING, Drift
+from _arrays import Marks, Rows
+from _streams import OPENING, Drift, Maker
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM, Stream
 from oneclass.datasets import DatasetError
 
 BLOCK, DELTA, WINDOW, RANKED, REFIT = 50, 0.05, 1000, 500, 100
 
-Rows = np.ndarray
+
+class Method(Protocol):
+    """A way to follow a stream."""
+
+    def begin(self, X: Rows) -> None:
+        """Learn the opening."""
+        ...
+
+    def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
+        """Score a block, decide, then learn of it."""
+        ...
 
 
 class Ours:
     """The stream, which sees all rows; told, it sees their labels too."""
 
-    def __init__(self, *, told: bool = False, **settings: Any) -> None:
-        self.stream, self.told = Stream(window=WINDOW, delta=DELTA, **settings), told
+    def __init__(self, *, told: bool = False, patience: str | float | None = "prompt") -> None:
+        self.stream, self.told = Stream(window=WINDOW, delta=DELTA, patience=patience), told
 
     def begin(self, X: Rows) -> None:
         """Learn the opening."""
         self.stream.fit(X)
 
-    def step(self, X: Rows, anomaly: Rows) -> tuple[Rows, Rows]:
+    def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
         """Score a block, decide, then learn of it."""
         verdict = self.stream.watch(X, np.where(anomaly, -1, 1) if self.told else None)
         return -verdict.scores, verdict.labels < 0
@@ -63,7 +75,7 @@ class Refitted:
         self.X = X
         self.machine.fit(X)
 
-    def step(self, X: Rows, anomaly: Rows) -> tuple[Rows, Rows]:
+    def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
         """Score a block, decide, then learn of it."""
         losses = -self.machine.score_samples(X)
         alarms = losses > -self.machine.offset_
@@ -75,12 +87,20 @@ class Refitted:
         return losses, alarms
 
 
-class Sliding:
+class Sliding(ABC):
     """A score with a sliding quantile of all scores before learning as its threshold."""
 
     ranked: Rows
 
-    def step(self, X: Rows, anomaly: Rows) -> tuple[Rows, Rows]:
+    @abstractmethod
+    def losses(self, X: Rows) -> Rows:
+        """Larger for stranger rows."""
+
+    @abstractmethod
+    def learn(self, X: Rows, alarms: Marks) -> None:
+        """Learn of rows that were judged."""
+
+    def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
         """Score a block, decide, then learn of it."""
         losses = self.losses(X)
         alarms = losses > np.quantile(self.ranked, 1 - DELTA)
@@ -101,7 +121,7 @@ class Neighbours(Sliding):
         """Larger for stranger rows."""
         return np.partition(cdist(X / self.scale, self.X / self.scale), 19, axis=1)[:, 19]
 
-    def learn(self, X: Rows, alarms: Rows) -> None:
+    def learn(self, X: Rows, alarms: Marks) -> None:
         """Learn of rows that were judged."""
         self.X = np.concatenate([self.X, X[~alarms]])[-WINDOW:]
 
@@ -118,9 +138,10 @@ class Gaussian(Sliding):
         """Larger for stranger rows."""
         ridge = 1e-6 * np.trace(self.cov) / len(self.cov) * np.eye(len(self.cov))
         away = X - self.mean
-        return np.vecdot(away, np.linalg.solve(self.cov + ridge, away.T).T)
+        found: Rows = np.vecdot(away, np.linalg.solve(self.cov + ridge, away.T).T)
+        return found
 
-    def learn(self, X: Rows, alarms: Rows) -> None:
+    def learn(self, X: Rows, alarms: Marks) -> None:
         """Learn of rows that were judged."""
         old = self.weight * 0.5 ** (len(X) / 500)
         self.weight = old + len(X)
@@ -135,7 +156,7 @@ REFITTED_TOLD = "VAAKELM refitted, told which rows are normal"
 NEIGHBOURS = "20-NN on a window of accepted rows, sliding quantile"
 GAUSSIAN = "forgetting Gaussian, sliding quantile"
 OURS, TOLD = "Stream", "Stream told which rows are normal"
-METHODS: dict[str, Callable[[], Any]] = {
+METHODS: dict[str, Callable[[], Method]] = {
     FROZEN: lambda: Refitted(frozen=True),
     REFITTED: Refitted,
     REFITTED_TOLD: lambda: Refitted(told=True),
@@ -162,7 +183,7 @@ class Result:
     events: tuple[str, ...] = ()
 
 
-def run(method: Any, drift: Drift) -> Result:
+def run(method: Method, drift: Drift) -> Result:
     """Hand a stream to a method, block by block."""
     X, anomaly, n = drift.X, drift.anomaly, len(drift.X)
     losses, alarms = np.zeros(n), np.zeros(n, dtype=bool)
@@ -193,11 +214,11 @@ def run(method: Any, drift: Drift) -> Result:
         float(np.mean(alarms[OPENING:][anomaly[OPENING:]])),
         tuple(recovery(alarms, anomaly, c) for c in drift.changes),
         seconds,
-        tuple(f"{event.kind} at {event.row}" for event in method.stream.events_) if hasattr(method, "stream") else (),
+        tuple(f"{event.kind} at {event.row}" for event in method.stream.events_) if isinstance(method, Ours) else (),
     )
 
 
-def recovery(alarms: Rows, anomaly: Rows, change: int) -> int:
+def recovery(alarms: Marks, anomaly: Marks, change: int) -> int:
     """Rows after a change until at most 10 % of the next hundred are false alarms."""
     for r in range(0, 1000, 10):
         ahead = slice(change + r, change + r + 100)
@@ -206,7 +227,7 @@ def recovery(alarms: Rows, anomaly: Rows, change: int) -> int:
     return 1000
 
 
-def streams(makers: tuple[Callable[[Any], Drift], ...], seeds: int) -> Iterator[tuple[str, Drift]]:
+def streams(makers: tuple[Maker, ...], seeds: int) -> Iterator[tuple[str, Drift]]:
     """Every stream for every seed, and what it is called; those whose files are not there are left out."""
     for seed in range(seeds):
         for make in makers:
@@ -221,14 +242,14 @@ class Kept:
     """Results in a file, a line each; those that are there need no run."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path, self.known = path, {}
+        self.path, self.known = path, dict[tuple[str, str], Result]()
         if path is not None and path.exists():
             for line in path.read_text().splitlines():
                 name, stream, found = json.loads(line)
                 lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
                 self.known[name, stream] = Result(**found | lists)
 
-    def run(self, name: str, make: Callable[[], Any], stream: str, drift: Drift) -> Result:
+    def run(self, name: str, make: Callable[[], Method], stream: str, drift: Drift) -> Result:
         """What a method makes of a stream."""
         if (name, stream) not in self.known:
             self.known[name, stream] = found = run(make(), drift)
@@ -410,7 +431,7 @@ def main() -> None:
     methods = {name: make for name, make in METHODS.items() if not (quick and name == REFITTED_TOLD)}
     if arguments.methods:
         methods = {name: METHODS[name] for name in arguments.methods}
-    groups = {"drift": _streams.STREAMS[2:8:2] if quick else _streams.STREAMS}
+    groups: dict[str, tuple[Maker, ...]] = {"drift": _streams.STREAMS[2:8:2] if quick else _streams.STREAMS}
     groups |= {} if quick else {"held-out": _held_out.HELD_OUT}
     for group, makers in groups.items():
         drifts = dict(streams(makers, seeds))

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import rbf_kernel
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, VAAKELM
 
 SIZES = (1000, 3000, 8000)
 
 
-def bare(X: np.ndarray) -> None:
+def bare(X: Rows) -> None:
     K = rbf_kernel(X, gamma=1 / 40)
     K[np.diag_indices_from(K)] += 1
     cho_solve(cho_factor(K, overwrite_a=True, check_finite=False), X, check_finite=False)
@@ -35,11 +37,11 @@ def main() -> None:
     body = []
     for n in SIZES:
         X = np.random.default_rng(n).normal(size=(n, 20))
-        runs: dict[str, Callable[[], object]] = {"bare": lambda X=X: bare(X)}
+        runs: dict[str, Callable[[], object]] = {"bare": partial(bare, X)}
         for machine in (AAKELM, VAAKELM):
             for threshold in ("train", "loo"):
                 model = machine(threshold=threshold, sigma="mean", loss="reconstruction", approximation=None)
-                runs[f"{machine.__name__} {threshold}"] = lambda model=model, X=X: model.fit(X)
+                runs[f"{machine.__name__} {threshold}"] = partial(model.fit, X)
         # Interleaved, so that a busy moment of the machine hits all of them; the best of each is compared.
         times: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(max(3, 40_000 // n)):

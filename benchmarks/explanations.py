@@ -8,24 +8,29 @@ table of docs/explanations.md. Set ONECLASS_DATA.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.neighbors import NearestNeighbors
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, OCSVM, VAAKELM, KNNDetector, Parzen, PCADetector
+from oneclass.contract.base import OneClassClassifier
 from oneclass.datasets import load
 
-TABLES = ("biomed", "cardiotocography_21", "colposcopy", "diabetic_retinopathy", "ecoli", "heart_cleveland")
-TABLES += ("sonar", "vowel", "waveform")
+TABLES: tuple[str, ...] = ("biomed", "cardiotocography_21", "colposcopy", "diabetic_retinopathy", "ecoli")
+TABLES += ("heart_cleveland", "sonar", "vowel", "waveform")
 SPLITS, LARGEST = 5, 500
 
-Blame = Callable[[np.ndarray], np.ndarray]
+Columns = NDArray[np.intp]
+Blame = Callable[[Rows], Columns]
 
 
-def tables() -> Iterator[tuple[str, np.ndarray]]:
+def tables() -> Iterator[tuple[str, Rows]]:
     """Rows of one class; columns of few values cannot be shifted and are left out."""
     for name in TABLES:
         try:
@@ -39,7 +44,7 @@ def tables() -> Iterator[tuple[str, np.ndarray]]:
         yield name, data.data[data.target == (1 if name == "wdbc" else 0)]
 
 
-def corrupted(train: np.ndarray, rows: np.ndarray, how: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def corrupted(train: Rows, rows: Rows, how: str, rng: np.random.Generator) -> tuple[Rows, Columns]:
     """Every row with one value of a random column corrupted, and which column."""
     rows, columns = rows.copy(), rng.integers(rows.shape[1], size=len(rows))
     at = np.arange(len(rows)), columns
@@ -51,24 +56,35 @@ def corrupted(train: np.ndarray, rows: np.ndarray, how: str, rng: np.random.Gene
     return rows, columns
 
 
-def detectors(train: np.ndarray) -> Iterator[tuple[str, object, Blame]]:
+def largest(blame: Rows) -> Columns:
+    """The column of each row that is blamed most."""
+    return np.asarray(blame.argmax(axis=1))
+
+
+def explained(model: OneClassClassifier, rows: Rows) -> Columns:
+    """The column of each row that its explanation blames most."""
+    return largest(model.explain(rows).shares)
+
+
+def detectors(train: Rows) -> Iterator[tuple[str, OneClassClassifier, Blame]]:
     """Name, fitted classifier, and the column that is blamed most."""
     centre, deviation = train.mean(axis=0), train.std(axis=0)
     scaled = (train - centre) / deviation
     nearest = NearestNeighbors(n_neighbors=1).fit(scaled)
 
-    def by_z(rows: np.ndarray) -> np.ndarray:
-        return np.abs((rows - centre) / deviation).argmax(axis=1)
+    def by_z(rows: Rows) -> Columns:
+        return largest(np.abs((rows - centre) / deviation))
 
-    def by_nearest(rows: np.ndarray) -> np.ndarray:
+    def by_nearest(rows: Rows) -> Columns:
         Z = (rows - centre) / deviation
-        return np.abs(Z - scaled[nearest.kneighbors(Z)[1][:, 0]]).argmax(axis=1)
+        return largest(np.abs(Z - scaled[nearest.kneighbors(Z)[1][:, 0]]))
 
     machines = (VAAKELM(), AAKELM(kernel="rbf", sigma="local", C=64.0, scale="zscore"))
-    for model in (*machines, PCADetector(), KNNDetector(), Parzen(), OCSVM(), OCKELM()):
+    models: tuple[OneClassClassifier, ...] = (*machines, PCADetector(), KNNDetector(), Parzen(), OCSVM(), OCKELM())
+    for model in models:
         model.fit(train)
         name = "default VAAKELM" if isinstance(model, VAAKELM) else repr(model)
-        yield name, model, lambda rows, model=model: model.explain(rows).shares.argmax(axis=1)
+        yield name, model, partial(explained, model)
     default = VAAKELM().fit(train)
     yield "largest z-score, rows of the default", default, by_z
     yield "nearest normal row, rows of the default", default, by_nearest

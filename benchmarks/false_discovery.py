@@ -19,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import oneclass
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass.core.calibration import Calibration, benjamini_hochberg
 
@@ -30,19 +31,23 @@ FITS = 30
 FAR_SHARE = 0.03
 FAR = 1e6
 
-DATA: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+Draw = Callable[[np.random.Generator, int], Rows]
+#: Losses, held-out rows, rows of a batch, whether some of these are far, and the way to p-values.
+Key = tuple[str, int, int, bool, str]
+
+DATA: dict[str, Draw] = {
     "normal": lambda rng, n: rng.normal(size=(n, 5)),
     "lognormal": lambda rng, n: rng.lognormal(size=(n, 5)),
     "student t 3": lambda rng, n: rng.standard_t(3, size=(n, 5)),
 }
 
 
-def squares(draw: Callable, rng: np.random.Generator, n: int) -> np.ndarray:
-    return (draw(rng, n) ** 2).sum(axis=1)
+def squares(draw: Draw, rng: np.random.Generator, n: int) -> Rows:
+    return np.asarray((draw(rng, n) ** 2).sum(axis=1))
 
 
 #: Losses, and what a far row's is.
-LOSSES: dict[str, tuple[Callable[[np.random.Generator, int], np.ndarray], float]] = {
+LOSSES: dict[str, tuple[Draw, float]] = {
     **{name: (partial(squares, draw), FAR**2) for name, draw in DATA.items()},
     "normal, bounded": (lambda rng, n: 1 - np.exp(-squares(DATA["normal"], rng, n) / 10), 1.0),
     "normal, 3 in 1,000 wide": (
@@ -51,7 +56,7 @@ LOSSES: dict[str, tuple[Callable[[np.random.Generator, int], np.ndarray], float]
     ),
 }
 
-CLASSIFIERS = {
+CLASSIFIERS: dict[str, dict[str, str]] = {
     "VAAKELM": {},
     "VAAKELM, uncertainty": {"loss": "uncertainty"},
     "OCKELM": {},
@@ -62,10 +67,11 @@ CLASSIFIERS = {
 }
 
 
-def plugged_in(held_out: np.ndarray, losses: np.ndarray) -> np.ndarray:
+def plugged_in(held_out: Rows, losses: Rows) -> Rows:
     """P-values by a generalised Pareto tail of the largest tenth, its shape and scale taken for the truth."""
     calibration = Calibration.of(held_out, np.ones(len(held_out)))
-    p, s, n = calibration.p_value(losses), calibration.losses, len(held_out)
+    s, n = calibration.losses, len(held_out)
+    p: Rows = calibration.p_value(losses)
     k = n // 10
     u, y = s[n - k - 1], s[n - k :] - s[n - k - 1]
     first, second = y.mean(), ((k - np.arange(1, k + 1)) / (k - 1) * y).mean()
@@ -76,25 +82,30 @@ def plugged_in(held_out: np.ndarray, losses: np.ndarray) -> np.ndarray:
     return p
 
 
-def by_library(held_out: np.ndarray, losses: np.ndarray, tail: str | None = None) -> np.ndarray:
-    return Calibration.of(held_out, np.ones(len(held_out))).p_value(losses, tail)
+def by_library(held_out: Rows, losses: Rows, tail: str | None = None) -> Rows:
+    p: Rows = Calibration.of(held_out, np.ones(len(held_out))).p_value(losses, tail)
+    return p
 
 
-WAYS = {"conformal": by_library, "pareto": partial(by_library, tail="pareto"), "plugged in": plugged_in}
+WAYS: dict[str, Callable[[Rows, Rows], Rows]] = {
+    "conformal": by_library,
+    "pareto": partial(by_library, tail="pareto"),
+    "plugged in": plugged_in,
+}
 
 
-def named(p: np.ndarray, normal: int) -> tuple[float, float]:
+def named(p: Rows, normal: int) -> tuple[float, float]:
     """Share of normal rows among those named, and of the far rows that are named."""
     found = p <= benjamini_hochberg(p, q=Q)
     return found[:normal].sum() / max(1, found.sum()), found[normal:].mean() if normal < len(p) else np.nan
 
 
-def losses_study(name: str, m: int, repeats: int) -> dict[tuple, tuple[float, float]]:
+def losses_study(name: str, m: int, repeats: int) -> dict[Key, tuple[float, float]]:
     """Mean share of false discoveries and of far rows found: by name, n, m, whether there are far rows, and way."""
     rng = np.random.default_rng([m, *name.encode()])
     draw, far = LOSSES[name]
     n_far = max(1, round(FAR_SHARE * m))
-    results: dict[tuple, list] = {}
+    results: dict[Key, list[tuple[float, float]]] = {}
     for _ in range(repeats):
         batch = draw(rng, m)
         mixed = np.concatenate([batch[n_far:], np.full(n_far, far)])
@@ -106,7 +117,7 @@ def losses_study(name: str, m: int, repeats: int) -> dict[tuple, tuple[float, fl
     return {key: tuple(np.mean(values, axis=0)) for key, values in results.items()}
 
 
-def classifier_study(name: str, data: str, repeats: int) -> tuple:
+def classifier_study(name: str, data: str, repeats: int) -> tuple[str, str, float, float, float, float]:
     """Far rows found with conformal and with Pareto p-values, false discoveries, chance to name one of 1,000 normal."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([*name.encode(), *data.encode()])
@@ -124,7 +135,7 @@ def percent(*shares: float) -> str:
     return " / ".join(f"{100 * share:.0f}" for share in shares)
 
 
-def losses_tables(results: dict[tuple, tuple[float, float]]) -> tuple[str, str]:
+def losses_tables(results: dict[Key, tuple[float, float]]) -> tuple[str, str]:
     none, mixed = [], []
     for name in LOSSES:
         for n in SIZES:

@@ -14,21 +14,27 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import oneclass
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import OCSVM, VAAKELM, KMeansDetector, KNNDetector, NaiveParzen, Nystrom, PCADetector
+from oneclass.contract.base import OneClassClassifier
 
 PAGE = Path(__file__).parents[1] / "docs" / "files.md"
 QUICK = "--quick" in sys.argv
 
+Runs = dict[str, Callable[[], object]]
+Save = Callable[[OneClassClassifier, str], object]
+Load = Callable[[str], object]
 
-def rows(n: int, d: int = 20, seed: int = 0) -> np.ndarray:
+
+def rows(n: int, d: int = 20, seed: int = 0) -> Rows:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
 
@@ -39,7 +45,7 @@ def show(name: str, table: str) -> None:
         write_between_markers(PAGE, name, table)
 
 
-def best(runs: dict[str, Callable[[], object]], seconds: float) -> dict[str, float]:
+def best(runs: Runs, seconds: float) -> dict[str, float]:
     """Least time of each, interleaved so that a busy moment of the machine hits all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     end = time.perf_counter() + seconds
@@ -51,6 +57,12 @@ def best(runs: dict[str, Callable[[], object]], seconds: float) -> dict[str, flo
     return {name: min(t) for name, t in times.items()}
 
 
+def answers(model: OneClassClassifier, x: Rows) -> None:
+    model.score_samples(x)
+    model.p_value(x)
+    model.predict(x)
+
+
 def latency() -> None:
     """One row: the library's verbs, and the graph that answers all three."""
     import onnxruntime
@@ -58,12 +70,12 @@ def latency() -> None:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
 
-    def session(graph: bytes) -> Any:
+    def session(graph: bytes) -> onnxruntime.InferenceSession:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     n = 200 if QUICK else 1000
     X, x = rows(n), rows(1, seed=1)
-    models = {
+    models: dict[str, OneClassClassifier] = {
         f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=None),
         f"VAAKELM, exact, {n:,} rows, reconstruction": VAAKELM(sigma="mean", loss="reconstruction"),
         "VAAKELM, 200 landmarks, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=Nystrom(200)),
@@ -81,10 +93,10 @@ def latency() -> None:
         model.fit(X)
         graph = oneclass.to_onnx(model).SerializeToString()
         asked = session(graph)
-        runs = {
-            "score": lambda model=model: model.score_samples(x),
-            "all": lambda model=model: (model.score_samples(x), model.p_value(x), model.predict(x)),
-            "graph": lambda asked=asked: asked.run(None, {"rows": x}),
+        runs: Runs = {
+            "score": partial(model.score_samples, x),
+            "all": partial(answers, model, x),
+            "graph": partial(asked.run, None, {"rows": x}),
         }
         found = best(runs, 1.0)
         body.append([name, *(f"{1e6 * found[run]:,.0f}" for run in runs), f"{len(graph) / 1e6:.2f}"])
@@ -113,7 +125,7 @@ def models() -> None:
     """Bytes and seconds of a saved model, beside pickle and skops."""
     n = 500 if QUICK else 5000
     body = []
-    cases = {
+    cases: dict[str, OneClassClassifier] = {
         f"VAAKELM, exact, {n:,} rows, predictive": VAAKELM(sigma="mean", loss="predictive", approximation=None),
         "VAAKELM, 500 landmarks": VAAKELM(sigma="mean", approximation=Nystrom(500)),
         "OCRF, 100 trees": oneclass.OCRF(),
@@ -134,8 +146,8 @@ def models() -> None:
     show("model-files", markdown(["model", "file", "MB", "save, ms", "load, ms"], body))
 
 
-def ways() -> dict[str, tuple[Callable[[Any, str], object], Callable[[str], object]]]:
-    known: dict[str, Any] = {
+def ways() -> dict[str, tuple[Save, Load]]:
+    known: dict[str, tuple[Save, Load]] = {
         "oneclass": (lambda model, path: model.save(path), oneclass.load),
         "oneclass, mapped": (lambda model, path: model.save(path), lambda path: oneclass.load(path, mmap=True)),
         "pickle": (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
+from _arrays import Rows
 from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM, Nystrom
@@ -30,14 +31,14 @@ EXACT, MANY = (300, 1000, 3000, 8000), (10_000, 50_000, 200_000)
 BEFORE = {1000: "6.3", 3000: "2.1", 10_000: "9", 50_000: "3.5 to 4.7"}
 
 
-def rows(n: int) -> np.ndarray:
+def rows(n: int) -> Rows:
     """Rows of a mixture of five Gaussians."""
     rng = np.random.default_rng(n)
     centres = 2 * np.random.default_rng(0).normal(size=(5, D))
     return centres[rng.integers(0, 5, n)] + rng.normal(size=(n, D))
 
 
-def kernel(X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
+def kernel(X: Rows, Y: Rows, out: Rows) -> None:
     """Values of the default kernel, in blocks that stay in a core's cache."""
     step = max(1, 2**18 // len(Y))
     for a in range(0, len(X), step):
@@ -46,20 +47,20 @@ def kernel(X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
         np.exp(K, out=out[a : a + step])
 
 
-def solve(G: np.ndarray, T: np.ndarray) -> None:
+def solve(G: Rows, T: Rows) -> None:
     """Weights by one factorisation."""
     G[np.diag_indices_from(G)] += 1 / 8
     cho_solve(cho_factor(G.T, overwrite_a=True, check_finite=False), T, check_finite=False)
 
 
-def bare_exact(X: np.ndarray) -> None:
+def bare_exact(X: Rows) -> None:
     """All pairs of rows, and their system."""
     K = np.empty((len(X), len(X)))
     kernel(X, X, K)
     solve(K, X)
 
 
-def bare_landmarks(X: np.ndarray) -> None:
+def bare_landmarks(X: Rows) -> None:
     """All rows with all landmarks, and the normal equations."""
     landmarks, G, FT = X[:M].copy(), np.zeros((M, M)), np.zeros((M, D))
     for a in range(0, len(X), 8192):
@@ -70,7 +71,7 @@ def bare_landmarks(X: np.ndarray) -> None:
     solve(G, FT)
 
 
-def medians(runs: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+def medians(runs: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
     """Median processor time of each, interleaved."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
@@ -81,13 +82,13 @@ def medians(runs: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, 
     return {name: statistics.median(t) for name, t in times.items()}
 
 
-def line(n: int, bare: Callable[[np.ndarray], None], rounds: int, *, fast: bool, **params: object) -> list[str]:
+def line(n: int, bare: Callable[[Rows], None], rounds: int, *, fast: bool, approximation: Nystrom | None) -> list[str]:
     """Bare seconds, and the ratios of fits with either threshold, at last with compiled kernel values."""
     X = rows(n)
 
     def fit(rule: str, yes: bool) -> None:
         allow_compiled(yes)
-        VAAKELM(threshold=rule, **params).fit(X)
+        VAAKELM(threshold=rule, approximation=approximation).fit(X)
 
     runs = {"bare": lambda: bare(X), "train": lambda: fit("train", False), "loo": lambda: fit("loo", False)}
     if fast:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from typing import TypedDict, TypeVar
 
 import torch
 
@@ -17,9 +18,23 @@ from oneclass.contract.budgets import decision_of
 from oneclass.engines import InMemory
 from oneclass.machines.approximate import fit_through
 from oneclass.machines.choices import recipe_of
-from oneclass.machines.exact import losses_of
+from oneclass.machines.exact import Fit, losses_of
 
-KERNELS = {"RBF, z-scores": {"kernel": "rbf", "sigma": "local", "scale": "zscore"}, "the default": {}}
+S = TypeVar("S")
+
+
+class Settings(TypedDict, total=False):
+    """What machines are told of their kernel."""
+
+    kernel: str
+    sigma: str
+    scale: str
+
+
+KERNELS: dict[str, Settings] = {
+    "RBF, z-scores": {"kernel": "rbf", "sigma": "local", "scale": "zscore"},
+    "the default": {},
+}
 
 
 def seconds(run: Callable[[], object], repeats: int = 1) -> float:
@@ -40,10 +55,10 @@ def gemm_rate(n: int = 12288) -> float:
     return 2 * n**3 / seconds(lambda: A @ A, 5)
 
 
-def exact(n: int, rate: float, **params: object) -> list[str]:
+def exact(n: int, rate: float, params: Settings, threshold: str = "loo") -> list[str]:
     torch.cuda.reset_peak_memory_stats()
     X = torch.randn(n, 20, dtype=torch.float64, device="cuda")
-    machine = AAKELM(loss="reconstruction", approximation=None, **params)
+    machine = AAKELM(loss="reconstruction", approximation=None, threshold=threshold, **params)
     machine.fit(X[:8192])
     t = seconds(lambda: machine.fit(X), 2 if n <= 60_000 else 1)
     alarms = float((machine.predict(torch.randn(20_000, 20, dtype=torch.float64, device="cuda")) < 0).double().mean())
@@ -57,12 +72,12 @@ class Timed:
     """An engine that notes how long each pass takes."""
 
     def __init__(self, X: torch.Tensor) -> None:
-        self.engine, self.passes = InMemory(X, None), {}
+        self.engine, self.passes = InMemory(X, None), dict[str, float]()
         self.loss_limit = self.engine.loss_limit
 
-    def total(self, step: Callable, label: str) -> object:
+    def total(self, step: Callable[..., S], label: str) -> S:
         """As the engine's own."""
-        result = []
+        result: list[S] = []
         self.passes[label] = seconds(lambda: result.append(self.engine.total(step, label)))
         return result[0]
 
@@ -73,9 +88,13 @@ def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[s
     machine.fit(X[:200_000])
     engine = Timed(X)
     name = f"{type(machine).__name__}, {machine.loss}"
-    options = {"decision": decision_of(machine), "seed": 0, "check": lambda columns, n_rows: None}
-    fits = []
-    t = seconds(lambda: fits.append(fit_through(recipe_of(machine, None), engine, machine.approximation, **options)))
+    decision, fits = decision_of(machine), list[Fit]()
+
+    def fit() -> None:
+        recipe, way = recipe_of(machine, None), machine.approximation
+        fits.append(fit_through(recipe, engine, way, decision=decision, seed=0, check=lambda columns, n_rows: None))
+
+    t = seconds(fit)
     losses = losses_of(fits[0].machine, torch.randn(100_000, 32, dtype=torch.float64, device="cuda"))
     alarms = float((losses > fits[0].calibration.threshold(machine.delta)).double().mean())
     peak = torch.cuda.max_memory_allocated() / 1e9
@@ -93,8 +112,8 @@ def main() -> None:
     for kernel, params in KERNELS.items():
         rows = []
         for size in (20_000, 50_000):
-            rows.append(exact(size, rate, **params))
-            rows.append(exact(size, rate, threshold="train", **params))
+            rows.append(exact(size, rate, params))
+            rows.append(exact(size, rate, params, threshold="train"))
             print(rows[-2:], flush=True)
         torch.cuda.empty_cache()
         for machine in (
@@ -105,7 +124,7 @@ def main() -> None:
             rows += large(n, 2048, rate, machine)
             torch.cuda.empty_cache()
             print(rows[-5:], flush=True)
-        rows.append(exact(100_000, rate, **params))
+        rows.append(exact(100_000, rate, params))
         heads = [f"{kernel}, float64", "seconds", "of the product rate", "peak GB", "false alarms at 5 %"]
         print(markdown(heads, rows), flush=True)
         torch.cuda.empty_cache()

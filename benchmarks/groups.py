@@ -13,13 +13,21 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, KNNDetector, Nystrom, time_blocks
+from oneclass.contract.base import OneClassClassifier
 
 DRAWS, FRESH, FEATURES = 12, 500, 4
 
-CLASSIFIERS = {
+Groups = NDArray[np.intp] | None
+GroupsOf = Callable[[Rows], Groups]
+#: Rows to learn from, their groups, and fresh rows.
+Draw = Callable[[np.random.Generator], tuple[Rows, GroupsOf, Rows]]
+
+CLASSIFIERS: dict[str, Callable[[Rows, Groups], OneClassClassifier]] = {
     "OCKELM": lambda X, groups: OCKELM().fit(X, groups=groups),
     "VOCKELM": lambda X, groups: VOCKELM().fit(X, groups=groups),
     "AAKELM": lambda X, groups: AAKELM().fit(X, groups=groups),
@@ -30,24 +38,24 @@ CLASSIFIERS = {
 }
 
 
-def in_chunks(X: np.ndarray, groups: np.ndarray | None) -> VAAKELM:
+def in_chunks(X: Rows, groups: Groups) -> VAAKELM:
     machine, rows = VAAKELM(approximation=Nystrom(60)), X if groups is None else np.column_stack([X, groups])
     return machine.fit_chunks(np.array_split(rows, 3), groups=None if groups is None else FEATURES)
 
 
-def persons(rng: np.random.Generator, n: int, visits: int, noise: float) -> np.ndarray:
+def persons(rng: np.random.Generator, n: int, visits: int, noise: float) -> Rows:
     of_persons = np.repeat(rng.normal(size=(n, FEATURES)), visits, axis=0)
     return of_persons + noise * rng.normal(size=of_persons.shape)
 
 
-def series(rng: np.random.Generator, phi: float) -> np.ndarray:
+def series(rng: np.random.Generator, phi: float) -> Rows:
     X = rng.normal(size=(300, FEATURES))
     for i in range(1, 300):
         X[i] = phi * X[i - 1] + np.sqrt(1 - phi**2) * X[i]
     return X
 
 
-def of_persons(noise: float, n: int = 60, visits: int = 5) -> Callable:
+def of_persons(noise: float, n: int = 60, visits: int = 5) -> Draw:
     return lambda rng: (
         persons(rng, n, visits, noise),
         lambda X: np.repeat(np.arange(n), visits),
@@ -55,7 +63,7 @@ def of_persons(noise: float, n: int = 60, visits: int = 5) -> Callable:
     )
 
 
-def of_series(phi: float) -> Callable:
+def of_series(phi: float) -> Draw:
     return lambda rng: (series(rng, phi), time_blocks, rng.normal(size=(FRESH, FEATURES)))
 
 
@@ -69,16 +77,20 @@ CELLS = {
 }
 
 
-def study(classifier: str, cell: str, draws: int) -> tuple[str, str, np.ndarray]:
+def ungrouped(X: Rows) -> None:
+    """No groups."""
+
+
+def study(classifier: str, cell: str, draws: int) -> tuple[str, str, Rows]:
     """Means over the draws: rejected without and with groups, warned without and with."""
     found = []
     for seed in range(draws):
         X, groups_of, fresh = CELLS[cell](np.random.default_rng(seed))
-        rates, warned = [], []
-        for groups in (lambda X: None, groups_of):
+        rates, warned = list[float](), list[bool]()
+        for groups in ungrouped, groups_of:
             with warnings.catch_warnings(record=True) as seen:
                 warnings.simplefilter("always")
-                rates.append(np.mean(CLASSIFIERS[classifier](X, groups(X)).predict(fresh) == -1))
+                rates.append(float(np.mean(CLASSIFIERS[classifier](X, groups(X)).predict(fresh) == -1)))
             warned.append(any(each.category is DependentRowsWarning for each in seen))
         found.append([*rates, *warned])
     return classifier, cell, np.mean(found, axis=0)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Protocol, Self
 
 import numpy as np
 from sklearn.ensemble import IsolationForest
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 from threadpoolctl import threadpool_limits
 
+from _arrays import Rows
 from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
@@ -30,26 +32,39 @@ D, SCORED, PATIENCE = 20, 1000, 60.0
 Found = dict[str, dict[int, tuple[float, float]]]
 
 
+class Scores(Protocol):
+    """A method that is measured."""
+
+    def fit(self, X: Rows, /) -> Self:
+        """Learn."""
+        ...
+
+    def score_samples(self, X: Rows, /) -> Rows:
+        """How normal each row is."""
+        ...
+
+
 class OneNN:
     """The distance to the nearest training row."""
 
-    def fit(self, X: np.ndarray) -> OneNN:
+    def fit(self, X: Rows) -> Self:
         """Index the rows."""
         self.index = NearestNeighbors(n_neighbors=1).fit(X)
         return self
 
-    def score_samples(self, Z: np.ndarray) -> np.ndarray:
+    def score_samples(self, Z: Rows) -> Rows:
         """Minus the distances."""
-        return -self.index.kneighbors(Z)[0][:, 0]
+        return np.asarray(-self.index.kneighbors(Z)[0][:, 0])
 
 
-def pipeline() -> Any:
-    return make_pipeline(
+def pipeline() -> Scores:
+    made: Scores = make_pipeline(
         Nystroem(gamma=1 / 72, n_components=1000, random_state=0), SGDOneClassSVM(nu=0.05, random_state=0)
     )
+    return made
 
 
-METHODS: dict[str, Callable[[], Any]] = {
+METHODS: dict[str, Callable[[], Scores]] = {
     "VAAKELM": VAAKELM,
     "OneClassSVM": lambda: OneClassSVM(nu=0.05),
     "Nystroem + SGDOneClassSVM": pipeline,
@@ -58,7 +73,7 @@ METHODS: dict[str, Callable[[], Any]] = {
 }
 
 
-def rows(n: int, seed: int) -> np.ndarray:
+def rows(n: int, seed: int) -> Rows:
     """Rows of a mixture of five Gaussians."""
     rng = np.random.default_rng(seed)
     centres = np.random.default_rng(99).normal(0, 3, (5, D))
@@ -77,7 +92,7 @@ def too_long(times: dict[int, tuple[float, float]], n: int) -> bool:
         return False
     (a, before), (b, last) = list(times.items())[-2:]
     slope = max(0.0, float(np.log(max(last) / max(before)) / np.log(b / a)))
-    return max(last) * (n / b) ** slope > PATIENCE
+    return bool(max(last) * (n / b) ** slope > PATIENCE)
 
 
 def measure() -> Found:
@@ -88,9 +103,9 @@ def measure() -> Found:
         for name, make in METHODS.items():
             if not too_long(found[name], n) and (not found[name] or max(found[name]) == SIZES[SIZES.index(n) - 1]):
                 model = make()
-                fit = seconds(lambda model=model, X=X: model.fit(X))
+                fit = seconds(partial(model.fit, X))
                 model.score_samples(fresh[:2])
-                found[name][n] = fit, seconds(lambda model=model: model.score_samples(fresh))
+                found[name][n] = fit, seconds(partial(model.score_samples, fresh))
                 print(name, n, *(f"{t:.3f}" for t in found[name][n]), flush=True)
     return found
 

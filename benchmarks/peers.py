@@ -10,8 +10,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import IsolationForest
@@ -19,12 +21,12 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
+from _arrays import Marks, Rows
 from _table import markdown, write_between_markers
 from oneclass import OCSVM, VAAKELM, KNNDetector, PCADetector
 
 ASKED, SPLITS = (0.02, 0.05, 0.10), 10
-Rows = np.ndarray
-Judge = Callable[[float, Rows, Rows], Rows]
+Judge = Callable[[float, Rows, Rows], Marks]
 
 
 def targets() -> dict[str, Rows]:
@@ -33,12 +35,29 @@ def targets() -> dict[str, Rows]:
     return {name: table.data[table.target == label] for name, (table, label) in tables.items()}
 
 
-def judged(make: Callable[[float], object], outlier: int = -1) -> Judge:
-    """Fresh rows that a detector with scikit-learn's or PyOD's labels rejects."""
+class Predicts(Protocol):
+    """A detector with scikit-learn's or PyOD's labels."""
+
+    def fit(self, X: Rows, /) -> Self:
+        """Learn."""
+        ...
+
+    def predict(self, X: Rows, /) -> NDArray[np.intp]:
+        """Label."""
+        ...
+
+
+def judged(make: Callable[[float], Predicts], outlier: int = -1) -> Judge:
+    """Fresh rows that a detector rejects."""
     return lambda asked, train, fresh: make(asked).fit(train).predict(fresh) == outlier
 
 
-def half_space_trees(asked: float, train: Rows, fresh: Rows) -> Rows:
+def told(make: Callable[..., Predicts], word: str) -> Callable[[float], Predicts]:
+    """A detector that is told the rate by a word."""
+    return lambda asked: make(**{word: asked})
+
+
+def half_space_trees(asked: float, train: Rows, fresh: Rows) -> Marks:
     from river import anomaly, compose, preprocessing
 
     trees = anomaly.QuantileFilter(anomaly.HalfSpaceTrees(seed=0, window_size=len(train) // 4), q=1 - asked)
@@ -50,8 +69,7 @@ def half_space_trees(asked: float, train: Rows, fresh: Rows) -> Rows:
 
 def judges() -> dict[str, Judge]:
     found = {
-        f"oneclass {m.__name__}, `delta`": judged(lambda a, m=m: m(delta=a))
-        for m in (VAAKELM, OCSVM, KNNDetector, PCADetector)
+        f"oneclass {m.__name__}, `delta`": judged(told(m, "delta")) for m in (VAAKELM, OCSVM, KNNDetector, PCADetector)
     }
     found |= {
         "scikit-learn OneClassSVM, `nu`": judged(lambda a: OneClassSVM(nu=a)),
@@ -72,7 +90,7 @@ def judges() -> dict[str, Judge]:
         from pyod.models.pca import PCA
 
         pyod = {"KNN": KNN, "OCSVM": ocsvm.OCSVM, "PCA": PCA, "ECOD": ECOD}
-        found |= {f"PyOD {n}, `contamination`": judged(lambda a, m=m: m(contamination=a), 1) for n, m in pyod.items()}
+        found |= {f"PyOD {n}, `contamination`": judged(told(m, "contamination"), 1) for n, m in pyod.items()}
     except ImportError:
         print("PyOD is not installed")
     try:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from _arrays import Rows
 from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 
@@ -24,14 +25,14 @@ PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 D, M = 20, 1000
 
 
-def rows(n: int, seed: int = 0) -> np.ndarray:
+def rows(n: int, seed: int = 0) -> Rows:
     """A mixture of five Gaussians in D dimensions."""
     rng = np.random.default_rng(seed)
     centres = np.random.default_rng(99).normal(0, 3, (5, D))
     return centres[rng.integers(5, size=n)] + rng.normal(size=(n, D))
 
 
-def bare(X: np.ndarray) -> None:
+def bare(X: Rows) -> None:
     """Kernel blocks and their Gram matrix, nothing else."""
     from oneclass.core.kernels import RBF
 
@@ -43,14 +44,14 @@ def bare(X: np.ndarray) -> None:
         G += F.T @ F
 
 
-def ours(X: np.ndarray, name: str = "AAKELM", loss: str = "reconstruction") -> None:
+def ours(X: Rows, name: str = "AAKELM", loss: str = "reconstruction") -> None:
     import oneclass
 
     machine = getattr(oneclass, name)
     machine(approximation=oneclass.Nystrom(M), sigma="mean", loss=loss).fit(X)
 
 
-def nystroem_sgd(X: np.ndarray) -> None:
+def nystroem_sgd(X: Rows) -> None:
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import SGDOneClassSVM
     from sklearn.pipeline import make_pipeline
@@ -58,7 +59,7 @@ def nystroem_sgd(X: np.ndarray) -> None:
     make_pipeline(Nystroem(gamma=1 / 72, n_components=M, random_state=0), SGDOneClassSVM(random_state=0)).fit(X)
 
 
-RUNS: dict[str, Callable[[np.ndarray], None]] = {
+RUNS: dict[str, Callable[[Rows], None]] = {
     "bare kernel and Gram": bare,
     "AAKELM, reconstruction": ours,
     "VAAKELM, reconstruction": lambda X: ours(X, "VAAKELM"),
@@ -72,7 +73,8 @@ def apart(name: str, n: int) -> dict[str, float]:
     answer = subprocess.run(
         [sys.executable, __file__, "--one", name, str(n)], check=True, capture_output=True, text=True
     )
-    return json.loads(answer.stdout.splitlines()[-1])
+    found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
+    return found
 
 
 def one(name: str, n: int) -> None:
@@ -96,7 +98,7 @@ def large(n: int = 1_000_000) -> None:
     _write("large", markdown(head, body))
 
 
-Task = tuple[np.ndarray, np.ndarray, np.ndarray]  # targets to learn, rows to judge, their labels
+Task = tuple[Rows, Rows, Rows]  # targets to learn, rows to judge, their labels
 
 
 def accuracy() -> None:
@@ -115,8 +117,8 @@ def accuracy() -> None:
         listed = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
         exact, approximated, bandwidth = np.array(found).T
         worst = float(np.max(np.abs(approximated - exact)))
-        areas = (f"{value:.4f}" for value in (exact.mean(), approximated.mean(), worst))
-        body.append([group, len(tasks), listed, *areas, f"{bandwidth.max():.1%}"])
+        cells = (f"{value:.4f}" for value in (exact.mean(), approximated.mean(), worst))
+        body.append([group, len(tasks), listed, *cells, f"{bandwidth.max():.1%}"])
         print(body[-1], flush=True)
     head = ["targets", "sets", "rows to learn", "exact AUROC", f"m = {M:,}", "largest difference", "of bandwidths"]
     _write("accuracy", markdown(head, body))
@@ -168,8 +170,8 @@ def classes() -> str:
         of_class = np.mean(np.reshape(found, (-1, 2, 4)), axis=1)
         lost = of_class[:, 1] - of_class[:, 0]
         error, means = lost.std(ddof=1) / np.sqrt(len(lost)), of_class.mean(axis=0)
-        areas = f"{means[0]:.4f}", f"{lost.mean():+.4f} ± {error:.4f}"
-        body.append([f"{n:,}", len(lost), *areas, f"{means[2]:.1%}", f"{means[3]:.1%}"])
+        cells = f"{means[0]:.4f}", f"{lost.mean():+.4f} ± {error:.4f}"
+        body.append([f"{n:,}", len(lost), *cells, f"{means[2]:.1%}", f"{means[3]:.1%}"])
     ways = ["exact: false alarms at 5 %", f"m = {M:,}: false alarms"]
     return markdown(["rows to learn", "classes", "exact: AUROC", f"m = {M:,}: AUROC more", *ways], body)
 

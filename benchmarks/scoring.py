@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 from sklearn.svm import OneClassSVM
 from threadpoolctl import threadpool_limits
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM, Nystrom
 
@@ -23,7 +26,16 @@ FEATURES = 20
 #: score went through all of the factor, which was saved too, and inputs through scikit-learn's general checks.
 SCORES_BEFORE, SAVED_BEFORE = {"rbf, 3,000 rows": "18"}, {"rbf, 1,000 rows": "50"}
 ONE_BEFORE = {"VAAKELM, rbf": "410"}
-MACHINES = {
+
+
+class Settings(TypedDict, total=False):
+    """What a machine is told."""
+
+    kernel: str
+    approximation: Nystrom | None
+
+
+MACHINES: dict[str, tuple[int, Settings]] = {
     "500 rows": (500, {}),
     "1,000 rows": (1000, {}),
     "2,000 rows": (2000, {}),
@@ -37,14 +49,14 @@ MACHINES = {
 }
 
 
-def rows(n: int, seed: int) -> np.ndarray:
+def rows(n: int, seed: int) -> Rows:
     """Rows of a mixture of five Gaussians."""
     centres = 2 * np.random.default_rng(0).normal(size=(5, FEATURES))
     rng = np.random.default_rng(seed)
     return centres[rng.integers(0, 5, n)] + rng.normal(size=(n, FEATURES))
 
 
-def best(runs: dict[str, Callable[[], object]], *, rounds: int, repeats: int = 1) -> dict[str, float]:
+def best(runs: Mapping[str, Callable[[], object]], *, rounds: int, repeats: int = 1) -> dict[str, float]:
     """The shortest time of each, interleaved."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
@@ -56,7 +68,7 @@ def best(runs: dict[str, Callable[[], object]], *, rounds: int, repeats: int = 1
     return {name: min(t) for name, t in times.items()}
 
 
-def batch(label: str, n: int, params: dict) -> list[str]:
+def batch(label: str, n: int, params: Settings) -> list[str]:
     """Many rows at once, and how much room the saved model takes."""
     X, Z = rows(n, 1), rows(3000, 2)
     plain, model = (VAAKELM(loss=loss, **params).fit(X) for loss in ("reconstruction", "predictive"))
@@ -75,7 +87,7 @@ def single() -> list[list[str]]:
     models = {"`OneClassSVM`": OneClassSVM(), "VAAKELM, reconstruction": VAAKELM(loss="reconstruction")}
     models |= {"VAAKELM": VAAKELM(), "VAAKELM, rbf": VAAKELM(kernel="rbf")}
     fitted = {name: model.fit(X) for name, model in models.items()}
-    runs = {name: lambda model=model: model.predict(z) for name, model in fitted.items()}
+    runs = {name: partial(model.predict, z) for name, model in fitted.items()}
     found = best(runs, rounds=7, repeats=200)
     return [[name, ONE_BEFORE.get(name, ""), f"{1e6 * t:.0f}"] for name, t in found.items()]
 

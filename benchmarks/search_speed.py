@@ -16,12 +16,17 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 from threadpoolctl import threadpool_limits
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
 from oneclass.datasets import load
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
 
-GRID = {"C": [2.0**k for k in range(-5, 6)], "n_clusters": list(range(1, 11)), "delta": [0.01, 0.05, 0.10]}
+GRID: dict[str, list[float]] = {
+    "C": [2.0**k for k in range(-5, 6)],
+    "n_clusters": list(range(1, 11)),
+    "delta": [0.01, 0.05, 0.10],
+}
 DATASETS = ("vowel", "wine", "sonar", "biomed", "heart_cleveland", "survival", "waveform", "diabetic_retinopathy")
 MACHINES = {
     "the paper's": VAAKELM(loss="reconstruction", sigma="mean", threshold="train"),
@@ -35,7 +40,7 @@ def seconds(run: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def compare(machine: VAAKELM, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+def compare(machine: VAAKELM, X: Rows, y: Rows) -> tuple[float, float]:
     """Seconds of both searches; raises unless they agree."""
     folds = list(OneClassKFold().split(X, y))
     shared = OneClassSearchCV(machine, GRID, scoring="gmean_paper", cv=folds, refit=False)

@@ -7,14 +7,16 @@ Set ONECLASS_DATA to where the datasets are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 
+from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM
 from oneclass.datasets import load
@@ -22,7 +24,7 @@ from oneclass.datasets import load
 NEAREST = 32
 
 
-def tasks() -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+def tasks() -> Iterator[tuple[str, Rows, Rows, Rows]]:
     """Rows to learn from, normal rows and outliers."""
     rng = np.random.default_rng(0)
     for d in (5, 30):
@@ -42,7 +44,7 @@ def tasks() -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
         yield name, inside[:n], inside[n:], X[y != 1]
 
 
-def cheaper(G: np.ndarray, L: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray]:
+def cheaper(G: Rows, L: Rows, k: Rows) -> dict[str, Rows]:
     """The explained part ``k' G^-1 k`` of rows with kernel values `k`, in each of the ways."""
     n = len(G)
     values, Q = eigh(G, subset_by_index=[n - n // 6, n - 1])
@@ -50,8 +52,8 @@ def cheaper(G: np.ndarray, L: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray
     by_rank = (along**2 / values).sum(axis=1)
     found = {"rank": by_rank, "nearest": _given(k, lambda N: G[N[:, :, None], N[:, None, :]])}
 
-    def less(N: np.ndarray) -> np.ndarray:
-        return G[N[:, :, None], N[:, None, :]] - (Q[N] * values) @ Q[N].transpose(0, 2, 1)
+    def less(N: NDArray[np.intp]) -> Rows:
+        return np.asarray(G[N[:, :, None], N[:, None, :]] - (Q[N] * values) @ Q[N].transpose(0, 2, 1))
 
     found["both"] = by_rank + _given(k - along @ Q.T, less)
     inverse = solve_triangular(L, np.eye(n), lower=True).astype(np.float32)
@@ -59,16 +61,16 @@ def cheaper(G: np.ndarray, L: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray
     return found
 
 
-def _given(k: np.ndarray, system) -> np.ndarray:
+def _given(k: Rows, system: Callable[[NDArray[np.intp]], Rows]) -> Rows:
     """``k' G^-1 k`` of the few columns where k is largest."""
     N = np.argpartition(-np.abs(k), NEAREST, axis=1)[:, :NEAREST]
     parts = np.array_split(np.arange(len(k)), max(1, len(k) // 200))
     few = np.take_along_axis(k, N, axis=1)
     solved = [np.linalg.solve(system(N[rows]), few[rows][..., None])[..., 0] for rows in parts]
-    return np.vecdot(few, np.concatenate(solved))
+    return np.asarray(np.vecdot(few, np.concatenate(solved)))
 
 
-def study(kernel: str, train: np.ndarray, normal: np.ndarray, strange: np.ndarray) -> list[str]:
+def study(kernel: str, train: Rows, normal: Rows, strange: Rows) -> list[str]:
     model = AAKELM(kernel=kernel).fit(train)
     machine, y = model.machine_, np.repeat([0, 1], [len(normal), len(strange)])
     Z = model.scaler_(np.concatenate([normal, strange]))
