@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.svm import OneClassSVM
@@ -61,7 +61,10 @@ class Description(ABC):
         return np.concatenate([self.kernel(Z[a:b], V) @ self.dual_coef for a, b in blocks(len(Z), len(V), Z)])
 
 
-class KernelDescription(Slow[Description]):
+D = TypeVar("D", bound=Description)
+
+
+class KernelDescription(Slow[D]):
     """A baseline that describes the target class by support vectors."""
 
     thresholds: ClassVar = {**Slow.thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
@@ -74,7 +77,7 @@ class KernelDescription(Slow[Description]):
     tol: float
 
     @abstractmethod
-    def _describe(self, kernel: Kernel, training: Training) -> Description:
+    def _describe(self, kernel: Kernel, training: Training) -> D:
         """Find the multipliers of the training rows."""
 
     def _seconds(self, n: int, d: int) -> float:
@@ -98,11 +101,11 @@ class KernelDescription(Slow[Description]):
     def _training(self, X: Array, scaler: Scaler) -> Training:
         return replace(super()._training(X, scaler), pairwise=is_precomputed(self))
 
-    def _learn(self, training: Training) -> Description:
+    def _learn(self, training: Training) -> D:
         kernel = training.kernel or choose_kernel(read_kernel(self), training.Z, ones(training.Z))
         return self._describe(kernel, training)
 
-    def _knowing(self, model: Description, training: Training) -> Training:
+    def _knowing(self, model: D, training: Training) -> Training:
         return replace(training, kernel=model.kernel)
 
     def _share(self, parameter: str, n: int) -> float:
@@ -110,10 +113,10 @@ class KernelDescription(Slow[Description]):
         given = getattr(self, parameter) is not None
         return max(check_number(self, parameter, 0, 1, closed_high=True) if given else self.delta, 1 / n)
 
-    def _threshold(self, model: Description, ranks: Ranks, decision: Decision) -> float:
+    def _threshold(self, model: D, ranks: Ranks, decision: Decision) -> float:
         return model.boundary if decision.rule == "boundary" else super()._threshold(model, ranks, decision)
 
-    def _attributes(self, model: Description, training: Training) -> dict[str, object]:
+    def _attributes(self, model: D, training: Training) -> dict[str, object]:
         bandwidth = {"sigma_": float(model.kernel.sigma)} if is_radial(model.kernel) else {}
         return super()._attributes(model, training) | bandwidth
 

@@ -16,7 +16,7 @@ __all__ = ["OCSVM"]
 
 
 @final
-class OCSVM(KernelDescription):
+class OCSVM(KernelDescription["_Halfspace"]):
     """Reject rows on the origin's side of a hyperplane that parts the training rows from it.
 
     The loss is minus the decision value, ``rho - sum_i a_i k(x_i, z)``, with multipliers a_i that sum to one; libsvm's,

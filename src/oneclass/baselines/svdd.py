@@ -20,7 +20,7 @@ __all__ = ["SVDD"]
 
 
 @final
-class SVDD(KernelDescription):
+class SVDD(KernelDescription["_Ball"]):
     """Reject rows outside the smallest ball around the target class, in the kernel's space.
 
     Solves ``min a'Ka - a'diag(K)`` with ``sum a = 1`` and ``0 <= a <= 1/(n nu)`` [1]_; labelled outliers enter with
@@ -185,7 +185,7 @@ class SVDD(KernelDescription):
             )
         return np.diagonal(V)
 
-    def _attributes(self, model: Description, training: Training) -> dict[str, object]:
+    def _attributes(self, model: _Ball, training: Training) -> dict[str, object]:
         fitted = super()._attributes(model, training)
         if training.outliers is not None:
             fitted["support_"] = training.outliers.numbers[model.support]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,22 +64,21 @@ class RoundedModel(PrimalModel):
     def of(cls, model: PrimalModel) -> RoundedModel:
         """The same model; its outputs stay as they are."""
         penalty = model.map.factored if isinstance(model.map, NystromMap) else None
-        inner: Any = model.factored if penalty is None else _solve_triangle(penalty, model.factored)
+        inner = model.factored if penalty is None else _solve_triangle(penalty, model.factored)
         outer = None if penalty is None else penalty.astype(np.float32)
         known = {field.name: getattr(model, field.name) for field in fields(PrimalModel)}
         return cls(**known, outer=outer, inner=inner.astype(np.float32))
 
     def judged(self, Z: Array, features: Array, *, beyond: bool) -> tuple[Array, Array | float]:
         """Leverages of rows and, if it is wanted, what lies beyond the features."""
-        inner: Any = self.inner
         if self.outer is None:
-            return explained(inner, features), self.outside(Z, features) if beyond else 0.0
+            return explained(self.inner, features), self.outside(Z, features) if beyond else 0.0
         half = solve_lower(self.outer, features.astype(np.float32).T, overwrite=True)
         outside = 0.0
         if beyond:
             unreached = self.map.kernel.diagonal(Z) - np.vecdot(half.T, half.T)  # type: ignore[attr-defined]
             outside = np.maximum(unreached, 0) / self.ridge
-        half = solve_lower(inner, half, overwrite=True).T
+        half = solve_lower(self.inner, half, overwrite=True).T
         return np.vecdot(half, half).astype(features.dtype), outside
 
 

@@ -14,6 +14,7 @@ from ...contract.base import OneClassClassifier
 from ...contract.detector import Detector
 from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
+from ...core.scaling import Scaler
 from ...selection import OneClassSearchCV
 from ...tabular import TableDetector
 from . import tables
@@ -75,7 +76,7 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
     if not isinstance(classifier, OneClassClassifier):
         raise TypeError(f"to_onnx: model must be a classifier of oneclass, got {name}")
     check_is_fitted(classifier)
-    scaler: Any = classifier.scaler_
+    scaler: Scaler = classifier.scaler_
     known = next(str(to_numpy(x).dtype) for x in vars(scaler).values() if library_of(x)) if dtype is None else dtype
     if known not in ("float32", "float64"):
         raise ValueError(f"to_onnx: dtype must be 'float32' or 'float64', got {dtype!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
@@ -81,13 +80,13 @@ def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor
 
 @loss.register
 def _(classifier: OCSVM, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     return model.rho - (similarity(model.kernel, Z, model.support_vectors) @ model.dual_coef)
 
 
 @loss.register
 def _(classifier: SVDD, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     similar = similarity(model.kernel, Z, model.support_vectors) @ (2 * model.dual_coef)
     return diagonal(model.kernel, Z, model.support_vectors.shape[1]) - similar + model.center
 
@@ -95,7 +94,8 @@ def _(classifier: SVDD, Z: Tensor) -> Tensor:
 # Distances, with gaps that rounding can make taken for none.
 
 
-def _rounding(rounding: Any, Z: Tensor) -> Tensor:
+def _rounding(classifier: KMeansDetector | KCentersDetector | KNNDetector | PCADetector, Z: Tensor) -> Tensor:
+    rounding = classifier.model_.rounding
     return (abs(Z) + rounding.extent) * rounding.unit
 
 
@@ -107,34 +107,33 @@ def _squared_distances(Z: Tensor, rows: Array) -> Tensor:
     return (Z.expanded(1) - rows[None]).sum_squares(2)
 
 
-def _to_nearest_center(model: Any, Z: Tensor, roundings: float) -> Tensor:
-    centers = model.cluster_centers
+def _to_nearest_center(classifier: KMeansDetector | KCentersDetector, Z: Tensor, roundings: float) -> Tensor:
+    centers = classifier.model_.cluster_centers
     nearest = _squared_distances(Z, centers).do("ArgMin", axis=1, keepdims=0)
     gaps = Z - Z.graph.apply("Gather", centers, nearest)
-    return _beyond(gaps, _rounding(model.rounding, Z) * roundings).sum_squares()
+    return _beyond(gaps, _rounding(classifier, Z) * roundings).sum_squares()
 
 
 @loss.register
 def _(classifier: KMeansDetector, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
-    return _to_nearest_center(model, Z, float(model.n_rows))
+    return _to_nearest_center(classifier, Z, float(classifier.model_.n_rows))
 
 
 @loss.register
 def _(classifier: KCentersDetector, Z: Tensor) -> Tensor:
-    return _to_nearest_center(classifier.model_, Z, 1.0)
+    return _to_nearest_center(classifier, Z, 1.0)
 
 
 @loss.register
 def _(classifier: KNNDetector, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     graph = Z.graph
     D = _squared_distances(Z, model.rows)
     nearest = graph.results(2, "TopK", D, [model.n_neighbors], axis=1, largest=0, sorted=1)[1]
     if model.method == "kappa":
         nearest = nearest.do("Slice", [-1], [np.iinfo(np.int64).max], [1])
     gaps = Z.expanded(1) - graph.apply("Gather", model.rows, nearest)
-    gaps = _beyond(gaps, _rounding(model.rounding, Z).expanded(1))
+    gaps = _beyond(gaps, _rounding(classifier, Z).expanded(1))
     if model.method == "delta":
         return gaps.reduced("ReduceMean", 1).sum_squares()
     return gaps.sum_squares(2).reduced("ReduceMean", 1)
@@ -142,11 +141,11 @@ def _(classifier: KNNDetector, Z: Tensor) -> Tensor:
 
 @loss.register
 def _(classifier: PCADetector, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     components, directions = model.components, np.abs(model.components)
     centred = Z - model.mean
     coordinates = centred @ components.T
-    own = _rounding(model.rounding, Z)
+    own = _rounding(classifier, Z)
     rounding = own + own @ (directions.T @ directions) + _size(centred, components.shape[1]) * model.rounding.unit
     if len(components):
         spreads = _size(coordinates / model.spreads, len(components))
@@ -164,7 +163,7 @@ def _size(rows: Tensor, columns: int) -> Tensor:
 
 @loss.register
 def _(classifier: NaiveParzen, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     densities = model.densities
     longest = max(len(density.points) for density in densities)
     points, logs = np.zeros((len(densities), longest)), np.full((len(densities), longest), -np.inf)
@@ -181,7 +180,7 @@ def _(classifier: NaiveParzen, Z: Tensor) -> Tensor:
 
 @loss.register
 def _(classifier: Parzen, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     U = Z if model.whitening is None else Z @ model.whitening
     exponents = maximum(_squared_distances(U, model.rows) * (-0.5 / model.width**2), -np.finfo(float).max)
     peaks = exponents.reduced("ReduceMax", 1, keep=True)
@@ -191,7 +190,7 @@ def _(classifier: Parzen, Z: Tensor) -> Tensor:
 
 @loss.register
 def _(classifier: AutoencoderDetector, Z: Tensor) -> Tensor:
-    model: Any = classifier.model_
+    model = classifier.model_
     operator = {"tanh": "Tanh", "relu": "Relu", "logistic": "Sigmoid", "identity": "Identity"}[model.activation]
     hidden = Z
     for coefs, intercepts in zip(model.coefs[:-1], model.intercepts[:-1], strict=True):
