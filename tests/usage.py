@@ -72,8 +72,8 @@ def searches_and_tables(X: NDArray[np.float64], table: pd.DataFrame) -> None:
 def streams_and_pictures(X: NDArray[np.float64]) -> None:
     stream = Stream(VAAKELM(), patience=100).fit(X, time=[1, 2]).learn(X, False).tell([1, 2], [True, False])
     verdict, (_, panels) = stream.watch(X), plt.subplots(1, 2)
-    ThresholdDisplay.from_estimator(stream, X, [1, 1], ax=panels).plot()
-    BoundaryDisplay.from_estimator(stream, X, columns=("a", 1), ax=panels[0])
+    ThresholdDisplay.from_estimator(stream, X, [1, 1], ax=panels).plot().figure_.savefig("threshold.png")
+    BoundaryDisplay.from_estimator(stream, X, columns=("a", 1), ax=panels[0]).ax_.set_title("Two columns")
     DriftDisplay.from_verdicts([verdict], asked=0.1)
     roc_display(OneClassSVM(), X, [1, -1])
     Stream("AAKELM")  # type: ignore[arg-type]

@@ -65,6 +65,16 @@ def test_axes_of_the_users_own_are_drawn_on(display, knn, mixed):
     assert display.from_estimator(knn, mixed, ax=ax).ax_ is ax
 
 
+@pytest.mark.parametrize("display", [ScoreDisplay, BoundaryDisplay, DriftDisplay], ids=lambda d: d.__name__)
+def test_the_figure_is_the_whole_of_one_that_has_parts(display, knn, mixed, tmp_path):
+    figure = pyplot.figure()
+    part = figure.subfigures(2)[0]
+    ax = part.subplots(2) if display is DriftDisplay else part.subplots()
+    shown = display.from_estimator(knn, mixed, ax=ax)
+    assert shown.figure_ is figure
+    shown.figure_.savefig(tmp_path / "shown.png")
+
+
 def test_a_table_of_words_has_its_map_and_its_explanation():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"mass": rng.normal(size=90), "kind": rng.choice(["a", "b"], 90), "size": rng.normal(size=90)})

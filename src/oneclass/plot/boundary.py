@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["BoundaryDisplay"]
 
@@ -66,8 +68,8 @@ class BoundaryDisplay:
     points: Float
     flagged: NDArray[np.bool_]
     names: tuple[str, str]
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, columns: tuple[Name, Name] = (0, 1), resolution: int = 100) -> Self:
@@ -125,12 +127,11 @@ class BoundaryDisplay:
             self.figure_.colorbar(filled, ax=self.ax_, label="p-value", ticks=_LEVELS)
         self.ax_.contour(self.x, self.y, self.decision, levels=[0.0], colors=LINE, linewidths=1.8)
         self.ax_.plot([], [], color=LINE, linewidth=1.8, label="threshold")
-        for which, what, style in (
-            (~self.flagged, "normal", {"c": INSIDE, "s": 12, "linewidths": 0}),
-            (self.flagged, "flagged", {"c": OUTSIDE, "s": 26, "marker": "x", "linewidths": 1.3}),
-        ):
+        points = partial(self.ax_.scatter, c=INSIDE, s=12, linewidths=0)
+        crosses = partial(self.ax_.scatter, c=OUTSIDE, s=26, marker="x", linewidths=1.3)
+        for which, what, draw in ((~self.flagged, "normal", points), (self.flagged, "flagged", crosses)):
             if which.any():
-                self.ax_.scatter(*self.points[which].T, label=what, **style)
+                draw(*self.points[which].T, label=what)
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small")
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,19 @@ __all__ = [
     "SURE",
     "Float",
     "Panels",
+    "Several",
     "axes",
     "fitted",
     "numbers",
+    "panels",
     "percent",
     "pyplot",
 ]
 
 Float = NDArray[np.float64]
+Several = NDArray[np.object_]
 #: Axes of matplotlib, one or several.
-Panels: TypeAlias = "Axes | Sequence[Axes] | NDArray[np.object_]"
+Panels: TypeAlias = "Axes | Sequence[Axes] | Several"
 
 #: Blue and vermilion of Okabe and Ito, and greys.
 INSIDE, OUTSIDE, LINE, PALE = "#0072b2", "#d55e00", "#333333", "#d9d9d9"
@@ -53,13 +56,17 @@ def pyplot() -> ModuleType:
     return plt
 
 
-def axes(ax: Panels | None, rows: int = 1, columns: int = 1, *, size: tuple[float, float]) -> tuple[Figure, Any]:
-    """The figure and the user's axes, or new ones; several as an array."""
-    panels: Any = ax
-    if panels is None:
-        _, panels = pyplot().subplots(rows, columns, figsize=size, layout="constrained")
-    panels = panels if rows * columns == 1 else np.asarray(panels)
-    return (panels if rows * columns == 1 else panels.flat[0]).figure, panels
+def axes(ax: Panels | None, *, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    """The figure and the user's axes, or new ones."""
+    figure, several = panels(ax, 1, 1, size=size)
+    return figure, several.item()
+
+
+def panels(ax: Panels | None, rows: int, columns: int, *, size: tuple[float, float]) -> tuple[Figure, Several]:
+    """The figure and the user's axes, or new ones, in an array."""
+    given = pyplot().subplots(rows, columns, figsize=size, layout="constrained")[1] if ax is None else ax
+    several: Several = np.asarray(given)
+    return several.ravel()[0].figure.figure, several  # of axes on a part of a figure, the whole of it
 
 
 def fitted(estimator: Detector) -> Detector:

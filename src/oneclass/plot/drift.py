@@ -12,10 +12,11 @@ from scipy.stats import binom
 
 from ..contract.detector import Detector
 from ..core.given import Rows
-from .drawing import INSIDE, LINE, OUTSIDE, PALE, SURE, Float, Panels, axes, fitted, numbers, percent
+from .drawing import INSIDE, LINE, OUTSIDE, PALE, SURE, Float, Panels, Several, fitted, numbers, panels, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ..stream.verdict import Verdict
 
@@ -73,8 +74,8 @@ class DriftDisplay:
     window: int
     events: tuple[tuple[Any, str], ...] = ()
     expected: tuple[float, float] | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Several = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, time: ArrayLike | None = None, window: int | None = None) -> Self:
@@ -179,9 +180,9 @@ class DriftDisplay:
 
     def plot(self, ax: Panels | None = None) -> Self:
         """Draw losses on the first axes and alarm rates on the second; returns the display itself."""
-        self.figure_, self.ax_ = axes(ax, 2, 1, size=(10, 5.5))
+        self.figure_, self.ax_ = panels(ax, 2, 1, size=(10, 5.5))
         when, (low, middle, high) = self.times, self.losses
-        top, bottom = self.ax_.flat
+        top, bottom = self.ax_.ravel()
         top.fill_between(when, low, high, color=INSIDE, alpha=0.25, linewidth=0, label="5 to 95 % of the rows")
         top.plot(when, middle, color=INSIDE, label="median")
         if low.min() > 0 and high.max() > 20 * np.median(middle):

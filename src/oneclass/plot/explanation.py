@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..contract.detector import Detector
 from ..contract.explanation import Explanation, Reason
 from ..core.given import Rows
-from .drawing import INSIDE, LINE, Panels, axes, fitted
+from .drawing import INSIDE, LINE, Panels, Several, axes, fitted, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["ExplanationDisplay"]
 
@@ -54,8 +58,8 @@ class ExplanationDisplay:
     row: int = 0
     k: int = 8
     image_shape: tuple[int, int] | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Axes | Several = field(init=False, repr=False, compare=False)
 
     @classmethod
     def from_estimator(
@@ -107,16 +111,17 @@ class ExplanationDisplay:
         reasons = self.reasons
         names = [fill(str(reason.column), _WIDE, max_lines=_LINES, placeholder="…") for reason in reasons]
         lines = 1 + max((name.count("\n") for name in names), default=0)
-        self.figure_, self.ax_ = axes(ax, size=(7, 1.2 + (0.25 + 0.2 * lines) * len(reasons)))
+        self.figure_, bars = axes(ax, size=(7, 1.2 + (0.25 + 0.2 * lines) * len(reasons)))
+        self.ax_ = bars
         shares = [reason.share for reason in reasons]
         places = np.arange(len(reasons))
-        self.ax_.barh(places, shares, color=INSIDE, alpha=0.85)
+        bars.barh(places, shares, color=INSIDE, alpha=0.85)
         for place, reason in zip(places, reasons, strict=True):
             # After the bar where it is short, else inside: words never leave the axes.
             inside = reason.share > 0.55 * max(shares)
             said = str(reason).removeprefix(f"{reason.column}=")
             said = said if len(said) <= _LONG else f"{said[: _LONG - 1]}…"
-            self.ax_.annotate(
+            bars.annotate(
                 said,
                 (reason.share, place),
                 xytext=(-4 if inside else 4, 0),
@@ -126,26 +131,25 @@ class ExplanationDisplay:
                 color="white" if inside else LINE,
                 fontsize="small",
             )
-        self.ax_.set_yticks(places, names, fontsize="medium" if lines == 1 else "small")
-        self.ax_.set(xlabel="share of the blame", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
-        self.ax_.set_title(
-            f"Row {self.explanation.index[self.row]}: value (expected value)", fontsize="medium", loc="left"
-        )
-        self.ax_.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        bars.set_yticks(places, names, fontsize="medium" if lines == 1 else "small")
+        bars.set(xlabel="share of the blame", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
+        bars.set_title(f"Row {self.explanation.index[self.row]}: value (expected value)", fontsize="medium", loc="left")
+        bars.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         return self
 
     def _plot_images(self, ax: Panels | None, shape: tuple[int, int]) -> Self:
-        self.figure_, self.ax_ = axes(ax, 1, 3, size=(8, 3))
+        self.figure_, images = panels(ax, 1, 3, size=(8, 3))
+        self.ax_ = images
         found = self.explanation
         value, expected = (x[self.row].astype(float).reshape(shape) for x in (found.values, found.expected))
         low, high = float(value.min()), float(value.max())
         for place, (image, title) in enumerate([(value, "image"), (expected, "expected")]):
-            self.ax_[place].imshow(image, cmap="gray_r", vmin=low, vmax=high)
-            self.ax_[place].set_title(title, fontsize="medium")
-        heat = self.ax_[2].imshow(found.shares[self.row].reshape(shape), cmap="cividis", vmin=0)
-        self.ax_[2].set_title("share of the blame", fontsize="medium")
-        bar = self.figure_.colorbar(heat, ax=self.ax_[2], shrink=0.8)
+            images[place].imshow(image, cmap="gray_r", vmin=low, vmax=high)
+            images[place].set_title(title, fontsize="medium")
+        heat = images[2].imshow(found.shares[self.row].reshape(shape), cmap="cividis", vmin=0)
+        images[2].set_title("share of the blame", fontsize="medium")
+        bar = self.figure_.colorbar(heat, ax=images[2], shrink=0.8)
         bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        for panel in self.ax_:
+        for panel in images:
             panel.set(xticks=[], yticks=[])
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["MapDisplay"]
 
@@ -64,8 +66,8 @@ class MapDisplay:
     places: Float
     flagged: NDArray[np.bool_]
     variance: tuple[float, float]
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, kernel: str = "linear", **options: Any) -> Self:
@@ -112,12 +114,11 @@ class MapDisplay:
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw normal rows as points and flagged ones as crosses; returns the display itself."""
         self.figure_, self.ax_ = axes(ax, size=(6, 5))
-        for which, what, style in (
-            (~self.flagged, "normal", {"c": INSIDE, "s": 14, "alpha": 0.5, "linewidths": 0}),
-            (self.flagged, "flagged", {"c": OUTSIDE, "s": 28, "marker": "x", "linewidths": 1.3}),
-        ):
+        points = partial(self.ax_.scatter, c=INSIDE, s=14, alpha=0.5, linewidths=0)
+        crosses = partial(self.ax_.scatter, c=OUTSIDE, s=28, marker="x", linewidths=1.3)
+        for which, what, draw in ((~self.flagged, "normal", points), (self.flagged, "flagged", crosses)):
             if which.any():
-                self.ax_.scatter(*self.places[which].T, label=f"{what} ({which.sum()} rows)", **style)
+                draw(*self.places[which].T, label=f"{what} ({which.sum()} rows)")
         first, second = (f"component, {percent(round(share, 2))} of the variance" for share in self.variance)
         self.ax_.set(xlabel=f"first {first}", ylabel=f"second {second}")
         self.ax_.legend(frameon=False)

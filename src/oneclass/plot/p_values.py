@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.stats import betabinom, binom, kstwobign
@@ -14,6 +14,7 @@ from .drawing import INSIDE, LINE, SURE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["PValueDisplay", "Sameness"]
 
@@ -62,8 +63,8 @@ class PValueDisplay:
 
     p_values: Float
     n_held_out: float
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows) -> Self:
@@ -125,7 +126,7 @@ class PValueDisplay:
         m, doubt = len(self.p_values), (1 - SURE) / 2
         low, high = binom(m, 1 / _BINS).ppf([doubt, 1 - doubt]) / m
         weights = np.full(m, 1 / m)
-        edges = np.linspace(0, 1, _BINS + 1)
+        edges = np.linspace(0, 1, _BINS + 1).tolist()
         # A p-value on an edge belongs to the bar below it: it is what a budget of the edge rejects.
         self.ax_.hist(
             np.maximum(self.p_values - 1e-9, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"

@@ -15,6 +15,7 @@ from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["ScoreDisplay"]
 
@@ -56,8 +57,8 @@ class ScoreDisplay:
     offset: float
     targets: NDArray[np.bool_] | None = None
     held_out: Float | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
@@ -116,7 +117,8 @@ class ScoreDisplay:
 
     def _draw(self, losses: Float, edges: Float, what: str, **style: Any) -> None:
         if len(losses):
-            self.ax_.hist(losses, bins=edges, weights=np.full(len(losses), 1 / len(losses)), label=what, **style)
+            weights = np.full(len(losses), 1 / len(losses))
+            self.ax_.hist(losses, bins=edges.tolist(), weights=weights, label=what, **style)
 
     @property
     def _logarithmic(self) -> bool:

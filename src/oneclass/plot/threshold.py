@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,12 @@ from ..contract.detector import Detector
 from ..core.calibration import Calibration
 from ..core.given import Labels, Rows
 from ..core.threshold import Decision
-from .drawing import Float, Panels, axes, numbers
+from .drawing import Float, Panels, Several, numbers, panels
 from .rates import RateDisplay
 from .scores import ScoreDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["ThresholdDisplay"]
 
@@ -61,8 +64,8 @@ class ThresholdDisplay:
     offset: float
     decision: Decision
     calibration: Calibration
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    ax_: Several = field(init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
@@ -117,7 +120,7 @@ class ThresholdDisplay:
 
     def plot(self, ax: Panels | None = None) -> Self:
         """Draw scores on the first axes and rates on the second; returns the display itself."""
-        self.figure_, self.ax_ = axes(ax, 1, 2, size=(11, 5.5))
+        self.figure_, self.ax_ = panels(ax, 1, 2, size=(11, 5.5))
         self.score_display.plot(self.ax_[0])
         self.ax_[0].set_title("Strange rows are to the right of the threshold")
         self.rate_display.plot(self.ax_[1])
