@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +63,7 @@ def fold_machines(
     twins = []
     for k in range(len(parts)):
         twin = replace(fit_moments(plan, reduce(add, parts[:k] + parts[k + 1 :])), signal=machine.signal)
-        model: Any = twin.model
-        twins.append(FoldMachine(twin, Landmarks.of(model, owners, np.flatnonzero(owned == k))))
+        twins.append(FoldMachine(twin, Landmarks.of(twin.model, owners, np.flatnonzero(owned == k))))
     return machine, tuple(twins)
 
 

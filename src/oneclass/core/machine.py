@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -62,11 +61,11 @@ class Machine:
 
     def rounds_well(self, Z: Array) -> bool:
         """Whether single precision tells the losses of most rows like these, of which few are enough."""
-        return bool(np.mean(self.doubtful(self.rounded_losses(Z))) <= _AGAIN)
+        single = self.single
+        return single is not None and bool(np.mean(self.doubtful(self.rounded_losses(single, Z))) <= _AGAIN)
 
-    def rounded_losses(self, Z: Array) -> Array:
+    def rounded_losses(self, single: SinglePrecision, Z: Array) -> Array:
         """Losses of host rows by single precision, and bounds on the error of these."""
-        single: Any = self.single
         features = self.model.features(Z)
         residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
         variance, error = single.uncertainty(self.model, Z, features)
@@ -84,9 +83,9 @@ class Machine:
 
         Uncertainty falls with every training row that is known, and few of them leave most rows little of it.
         """
-        model: Any = self.model
-        recipe, features = self.plan.recipe, model.features(Z)
-        residuals, prior = recipe.target(Z) - model.outputs(features), model.kernel.diagonal(Z) / recipe.lam
+        model = self.model
+        features, prior = model.features(Z), model.unknown(Z, 0.0) / self.plan.C
+        residuals = self.plan.recipe.target(Z) - model.outputs(features)
         open_rows = np.flatnonzero(~(self.loss(residuals, 0 * prior) > threshold))
         accepted, rounding, width = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5, model.width
         for part in (*_PARTS, 1):

@@ -20,6 +20,7 @@ from .cholesky import cho_solve, inverse
 from .features import NystromMap
 from .leaving import Embedded, taken
 from .primal import PrimalModel
+from .solve import DualModel
 
 __all__ = ["Landmarks", "Withdrawn"]
 
@@ -56,11 +57,13 @@ class Landmarks:
 
     @classmethod
     def of(
-        cls, model: PrimalModel, owners: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
+        cls, model: DualModel | PrimalModel, owners: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
     ) -> Landmarks | None:
         """The landmarks of a model: all, or those of `owners` chosen; None if it has none."""
+        if isinstance(model, DualModel) or (chosen is not None and not len(chosen)):
+            return None
         found = model.map
-        if not isinstance(found, NystromMap) or (chosen is not None and not len(chosen)):
+        if not isinstance(found, NystromMap):
             return None
         PV = model.weights[:, :0] if model.columns is None else model.columns.PV
         if found.factored is not None and chosen is None:  # R is the identity

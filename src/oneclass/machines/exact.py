@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -98,9 +99,10 @@ def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
     if not isinstance(X, np.ndarray) or len(X) < _MANY:
         return losses_of(machine, X)
     prepare(machine, X)
-    if machine.single is None or not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
+    single = machine.single
+    if single is None or not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
         return losses_of(machine, X)
-    rounded = in_blocks(machine, X, machine.rounded_losses)
+    rounded = in_blocks(machine, X, partial(machine.rounded_losses, single))
     found, rows = rounded[:, 0], np.flatnonzero(machine.doubtful(rounded, threshold))
     if len(rows):
         found[rows] = losses_of(machine, X[rows])
