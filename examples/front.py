@@ -6,7 +6,6 @@ python -m examples.front        (needs matplotlib)
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -18,12 +17,13 @@ from .demo import WAYS, delivered, normal_rows, splits
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
 ASKED = (0.02, 0.05, 0.10, 0.15, 0.20)
 LOOKS = (("#4c72b0", 2.6, "o"), ("#dd8452", 1.6, "s"), ("#8172b3", 1.6, "^"), ("#999999", 1.4, "v"))
 
 
-def draw_budgets(ax: Any) -> None:
+def draw_budgets(ax: Axes) -> None:
     """Share of fresh normal rows rejected, mean over three tables."""
     tables = normal_rows().values()
     ax.plot([0, 20], [0, 20], color="black", linewidth=0.8, linestyle=":")
@@ -41,7 +41,7 @@ def draw_budgets(ax: Any) -> None:
     ax.legend(frameon=False, fontsize=9, loc="upper left")
 
 
-def draw_alarm(ax: Any) -> None:
+def draw_alarm(ax: Axes) -> None:
     """The columns that carry most of one alarm's score."""
     data = load_breast_cancer()
     train, _ = next(splits(data.data[data.target == 1]))

@@ -14,7 +14,6 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 PIECE = re.compile(
@@ -25,14 +24,14 @@ PIECE = re.compile(
 
 def run(page: Path) -> None:
     """Run all blocks of a page in one namespace, in the folder that is the current one."""
-    text, names = page.read_text(), {"__name__": "__main__"}
+    text, names = page.read_text(), dict[str, object](__name__="__main__")
     for piece in PIECE.finditer(text):
         if piece["reason"] is None:
             group = "given" if piece["code"] is None else "code"
             _run_block(piece[group], names, page, text.count("\n", 0, piece.start(group)))
 
 
-def _run_block(source: str, names: dict[str, Any], page: Path, line: int) -> None:
+def _run_block(source: str, names: dict[str, object], page: Path, line: int) -> None:
     """Run plain code, or typed code and compare what it prints."""
     if ">>>" not in source:
         exec(compile("\n" * line + source, page, "exec"), names)

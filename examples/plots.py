@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_digits, make_moons
 from sklearn.model_selection import train_test_split
 
@@ -17,7 +18,13 @@ from oneclass import VAAKELM, KNNDetector, Stream, plot
 FOLDER = Path(__file__).parents[1] / "docs" / "plots"
 
 
-def tumours() -> dict[str, Callable[[], Any]]:
+class Drawn(Protocol):
+    """What calls give: a display."""
+
+    figure_: Figure
+
+
+def tumours() -> dict[str, Callable[[], Drawn]]:
     """Benign tumours, fresh ones, and malignant ones among them."""
     data = load_breast_cancer(as_frame=True)
     benign, malignant = data.data[data.target == 1], data.data[data.target == 0]
@@ -38,7 +45,7 @@ def tumours() -> dict[str, Callable[[], Any]]:
     }
 
 
-def digits() -> dict[str, Callable[[], Any]]:
+def digits() -> dict[str, Callable[[], Drawn]]:
     """An eight among ones."""
     X, y = load_digits(return_X_y=True)
     model = VAAKELM().fit(np.random.default_rng(0).permutation(X[y == 1]))
@@ -46,7 +53,7 @@ def digits() -> dict[str, Callable[[], Any]]:
     return {"image": lambda: plot.ExplanationDisplay.from_estimator(model, eights, image_shape=(8, 8))}
 
 
-def moons() -> dict[str, Callable[[], Any]]:
+def moons() -> dict[str, Callable[[], Drawn]]:
     """Two moons."""
     X, _ = make_moons(300, noise=0.08, random_state=0)
     model = VAAKELM(C=32.0, delta=0.05).fit(X)
@@ -54,7 +61,7 @@ def moons() -> dict[str, Callable[[], Any]]:
     return {"boundary": lambda: plot.BoundaryDisplay.from_estimator(model, fresh)}
 
 
-def drifting() -> dict[str, Callable[[], Any]]:
+def drifting() -> dict[str, Callable[[], Drawn]]:
     """A sensor that wanders off, judged by a model that learns no more, and by a stream."""
     rng = np.random.default_rng(0)
     start, t = rng.normal(size=(500, 3)), np.arange(3000)
