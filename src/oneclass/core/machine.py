@@ -83,15 +83,15 @@ class Machine:
 
         Uncertainty falls with every training row that is known, and few of them leave most rows little of it.
         """
-        model = self.model
-        features, prior = model.features(Z), model.unknown(Z, 0.0) / self.plan.C
-        residuals = self.plan.recipe.target(Z) - model.outputs(features)
+        plan, model = self.plan, self.model
+        features, prior = model.features(Z), plan.kernel.diagonal(Z) / plan.recipe.lam
+        residuals = plan.recipe.target(Z) - model.outputs(features)
         open_rows = np.flatnonzero(~(self.loss(residuals, 0 * prior) > threshold))
         accepted, rounding, width = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5, model.width
         for part in (*_PARTS, 1):
             known = width // part
             if len(open_rows) and (known >= _FEWEST or part == 1):
-                left = model.uncertainty(Z[open_rows], features[open_rows, :known]) / self.plan.C
+                left = model.uncertainty(Z[open_rows], features[open_rows, :known]) / plan.C
                 left += rounding * prior[open_rows] if part > 1 else 0.0
                 settled = self.loss(residuals[open_rows], left) <= threshold
                 accepted[open_rows[settled]] = True
