@@ -1,27 +1,27 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
+from classifiers import BASELINES, quick
 from oneclass import baselines
 from oneclass.baselines._base import Explained
 
-#: Small settings where the defaults take long; whatever is random is seeded.
-QUICK = {
-    "OCRF": {"n_estimators": 20, "random_state": 0},
-    "AutoencoderDetector": {"max_iter": 2000, "random_state": 0},
-    "KMeansDetector": {"random_state": 0},
-    "KCentersDetector": {"n_init": 5, "random_state": 0},
-}
+
+def converged(name, **parameters):
+    """The classifier of that name, with as many iterations as a network needs."""
+    return quick(name, **{"max_iter": 2000} | parameters if name == "AutoencoderDetector" else parameters)
 
 
-@pytest.fixture(params=sorted(baselines.__all__))
+@pytest.fixture(params=BASELINES)
 def baseline(request):
     """A function that makes one of them, with other parameters if asked."""
-    return lambda **parameters: getattr(baselines, request.param)(**QUICK.get(request.param, {}), **parameters)
+    return partial(converged, request.param)
 
 
-@pytest.fixture(params=sorted(n for n in baselines.__all__ if issubclass(getattr(baselines, n), Explained)))
+@pytest.fixture(params=[n for n in BASELINES if issubclass(getattr(baselines, n), Explained)])
 def explained(request):
-    return lambda **parameters: getattr(baselines, request.param)(**QUICK.get(request.param, {}), **parameters)
+    return partial(converged, request.param)
 
 
 @pytest.fixture(scope="session")

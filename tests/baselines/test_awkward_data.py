@@ -3,8 +3,8 @@ import warnings
 import numpy as np
 import pytest
 
-import oneclass
-from oneclass import baselines
+from classifiers import BASELINES, MACHINES, quick
+from oneclass import DependentRowsWarning
 
 RANDOM = np.random.default_rng(0)
 NORMAL = RANDOM.normal(size=(30, 3))
@@ -27,35 +27,22 @@ DATA = {
     "huge values": 1e12 * NORMAL,
 }
 
-MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM")
-
-QUICK = {
-    "OCRF": {"n_estimators": 20, "random_state": 0},
-    "AutoencoderDetector": {"random_state": 0},
-    "KMeansDetector": {"random_state": 0},
-    "KCentersDetector": {"n_init": 5, "random_state": 0},
-}
-
 NEED_NOT_SEE_FAR = {
     "OCRF": "votes have a floor: rows that no tree has seen may reach it without being far",
     "OCELM": "units saturate: outputs of far rows are those of a direction",
 }
 
 pytestmark = [
-    pytest.mark.parametrize("name", [*sorted(baselines.__all__), *MACHINES]),
+    pytest.mark.parametrize("name", [*BASELINES, *MACHINES]),
     pytest.mark.parametrize("X", DATA.values(), ids=DATA.keys()),
     pytest.mark.filterwarnings("ignore:AutoencoderDetector. the network did not converge"),
     pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning"),  # rows given twice
 ]
 
 
-def make(name, **parameters):
-    return getattr(oneclass, name)(**QUICK.get(name, {}), **parameters)
-
-
 @pytest.mark.parametrize("threshold", ["loo", "train"])
 def test_every_verb_answers_with_numbers(name, X, threshold):
-    model = make(name, delta=0.0, threshold=threshold).fit(X)
+    model = quick(name, delta=0.0, threshold=threshold).fit(X)
     far = X[:1] + 1e3 * (1 + np.abs(X).max(axis=0))
     Z = np.concatenate([X, far])
     assert np.isfinite(model.offset_)
@@ -70,13 +57,13 @@ def test_every_verb_answers_with_numbers(name, X, threshold):
 
 
 def test_without_a_budget_training_rows_are_accepted(name, X):
-    assert (make(name, delta=0.0, threshold="train").fit(X).predict(X) == 1).all()
+    assert (quick(name, delta=0.0, threshold="train").fit(X).predict(X) == 1).all()
 
 
 def test_a_row_far_from_all_others_has_the_smallest_p_value(name, X):
     if name in NEED_NOT_SEE_FAR:
         pytest.skip(NEED_NOT_SEE_FAR[name])
-    model = make(name, delta=0.0).fit(X)
+    model = quick(name, delta=0.0).fit(X)
     far = X[:1] + 1e3 * (1 + np.abs(X).max(axis=0)) * (1 + np.arange(X.shape[1]))
     assert model.p_value(far)[0] == pytest.approx(model.p_value(np.concatenate([X, far])).min())
     assert model.score_samples(far)[0] <= model.score_samples(X).min()
@@ -87,7 +74,7 @@ def test_a_budget_that_is_met_needs_no_warning_but_one_that_is_not_gets_it(name,
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*(did not converge|columns are few)")
-        warnings.simplefilter("ignore", oneclass.DependentRowsWarning)
-        make(name, delta=min(1.01 * smallest, 0.99)).fit(X)
+        warnings.simplefilter("ignore", DependentRowsWarning)
+        quick(name, delta=min(1.01 * smallest, 0.99)).fit(X)
     with pytest.warns(UserWarning, match=f"{name}: delta=.* is below"):
-        make(name, delta=0.9 * smallest).fit(X)
+        quick(name, delta=0.9 * smallest).fit(X)

@@ -7,28 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oneclass
 from awkward import DATASETS
+from classifiers import BASELINES, quick
 from oneclass import DependentRowsWarning, Fourier, Nystrom
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
+OTHERS = ("OCELM", "AAELM", *BASELINES)
 MODES = {"exact": {}, "nystrom": {"approximation": Nystrom(30)}, "fourier": {"approximation": Fourier(40)}}
-DRAWING = {
-    "OCRF": {"n_estimators": 10},
-    "AutoencoderDetector": {"max_iter": 50},
-    "KMeansDetector": {},
-    "KCentersDetector": {"n_init": 3},
-    "OCELM": {"n_hidden": 20},
-    "AAELM": {"n_hidden": 20},
-}
-STEADY = ("NaiveParzen", "Parzen", "KNNDetector", "PCADetector", "MSTDetector", "OCSVM", "SVDD")
-CASES = [(name, mode) for name in MACHINES for mode in MODES] + [(name, "exact") for name in (*DRAWING, *STEADY)]
+CASES = [(name, mode) for name in MACHINES for mode in MODES] + [(name, "exact") for name in OTHERS]
 KINDS = st.sampled_from(sorted(DATASETS))
 
 
 def fitted(name, mode, X):
     """The classifier fitted to rows, or None where it refuses them by name."""
-    model = getattr(oneclass, name)(**MODES[mode], **DRAWING.get(name, {}))
+    model = quick(name, **MODES[mode])
     with warnings.catch_warnings():
         expected = ("smallest false-alarm rate", "columns are few", "did not converge", "Number of distinct")
         warnings.filterwarnings("ignore", message="|".join(f".*{words}" for words in expected))

@@ -5,14 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-import oneclass
 from awkward import DATASETS, DEPENDENT
+from classifiers import BASELINES, MACHINES, quick
 from oneclass import AAKELM, DependentRowsWarning, KNNDetector, Nystrom, OneClassSearchCV, time_blocks
 from oneclass.contract.independence import warn_if_dependent
 from oneclass.datasets import load, names
-
-QUICK = {"OCRF": {"n_estimators": 5}, "AutoencoderDetector": {"max_iter": 20}, "KCentersDetector": {"n_init": 2}}
-CLASSIFIERS = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM", *sorted(oneclass.baselines.__all__))
 
 
 def persons(rng, n, visits, noise, d=4):
@@ -147,11 +144,11 @@ def test_public_data_in_no_order_are_left_in_peace(raw_folder):
     assert len(seen) > 90
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", [*MACHINES, *BASELINES])
 @pytest.mark.filterwarnings("ignore:.*did not converge")
 def test_every_classifier_says_so_once_unless_groups_are_named(name):
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 2, axis=0)
-    model = getattr(oneclass, name)(**QUICK.get(name, {}))
+    model = quick(name)
     with pytest.warns(
         DependentRowsWarning, match=f"^{name}: rows that follow one another .*groups=.*time_blocks"
     ) as seen:

@@ -12,30 +12,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
-import oneclass
-from oneclass import Nystrom, baselines
+from classifiers import BASELINES, MACHINES, quick
+from oneclass import Nystrom
 from oneclass.core.calibration import Calibration
-
-MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM")
-
-#: Small settings where the defaults take long.
-QUICK = {
-    "OCRF": {"n_estimators": 5},
-    "AutoencoderDetector": {"hidden_layer_sizes": 2, "max_iter": 30},
-    "KCentersDetector": {"n_init": 3},
-    "OCELM": {"n_hidden": 20},
-    "AAELM": {"n_hidden": 20},
-}
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]
 FRESH = ROWS[:15] + np.random.default_rng(1).normal(size=(15, 3)) * np.repeat([0.1, 3.0, 30.0], 5)[:, None]
 
-every = pytest.mark.parametrize("name", [*sorted(baselines.__all__), *MACHINES])
+every = pytest.mark.parametrize("name", [*BASELINES, *MACHINES])
 pytestmark = pytest.mark.filterwarnings("ignore:AutoencoderDetector. the network did not converge")
-
-
-def make(name, **parameters):
-    return getattr(oneclass, name)(**QUICK.get(name, {}), **parameters)
 
 
 def fitted_names(model):
@@ -100,7 +85,7 @@ failing = pytest.mark.parametrize("fail", [refuse_rows, refuse_delta, refuse_sca
 @every
 @failing
 def test_a_failed_refit_leaves_the_classifier_as_it_was(name, fail, monkeypatch):
-    model = make(name).fit(ROWS)
+    model = quick(name).fit(ROWS)
     before, expected = dict(vars(model)), answers(model)
     fail(model, monkeypatch)
     assert vars(model).keys() == before.keys()
@@ -111,7 +96,7 @@ def test_a_failed_refit_leaves_the_classifier_as_it_was(name, fail, monkeypatch)
 @every
 @failing
 def test_after_a_failed_first_fit_the_classifier_is_not_fitted(name, fail, monkeypatch):
-    model = make(name)
+    model = quick(name)
     fail(model, monkeypatch)
     assert fitted_names(model) == set()
     with pytest.raises(NotFittedError):
@@ -147,7 +132,7 @@ FIT = st.tuples(
 @every
 @given(fits=st.lists(FIT, min_size=2, max_size=3))
 def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it(name, fits):
-    model = make(name)
+    model = quick(name)
     for data, choices in fits:
         model.set_params(**{k: v for k, v in choices.items() if k in model.get_params()}).fit(DATA[data])
     X = DATA[data]
@@ -159,7 +144,7 @@ def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it
 
 @every
 def test_without_a_seed_every_fit_draws_the_same(name):
-    assert_same_answers(answers(make(name).fit(ROWS)), answers(make(name).fit(ROWS)))
+    assert_same_answers(answers(quick(name).fit(ROWS)), answers(quick(name).fit(ROWS)))
 
 
 # Parameters after the fit.
@@ -167,7 +152,7 @@ def test_without_a_seed_every_fit_draws_the_same(name):
 
 @every
 def test_parameters_set_after_the_fit_wait_for_the_next_one(name):
-    model = make(name).fit(ROWS)
+    model = quick(name).fit(ROWS)
     expected = answers(model)
     model.set_params(**dict.fromkeys(model.get_params(), object()))
     assert_same_answers(answers(model), expected)
@@ -178,7 +163,7 @@ def test_parameters_set_after_the_fit_wait_for_the_next_one(name):
 def test_a_kernel_set_after_the_fit_waits_for_the_next_one(name, first, then):
     own = {"loss": "reconstruction"} if name == "AAKELM" else {}
     K = {"precomputed": rbf_kernel(ROWS, gamma=0.1), "rbf": ROWS}[first]
-    model = make(name, kernel=first, **own)
+    model = quick(name, kernel=first, **own)
     model.fit(K, sample_weight=np.arange(40) % 4) if name in MACHINES else model.fit(K)
     expected = model.score_samples(K[:10])
     np.testing.assert_array_equal(model.set_params(kernel=then).score_samples(K[:10]), expected)
@@ -188,14 +173,14 @@ def test_a_kernel_set_after_the_fit_waits_for_the_next_one(name, first, then):
 @pytest.mark.parametrize(("first", "then"), [("cpu", None), (None, "cpu")])
 def test_a_device_set_after_the_fit_waits_for_the_next_one(name, first, then):
     pytest.importorskip("torch")
-    model = make(name, device=first).fit(ROWS)
+    model = quick(name, device=first).fit(ROWS)
     expected = answers(model)
     assert_same_answers(answers(model.set_params(device=then)), expected)
 
 
 @every
 def test_a_pickled_classifier_has_the_same_attributes_and_answers(name):
-    model = make(name).fit(pd.DataFrame(ROWS, columns=["length", "width", "weight"]))
+    model = quick(name).fit(pd.DataFrame(ROWS, columns=["length", "width", "weight"]))
     fresh = pd.DataFrame(FRESH, columns=["length", "width", "weight"])
     copy = pickle.loads(pickle.dumps(model))
     assert fitted_names(copy) == fitted_names(model)
@@ -205,7 +190,7 @@ def test_a_pickled_classifier_has_the_same_attributes_and_answers(name):
 @every
 def test_warnings_point_at_the_users_line(name):
     with pytest.warns(UserWarning, match="delta=0.01 is below") as at_fit:
-        model = make(name, delta=0.01).fit(ROWS)
+        model = quick(name, delta=0.01).fit(ROWS)
     with pytest.warns(UserWarning, match="alpha=0.01 is below") as at_predict:
         model.predict(FRESH, alpha=0.01)
     assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
