@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from classifiers import BASELINES, MACHINES, quick
 from oneclass import Nystrom
 from oneclass.core.calibration import Calibration
+from values import differences
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]
 FRESH = ROWS[:15] + np.random.default_rng(1).normal(size=(15, 3)) * np.repeat([0.1, 3.0, 30.0], 5)[:, None]
@@ -124,22 +125,50 @@ CHOICES = {
     "n_components": [0.9, 1],
     "n_paths": [0, 2],
 }
-FIT = st.tuples(
-    st.sampled_from(sorted(DATA)), st.fixed_dictionaries({k: st.sampled_from(v) for k, v in CHOICES.items()})
-)
+
+
+def with_groups(X):
+    return np.column_stack([X, np.arange(len(X)) // 2])
+
+
+def go_on(model, X):
+    if hasattr(model, "stream_"):  # else it would go on from there
+        model.fit(X)
+    model.partial_fit(X)
+
+
+#: Ways of fitting; those of the machines stand behind those that all know.
+WAYS = {
+    "rows": lambda model, X: model.fit(X),
+    "labels": lambda model, X: model.fit(X, np.where(np.arange(len(X)) % 9, 1, -1)),
+    "groups": lambda model, X: model.fit(X, groups=np.arange(len(X)) // 2),
+    "screening": lambda model, X: model.screen(X),
+    "weights": lambda model, X: model.fit(X, sample_weight=np.arange(len(X)) % 5 / 4),
+    "chunks": lambda model, X: model.fit_chunks([X[:15], X[15:]]),
+    "chunks with groups": lambda model, X: model.fit_chunks([with_groups(X)[:15], with_groups(X)[15:]], groups=-1),
+    "Dask": lambda model, X: model.fit(pytest.importorskip("dask.array").from_array(np.asarray(X), chunks=(10, -1))),
+    "going on": go_on,
+}
+COMMON = ["rows", "labels", "groups", "screening"]
+
+
+def fits(ways):
+    choices = st.fixed_dictionaries({k: st.sampled_from(v) for k, v in CHOICES.items()})
+    return st.lists(st.tuples(st.sampled_from(ways), st.sampled_from(sorted(DATA)), choices), min_size=2, max_size=3)
 
 
 @every
-@given(fits=st.lists(FIT, min_size=2, max_size=3))
-def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it(name, fits):
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few groups, streams that begin anew
+@given(data=st.data())
+def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it(name, data):
     model = quick(name)
-    for data, choices in fits:
-        model.set_params(**{k: v for k, v in choices.items() if k in model.get_params()}).fit(DATA[data])
-    X = DATA[data]
-    only = clone(model).fit(X)
-    assert fitted_names(model) == fitted_names(only)
-    np.testing.assert_array_equal(model.score_samples(X), only.score_samples(X))
-    assert model.offset_ == only.offset_
+    for way, rows, choices in data.draw(fits(list(WAYS) if name in MACHINES else COMMON)):
+        model.set_params(**{k: v for k, v in choices.items() if k in model.get_params()})
+        WAYS[way](model, DATA[rows])
+    only = clone(model)
+    WAYS[way](only, DATA[rows])
+    assert list(differences(model, only)) == []
+    np.testing.assert_array_equal(model.score_samples(DATA[rows]), only.score_samples(DATA[rows]))
 
 
 @every
