@@ -1,7 +1,9 @@
 """A fit is a value: it replaces the last one whole or not at all, and nothing but the next changes what it answers."""
 
 import pickle
+from copy import deepcopy
 from importlib.util import find_spec
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,19 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
 
 from classifiers import BASELINES, MACHINES, quick
-from oneclass import Nystrom
+from oneclass import (
+    AAKELM,
+    VAAKELM,
+    KNNDetector,
+    Nystrom,
+    OneClassSearchCV,
+    Stream,
+    TableDetector,
+    make_one_class_pipeline,
+)
 from oneclass.core.calibration import Calibration
 from values import differences
 
@@ -223,3 +235,48 @@ def test_warnings_point_at_the_users_line(name):
     with pytest.warns(UserWarning, match="alpha=0.01 is below") as at_predict:
         model.predict(FRESH, alpha=0.01)
     assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
+
+
+# What verbs leave behind.
+
+TABLE = pd.DataFrame(ROWS, columns=["length", "width", "weight"]).assign(kind=np.where(np.arange(40) % 3, "a", "b"))
+SEARCH = OneClassSearchCV(VAAKELM(), {"C": [1.0, 8.0]})
+
+#: Functions that make fitted estimators, beside the classifiers that are fitted to rows in memory.
+FITTED = {
+    "landmarks": lambda: VAAKELM(approximation=Nystrom(10)).fit(ROWS),
+    "chunks": lambda: VAAKELM(approximation=Nystrom(10)).fit_chunks([ROWS[:20], ROWS[20:]]),
+    "weights": lambda: AAKELM().fit(ROWS, sample_weight=np.arange(40) % 2),
+    "many rows": lambda: AAKELM().fit(np.random.default_rng(0).normal(size=(800, 3))),
+    "a machine that goes on": lambda: AAKELM().partial_fit(ROWS),
+    "Stream": lambda: Stream().fit(ROWS),
+    "TableDetector": lambda: TableDetector(KNNDetector()).fit(TABLE),
+    "OneClassPipeline": lambda: make_one_class_pipeline(StandardScaler(), VAAKELM()).fit(ROWS),
+    "OneClassSearchCV": lambda: clone(SEARCH).fit(ROWS),
+    "a search with outliers": lambda: clone(SEARCH).fit(ROWS, np.where(np.arange(40) % 9, 1, -1)),
+}
+#: Verbs that learn, and may change what is fitted.
+LEARN = {"fit", "fit_chunks", "fit_predict", "forget", "learn", "partial_fit", "renew", "screen", "tell", "watch"}
+
+
+def verbs(model):
+    """Names of all that the library lets users ask of a fitted estimator, methods and properties."""
+    ours = [vars(part) for part in type(model).__mro__ if part.__module__.startswith("oneclass.")]
+    names = {name for part in ours for name in part if not name.startswith(("_", "set_")) and hasattr(model, name)}
+    return sorted(names - LEARN - model.get_params().keys())
+
+
+@pytest.mark.parametrize("name", [*BASELINES, *MACHINES, *FITTED])
+def test_no_verb_changes_what_is_fitted(name, tmp_path):
+    model = FITTED[name]() if name in FITTED else quick(name).fit(ROWS)
+    fresh = TABLE[:15] if name == "TableDetector" else np.tile(FRESH, (10, 1))  # as many as are rounded
+    given = {"X": fresh, "source": [fresh], "sink": tmp_path / "scores.csv", "path": tmp_path / "model.oneclass"}
+    given |= {"y": np.where(np.arange(len(fresh)) % 9, 1, -1), "alpha": 0.3, "tail": "pareto", "delta": 0.3}
+    before = deepcopy(model)
+    model.predict(fresh)
+    for verb in verbs(model):
+        if callable(asked := getattr(model, verb)):
+            asked(**{option: given[option] for option in signature(asked).parameters if option in given})
+        assert list(differences(model, before)) == [], verb
+    found = vars(model).keys() - model.get_params(deep=False).keys()
+    assert [attribute for attribute in found if attribute.startswith("_") or not attribute.endswith("_")] == []
