@@ -172,8 +172,9 @@ def test_a_search_says_so_once():
 def test_the_first_chunk_is_looked_at():
     X = series(np.random.default_rng(0), 600, 0.9)
     machine = AAKELM(approximation=Nystrom(20))
-    with pytest.warns(DependentRowsWarning, match="AAKELM: rows that follow one another"):
+    with pytest.warns(DependentRowsWarning, match="AAKELM: rows that follow one another") as seen:
         machine.fit_chunks([X[:300], X[300:]])
+    assert [each.filename for each in seen] == [__file__]
     machine.fit_chunks([np.column_stack([X[:300], np.arange(300) // 10])] * 2, groups=4)
 
 

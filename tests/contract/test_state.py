@@ -237,6 +237,19 @@ def test_warnings_point_at_the_users_line(name):
     assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
 
 
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("way", ["rows", "chunks", "chunks with groups", "Dask"])
+def test_warnings_of_approximated_fits_point_at_the_users_line(name, way):
+    model = quick(name, delta=0.01)
+    if "approximation" in model.get_params():
+        model.set_params(approximation=Nystrom(10))
+    with pytest.warns(UserWarning, match="delta=0.01 is below") as at_fit:
+        WAYS[way](model, ROWS)
+    with pytest.warns(UserWarning, match="alpha=0.01 is below") as at_predict:
+        model.predict(FRESH, alpha=0.01)
+    assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
+
+
 # What verbs leave behind.
 
 TABLE = pd.DataFrame(ROWS, columns=["length", "width", "weight"]).assign(kind=np.where(np.arange(40) % 3, "a", "b"))

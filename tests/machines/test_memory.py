@@ -1,8 +1,10 @@
+import gc
 import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom, load
 from oneclass.contract import memory
@@ -44,6 +46,25 @@ def test_a_fit_allocates_at_most_three_matrices(machine, params):
         params = params | {"variance": np.eye(N)}
     # The blocks of kernel values come on top.
     assert peak_bytes(lambda: machine(**params).fit(X)) <= 3 * N * N * 8 + 4 * arrays.HOST_BLOCK
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(300) % 2], ids=["all rows", "half of the rows"])
+def test_a_fit_keeps_no_kernel_matrix(machine, weights):
+    rebuilding = machine in (AAKELM, VAAKELM)
+    model = machine(kernel="precomputed", **{"loss": "reconstruction"} if rebuilding else {})
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    tracemalloc.start()
+    try:
+        K = rbf_kernel(X, gamma=0.1)
+        model.fit(K, sample_weight=weights)
+        learnt, matrix = 300 if weights is None else 150, K.nbytes
+        del K
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # A machine that rebuilds kernel values has a weight for each of them.
+    assert held < 0.2 * matrix + rebuilding * 8 * learnt**2
 
 
 @pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
