@@ -1,5 +1,6 @@
 import re
 import tracemalloc
+import warnings
 from itertools import count
 from types import SimpleNamespace
 
@@ -202,6 +203,31 @@ def test_the_rows_are_read_three_times_whatever_the_threshold_looks_at(vaakelm, 
 
     vaakelm(threshold=threshold).fit_chunks(read)
     assert next(reads) == 3
+
+
+@pytest.mark.parametrize(
+    ("choices", "groups", "times"),
+    [
+        ({"approximation": "auto"}, None, 1),
+        ({"approximation": None}, None, 1),
+        ({}, 250, 7),
+        ({"threshold": "train"}, 250, 8),
+        ({}, 3, 5),
+        ({}, 1000, 3),  # groups of one row each are no groups
+    ],
+    ids=str,
+)
+def test_few_rows_are_read_once_and_groups_once_for_each_fold(vaakelm, rows, choices, groups, times):
+    reads, table = count(), rows if groups is None else np.column_stack([rows, np.arange(len(rows)) % groups])
+
+    def read():
+        next(reads)
+        return parts(table)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")  # of three groups
+        vaakelm(**choices).fit_chunks(read, groups=None if groups is None else -1)
+    assert next(reads) == times
 
 
 def test_progress_tells_rows_per_second_and_the_time_left(vaakelm, rows, capsys, monkeypatch):

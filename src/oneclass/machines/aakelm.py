@@ -51,9 +51,10 @@ class AAKELM(AutoAssociative):
         that is to be sure of it rejects less.
     approximation : "auto", None, Nystrom or Fourier, default="auto"
         ``"auto"`` fits exactly up to 2,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
-        beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n².
-        ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and memory m², but for the losses of up to
-        a million rows.
+        beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n²; for chunks and
+        Dask collections it is ``"auto"``. ``Nystrom(m)`` and ``Fourier(m)`` fit any number of rows in time n m² and
+        memory m², beside the losses that are kept: a few numbers for each row in memory, and for each of at most a
+        million of chunks and Dask collections.
     device : str or device, default=None
         Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
         PyTorch or CuPy are computed where they are.
@@ -67,10 +68,11 @@ class AAKELM(AutoAssociative):
     calibration_ : Calibration
         Held-out losses of the training rows, behind thresholds and p-values.
     model_ : fitted model
-        Of an exact fit, training rows in z-scores (``model_.rows``) and output weights A (``model_.weights``); of an
+        Of an exact fit, scaled training rows (``model_.rows``) and output weights A (``model_.weights``); of an
         approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by
-        uncertainty has the factored system too, n² or m² numbers, which are worked out again where it was saved: from
-        the rows, which an approximated fit keeps for it if they are few (``model_.equations``).
+        uncertainty has the factored system too, n² or m² numbers, and where these are above 768² a copy in single
+        precision from the first 128 rows on that are scored at once, on the host. They are worked out again where the
+        model was saved: from the rows, which an approximated fit keeps for it if they are few (``model_.equations``).
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_

@@ -86,7 +86,8 @@ class KernelMachine(GoesOn):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``.
+            Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``. A Dask collection is
+            fitted as chunks are, by whatever `approximation` means to these (see `fit_chunks`).
         y : array-like of shape (n_samples,), optional
             Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
             class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
@@ -172,9 +173,10 @@ class KernelMachine(GoesOn):
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
 
         The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
-        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. Where
-        ``approximation="auto"`` would fit exactly, so do chunks without groups, read once; else, and with None too,
-        they take ``Nystrom(1000)``, and `approximation_` says so: an exact fit needs all rows at once.
+        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. An `approximation`
+        of "auto" and one of None mean the same here: rows without groups that are few enough for an exact fit are read
+        once and fitted exactly, all others take ``Nystrom(1000)``, and `approximation_` says so. An exact fit needs
+        all rows at once.
 
         Parameters
         ----------
@@ -184,8 +186,9 @@ class KernelMachine(GoesOn):
         groups : str or int, optional
             The name or the number of the column that has the group of each row, by any labels; it is no feature. The
             rows of a group may be anywhere. Groups go round five folds in the order of a hash of their labels, and
-            held-out losses are those of machines without the fold of the row, nor landmarks of its group; the rows are
-            read four times more for that. Of more than 32,768 groups as many, drawn by that hash, make the threshold.
+            held-out losses are those of machines without the fold of the row, nor landmarks of its group. The rows are
+            read up to seven times for that, and once more for a threshold on training losses. Of more than 32,768
+            groups as many, drawn by that hash, make the threshold.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
