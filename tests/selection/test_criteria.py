@@ -99,6 +99,14 @@ def test_likelihood_is_that_of_the_rows_rebuilt_from_themselves(targets, machine
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
+def test_likelihood_under_a_matrix_as_variance_is_the_same_for_a_table(targets):
+    pandas = pytest.importorskip("pandas")
+    search = OneClassSearchCV(VAAKELM(variance=np.eye(60)), {"C": COSTS}, criterion="likelihood")
+    expected = search.fit(targets).cv_results_["mean_test_score"]
+    found = search.fit(pandas.DataFrame(targets, columns=list("abc"))).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("machine", [AAKELM(), AAKELM(C="likelihood")], ids=str)
 def test_a_C_that_likelihood_chooses_is_judged_by_likelihood_too(targets, machine):
     chosen = AAKELM(C="likelihood").fit(targets).C_

@@ -373,6 +373,33 @@ def test_a_point_that_cannot_be_fitted_does_not_win_and_spares_the_others(data):
         OneClassSearchCV(AAKELM(), grid, error_score="raise").fit(X, y)
 
 
+@pytest.mark.parametrize("approximation", [None, Nystrom(20)])
+def test_a_kernel_that_fails_is_asked_once_a_fold_and_spares_the_others(data, approximation):
+    asked = []
+
+    def fails(A, B):
+        raise asked.append(len(A)) or ValueError("no such rows")
+
+    machine, grid = AAKELM(approximation=approximation), {"C": COSTS, "kernel": [fails, np.inner]}
+    with pytest.warns(FitFailedWarning, match="on 3 of 3 folds: no such rows"):
+        found = OneClassSearchCV(machine, grid, cv=3, refit=False, error_score=-1.0).fit(*data).cv_results_
+    alone = OneClassSearchCV(machine, grid | {"kernel": [np.inner]}, cv=3, refit=False).fit(*data).cv_results_
+    np.testing.assert_array_equal(found["mean_test_score"].reshape(-1, 2)[:, 0], -1.0)
+    np.testing.assert_array_equal(found["mean_test_score"].reshape(-1, 2)[:, 1], alone["mean_test_score"])
+    assert asked == [40, 40, 40]
+
+
+@pytest.mark.parametrize("step", ["_points.recipe_of", "_points.decision_of", "_evaluate.read_training_rows"])
+@pytest.mark.parametrize("kind", [ValueError, TypeError])
+def test_an_error_of_our_own_is_no_reason_to_fit(data, step, kind, monkeypatch):
+    def broken(*given):
+        raise kind("broken")
+
+    monkeypatch.setattr(f"oneclass.selection.{step}", broken)
+    with pytest.raises(kind, match="broken"):
+        OneClassSearchCV(AAKELM(), {"C": COSTS}, error_score="raise").fit(*data)
+
+
 def test_approximated_machines_can_be_searched(data):
     X, y = data
     search = OneClassSearchCV(AAKELM(approximation=Nystrom(20)), {"C": COSTS, "delta": BUDGETS}).fit(X, y)

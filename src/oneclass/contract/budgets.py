@@ -8,7 +8,7 @@ from typing import Protocol
 from ..core.arrays import Array, namespace
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision, Rule
-from .checks import check_choice, check_number
+from .checks import ChoiceError, check_choice, check_number
 from .notices import warn
 
 __all__ = ["PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
@@ -42,7 +42,7 @@ def decision_of(classifier: PutsThreshold) -> Decision:
         return Decision(rule, delta, held_out)
     confidence = check_number(classifier, "confidence", 0, 1)
     if not held_out:
-        raise ValueError(
+        raise ChoiceError(
             f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not look at "
             f"held-out losses and promises no rate; got {confidence!r}"
         )

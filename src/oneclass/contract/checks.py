@@ -13,6 +13,7 @@ from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
 
 __all__ = [
+    "ChoiceError",
     "check_choice",
     "check_integer",
     "check_magnitudes",
@@ -23,6 +24,10 @@ __all__ = [
 
 #: What may be chosen: a word, or None.
 C = TypeVar("C", bound=str | None)
+
+
+class ChoiceError(ValueError):
+    """A parameter, or an argument, has a value that the estimator refuses."""
 
 
 def check_number(
@@ -41,7 +46,7 @@ def check_number(
     inside = (low < number or (closed_low and number == low)) and (number < high or (closed_high and number == high))
     if not inside or math.isinf(number):
         interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if closed_high else ')'}"
-        raise ValueError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
+        raise ChoiceError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
     return number
 
 
@@ -49,7 +54,7 @@ def check_integer(estimator: object, parameter: str, low: int) -> int:
     """The parameter's value, a whole number of at least `low`."""
     value = getattr(estimator, parameter)
     if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
-        raise ValueError(
+        raise ChoiceError(
             f"{type(estimator).__name__}: {parameter} must be a whole number of at least {low}, got {value!r}"
         )
     return int(value)
@@ -62,7 +67,7 @@ def check_choice(estimator: object, name: str, choices: tuple[C, ...], *, value:
         if isinstance(value, str | None) and value == choice:
             return choice
     listed = ", ".join(repr(c) for c in choices)
-    raise ValueError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
+    raise ChoiceError(f"{type(estimator).__name__}: {name} must be one of {listed}; got {value!r}")
 
 
 def read_scaling(name: str, scale: object) -> str:
@@ -70,7 +75,7 @@ def read_scaling(name: str, scale: object) -> str:
     if scale is False:
         return "none"
     if not isinstance(scale, str) or scale not in ("tamed", "zscore"):
-        raise ValueError(f"{name}: scale must be 'tamed', 'zscore' or False; got {scale!r}")
+        raise ChoiceError(f"{name}: scale must be 'tamed', 'zscore' or False; got {scale!r}")
     return scale
 
 

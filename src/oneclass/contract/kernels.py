@@ -11,7 +11,7 @@ import numpy as np
 from ..core import kernels as k
 from ..core.arrays import Array
 from ..core.choosing import BANDWIDTH_RULES, COST_RULES
-from .checks import check_number
+from .checks import ChoiceError, check_number
 
 __all__ = ["HasCost", "HasKernel", "KernelChoice", "is_precomputed", "read_cost", "read_kernel"]
 
@@ -71,7 +71,7 @@ def read_kernel(estimator: HasKernel) -> k.Kernel:
     if not number or not 0 < float(sigma) < float("inf"):
         listed = ", ".join(repr(c) for c in BANDWIDTH_RULES)
         name = type(estimator).__name__
-        raise ValueError(f"{name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
+        raise ChoiceError(f"{name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
     return kernel.with_sigma(float(sigma))
 
 
@@ -81,7 +81,7 @@ def read_cost(estimator: HasCost) -> float | str:
         return check_number(estimator, "C", 0, float("inf"))
     if estimator.C not in COST_RULES:
         name, listed = type(estimator).__name__, ", ".join(repr(c) for c in COST_RULES)
-        raise ValueError(f"{name}: C must be a number in (0, inf) or one of {listed}; got {estimator.C!r}")
+        raise ChoiceError(f"{name}: C must be a number in (0, inf) or one of {listed}; got {estimator.C!r}")
     return estimator.C
 
 
@@ -94,12 +94,12 @@ def _named_kernel(estimator: HasKernel) -> k.Radial | _Plain:
             return k.Precomputed()
         if kernel not in _RADIAL and kernel not in _PLAIN:
             listed = ", ".join(repr(c) for c in (*_RADIAL, *_PLAIN, "precomputed"))
-            raise ValueError(f"{name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
+            raise ChoiceError(f"{name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
         if kernel in _RADIAL:
             return _RADIAL[kernel](sigma=estimator.sigma)
         return _PLAIN[kernel]()
     if isinstance(kernel, k.Radial | k.Polynomial | k.Linear):
         return kernel
     if not callable(kernel):
-        raise ValueError(f"{name}: kernel must be a name or a callable k(X, Y), got {kernel!r}")
+        raise ChoiceError(f"{name}: kernel must be a name or a callable k(X, Y), got {kernel!r}")
     return k.UserKernel(kernel, name)

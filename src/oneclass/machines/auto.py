@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ..contract.checks import ChoiceError
 from ..contract.kernels import is_precomputed
 from ..contract.memory import has_room
 from ..core.approximation import Approximation, Nystrom
@@ -40,12 +41,12 @@ def chunk_approximation(machine: KernelMachine) -> Approximation:
     """What `machine.approximation` means for rows that are too many to hold."""
     choice, name = machine.approximation, type(machine).__name__
     if is_precomputed(machine):
-        raise ValueError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
+        raise ChoiceError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
     if isinstance(choice, Approximation):
         return choice
     if choice is None or (isinstance(choice, str) and choice == "auto"):
         return Nystrom()
-    raise ValueError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
+    raise ChoiceError(f"{name}: approximation must be None, 'auto', Nystrom(m) or Fourier(m); got {choice!r}")
 
 
 def is_quick(n: int, like: Array) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils import check_random_state
 
-from ..contract.checks import check_choice, check_integer, check_number, read_scaling
+from ..contract.checks import ChoiceError, check_choice, check_integer, check_number, read_scaling
 from ..contract.kernels import read_cost, read_kernel
 from ..core.arrays import Array, device, namespace
 from ..core.embedding import Scatter, UserLaplacian
@@ -31,7 +31,7 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
     loss = check_choice(machine, "loss", REBUILDING) if machine.rebuilds else machine.loss
     constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
-        raise ValueError(f"{name}: r must not be 0, the output of a row that is far from all others")
+        raise ChoiceError(f"{name}: r must not be 0, the output of a row that is far from all others")
     kernel, scaling = read_kernel(machine), read_scaling(name, machine.scale)
     precomputed = isinstance(kernel, Precomputed)
     recipe = Recipe(
@@ -44,13 +44,16 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
         scaling="none" if precomputed else scaling,
     )
     if precomputed and recipe.needs_variance:
-        raise ValueError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")
+        raise ChoiceError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")
     return recipe
 
 
 def seed_of(machine: KernelMachine) -> int:
     """The seed of a machine's landmarks and random features."""
-    return 0 if machine.random_state is None else int(check_random_state(machine.random_state).randint(2**31 - 1))
+    try:
+        return 0 if machine.random_state is None else int(check_random_state(machine.random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ChoiceError(str(error)) from None
 
 
 def is_matrix(variance: object) -> bool:
@@ -62,12 +65,12 @@ def _variance(machine: KernelMachine, rows: Array | None, kept: Array | None) ->
     weight = check_number(machine, "variance_weight", 0, _INFINITE, closed_low=True)
     if is_matrix(machine.variance):
         if rows is None:
-            raise ValueError(f"{type(machine).__name__}: a matrix as variance needs an exact fit, approximation=None")
+            raise ChoiceError(f"{type(machine).__name__}: a matrix as variance needs an exact fit, approximation=None")
         return UserLaplacian(_laplacian(machine, rows, kept), weight)
     choice = machine.variance
     if not isinstance(choice, str) or choice not in ("none", "class", "subclass"):
         choices = "'none', 'class', 'subclass' or an n x n matrix"
-        raise ValueError(f"{type(machine).__name__}: variance must be {choices}; got {choice!r}")
+        raise ChoiceError(f"{type(machine).__name__}: variance must be {choices}; got {choice!r}")
     if choice == "none":
         return None
     if choice == "class":
@@ -83,7 +86,7 @@ def _laplacian(machine: KernelMachine, like: Array, kept: Array | None) -> Array
     if kept is not None and M.shape == 2 * kept.shape:
         M = M[kept].T[kept]  # rows of weight zero leave here too; M is symmetric
     if M.shape != (n, n):
-        raise ValueError(f"{name}: variance must have shape {(n, n)}, a row for each row, got {tuple(M.shape)}")
+        raise ChoiceError(f"{name}: variance must have shape {(n, n)}, a row for each row, got {tuple(M.shape)}")
     if not bool(xp.all(xp.abs(M - M.T) <= 1e-8 * (1 + xp.max(xp.abs(M))))):
-        raise ValueError(f"{name}: variance must be symmetric positive semi-definite when it is a matrix")
+        raise ChoiceError(f"{name}: variance must be symmetric positive semi-definite when it is a matrix")
     return M

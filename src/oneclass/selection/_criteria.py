@@ -21,9 +21,10 @@ from ..contract.notices import warn
 from ..contract.reading import read_rows, read_training_rows
 from ..core.arrays import to_numpy
 from ..core.given import Rows, Seed
-from ._evaluate import Fold, Job, Row, failure, jobs, opened, threads_for
-from ._points import Family, Params, Refusal, families, fits_exactly
+from ._evaluate import Fold, Job, Row, failures, jobs, threads_for
+from ._points import Family, Params, Refusal, families, fits_exactly, refusing
 from ._results import score_columns, table
+from ._spectral import SpectralPath
 from ._steps import Branch, branches, last_step
 from .consistency import consistency_scores, promised
 from .outliers import OUTLIERS, generate_outliers
@@ -178,7 +179,9 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
         try:
             judged = [_with_made_up(part, fold, kind, problem.n_outliers, draw) for fold in given]
         except Exception as error:
-            rows += _failures(problem, part, len(given), error)
+            if part.before is None:
+                raise
+            rows += failures(part.members, range(len(given)), problem.scorers, problem.error_score, error)
         else:
             rows += problem.rows(part, judged, problem.scorers)
     return Decided(problem.columns(rows, judged, problem.scorers), len(given))
@@ -191,14 +194,6 @@ def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: np
     n = n or max(200, 10 * len(inside))
     made = generate_outliers(known, n, kind=kind, random_state=random)
     return fold._replace(train=known, rows=np.concatenate([inside, made]), y=np.repeat([1, -1], [len(inside), n]))
-
-
-def _failures(problem: Problem, part: Branch, n_folds: int, error: Exception) -> list[Row]:
-    """Candidates whose rows cannot be prepared."""
-    if part.before is None or isinstance(problem.error_score, str):
-        raise error
-    given = problem.scorers, problem.error_score, error
-    return [failure(i, k, *given) for i in part.members for k in range(n_folds)]
 
 
 def by_consistency(problem: Problem) -> Decided:
@@ -234,7 +229,8 @@ def by_likelihood(problem: Problem) -> Decided:
         raise ValueError(
             f"OneClassSearchCV: criterion='likelihood' needs a kernel machine that fits exactly, got {name}"
         )
-    shared, others = families(problem.estimator, problem.candidates, train, whole=True)
+    X, _ = read_training_rows(problem.estimator, train)
+    shared, others = families(problem.estimator, problem.candidates, X, whole=True)
     for i in others:  # which a fit refuses
         clone(problem.estimator).set_params(**problem.candidates[i]).fit(train)
     machines = [clone(problem.estimator).set_params(**problem.candidates[min(family.points)]) for family in shared]
@@ -251,8 +247,10 @@ def _by_likelihood(estimator: Estimator, family: Family, train: Rows) -> list[Ro
 
 
 def _likelihoods(estimator: Estimator, family: Family, train: Rows) -> list[Row]:
+    X, _ = read_training_rows(estimator, train)
     try:
-        path: Any = opened(estimator, family, train, train)
+        with refusing():
+            path = SpectralPath.of(family, X, X)
     except Refusal as refusal:  # there is no other way to a likelihood
         estimator.fit(train)  # it says better what is wrong with the rows
         raise (refusal.__cause__ or ValueError(f"{type(estimator).__name__}: {refusal}")) from None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +21,16 @@ from ..contract.detector import Estimator
 from ..contract.grouping import read_groups
 from ..contract.notices import DependentRowsWarning
 from ..contract.reading import read_rows, read_training_rows
-from ..core.given import Labels, Rows
+from ..core.given import Rows
 from ..engines.threads import on_one_thread
 from ._judged import SETTLED
 from ._moments import MomentPath
-from ._points import Family, Params, Path, Refusal, families
+from ._points import Family, Params, Path, Refusal, families, refusing
 from ._routing import group_arguments
 from ._spectral import SpectralPath
 from .scorers import Scorer, Scoring
 
-__all__ = ["Fold", "Job", "Row", "failure", "jobs", "opened", "threads_for"]
+__all__ = ["Fold", "Job", "Row", "failures", "jobs", "threads_for"]
 
 Job = tuple[Callable[..., list["Row"]], tuple[Any, ...]]
 
@@ -102,10 +103,12 @@ def _by_path(
 ) -> list[Row]:
     start = time.perf_counter()
     try:
-        with _quiet(), threads_for(fold.train):
+        with _quiet(), threads_for(fold.train), refusing():
             walked = list(_walk(estimator, family, k, fold, scorers, sizes))
     except Refusal:
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
+    except Exception as error:  # of the rows, or of a kernel or scorer of the user's: fits would raise it one by one
+        return failures(members, [k], scorers, error_score, error)
     seconds = (time.perf_counter() - start) / len(members)
     rows = {row.candidate: row._replace(seconds=seconds) for row, _ in walked}
     doubtful = {row.candidate: members[row.candidate] for row, sure in walked if not sure}
@@ -120,17 +123,6 @@ def threads_for(train: Rows) -> AbstractContextManager[None]:
     return on_one_thread(_SHARED * _num_samples(train), np.empty(0))
 
 
-def opened(estimator: Estimator, family: Family, train: Rows, rows: Rows, groups: Labels | None = None) -> Path:
-    """The path of a family on training rows, which may be of groups, to judge other rows."""
-    try:
-        X, header = read_training_rows(estimator, train)
-        judged = read_rows(header, rows)
-        together = read_groups(estimator, groups, X.shape[0])
-    except (ValueError, TypeError) as error:
-        raise Refusal(str(error)) from error
-    return (SpectralPath if family.approximation is None else MomentPath).of(family, X, judged, together)
-
-
 def _walk(
     estimator: Estimator, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[tuple[Row, bool]]:
@@ -138,7 +130,10 @@ def _walk(
 
     With every row whether its scores are those of a fit, whatever rounding did.
     """
-    path = opened(estimator, family, fold.train, fold.rows, **group_arguments(estimator, fold.groups))
+    X, header = read_training_rows(estimator, fold.train)
+    groups = read_groups(estimator, group_arguments(estimator, fold.groups).get("groups"), X.shape[0])
+    kind = SpectralPath if family.approximation is None else MomentPath
+    path: Path = kind.of(family, X, read_rows(header, fold.rows), groups)
     targets = fold.y == 1
     for g, group in enumerate(family.by_variance()):
         if g > 0:
@@ -178,17 +173,20 @@ def _by_refits(
             scores = {name: float(scorer(model, fold.rows, fold.y)) for name, scorer in scorers.items()}
             measure = np.nan if complexity is None else float(complexity(model))
         except Exception as error:
-            if isinstance(error_score, str):  # "raise"
-                raise
-            rows.append(failure(i, k, scorers, error_score, error))
+            rows += failures([i], [k], scorers, error_score, error)
             continue
         rows.append(Row(i, k, scores, measure, time.perf_counter() - start))
     return rows
 
 
-def failure(i: int, k: int, scorers: Mapping[str, Scoring], error_score: float, error: Exception) -> Row:
-    """The row of a candidate that cannot be fitted on a fold."""
-    return Row(i, k, dict.fromkeys(scorers, float(error_score)), np.nan, 0.0, error)
+def failures(
+    candidates: Iterable[int], folds: Iterable[int], scorers: Iterable[str], error_score: float | str, error: Exception
+) -> list[Row]:
+    """The rows of candidates that cannot be fitted on some folds; raises the error where there is no score for them."""
+    if isinstance(error_score, str):  # "raise"
+        raise error
+    scores = dict.fromkeys(scorers, float(error_score))
+    return [Row(i, k, scores, np.nan, 0.0, error) for i, k in product(candidates, folds)]
 
 
 @contextmanager

@@ -100,10 +100,7 @@ class MomentPath:
         """The solution at the recipe's C, with its loss."""
         if recipe.C not in self._solved:
             C = self._plan.C if isinstance(recipe.C, str) else recipe.C
-            try:
-                self._solved[recipe.C] = fit_moments(replace(self._plan, C=C), self._moments)
-            except np.linalg.LinAlgError as error:
-                raise Refusal(str(error)) from error
+            self._solved[recipe.C] = fit_moments(replace(self._plan, C=C), self._moments)
         solved = self._solved[recipe.C]
         return replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
 

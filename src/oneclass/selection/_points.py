@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.budgets import decision_of
+from ..contract.checks import ChoiceError
 from ..core.approximation import Approximation
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
@@ -22,7 +24,7 @@ from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
 from ._judged import Decisions
 
-__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity"]
+__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity", "refusing"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -31,6 +33,15 @@ Params = dict[str, Any]
 
 class Refusal(Exception):  # noqa: N818  no error: points are fitted one by one then
     """A path cannot answer for its points, or not as fitting them would."""
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What numbers or memory make impossible for points together is left to fits of every point."""
+    try:
+        yield
+    except (np.linalg.LinAlgError, MemoryError) as error:
+        raise Refusal(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -102,8 +113,8 @@ def families(
 ) -> tuple[list[Family], list[int]]:
     """Families of the candidates that are kernel machines on rows like these, and the numbers of all others.
 
-    What a machine refuses is left to a fit of its own, to say so. A matrix as variance is one for the `whole` of its
-    rows: folds have no use for it.
+    What a machine refuses, or does not know, is left to a fit of its own, to say so. A matrix as variance is one for
+    the `whole` of its rows: folds have no use for it.
     """
     if not isinstance(estimator, KernelMachine):
         return [], list(range(len(candidates)))
@@ -115,21 +126,21 @@ def families(
     decisions: dict[Hashable, Decision] = {}
     known = estimator.get_params(deep=False).keys()
     for i, params in enumerate(candidates):
+        if not params.keys() <= known:
+            others.append(i)
+            continue
         deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold", "confidence")}
         fitting: Params = {name: params[name] for name in params if name not in deciding}
         key, other = (frozenset((name, identity(part[name])) for name in part) for part in (fitting, deciding))
         try:
             if key not in machines:
-                machine = copy(estimator)
-                if fitting.keys() <= known:  # set_params would read the signature again for every point
-                    machine.__dict__.update(fitting)
-                else:
-                    machine.set_params(**fitting)
-                recipe = recipe_of(machine, rows if whole else None)
-                machines[key] = recipe, choose_approximation(machine, rows), seed_of(machine), machine.device
+                machine = _with(estimator, fitting)
+                recipe, approximation = recipe_of(machine, rows if whole else None), choose_approximation(machine, rows)
+                seed = 0 if approximation is None else seed_of(machine)
+                machines[key] = recipe, approximation, seed, machine.device
             if other not in decisions:
-                decisions[other] = decision_of(copy(estimator).set_params(**deciding))
-        except (ValueError, TypeError):
+                decisions[other] = decision_of(_with(estimator, deciding))
+        except ChoiceError:
             others.append(i)
             continue
         recipe, approximation, seed, device = machines[key]
@@ -142,6 +153,14 @@ def families(
         points = found.setdefault(same, ({}, approximation, seed, device))[0]
         points[i] = Point(recipe, decisions[other])
     return [Family(*family) for family in found.values()], others
+
+
+def _with(machine: KernelMachine, params: Params) -> KernelMachine:
+    """A copy with other values of its own parameters; `set_params` would read its signature again for every point."""
+    machine = copy(machine)
+    for name, value in params.items():
+        setattr(machine, name, value)
+    return machine
 
 
 def _with_shape(rows: Any) -> Shaped:

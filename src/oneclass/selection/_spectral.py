@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -67,11 +66,10 @@ class SpectralPath:
         columns = ColumnMoments.of(X, w)
         if columns.out_of_range(recipe.scaling) is not None:
             raise Refusal("a column cannot be squared")
-        with _refusing():
-            scaler = Scaler.of(recipe.scaling, columns, X, w)
-            Z, rows = scaler(X), scaler(rows)
-            plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
-            K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
+        scaler = Scaler.of(recipe.scaling, columns, X, w)
+        Z, rows = scaler(X), scaler(rows)
+        plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
+        K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
         # From here on in double precision: values of C far apart share one decomposition.
         self.Z, self.w, self.rows, self.K, self.row_K = (
             np.asarray(A, dtype=np.float64) for A in (Z, w, rows, K, row_K)
@@ -127,9 +125,7 @@ class SpectralPath:
         size = float(np.trace(self.K)) / lam
         pull = float(np.max(M.d) if M.full is None else np.linalg.norm(M.full))
         if not pull * size < math.sqrt(_ACCURATE):
-            raise np.linalg.LinAlgError(
-                f"a variance of weight {pull:g} is too large for values of C to share a solution"
-            )
+            raise Refusal(f"a variance of weight {pull:g} is too large for values of C to share a solution")
         strained = 1 + pull / C  # fits, too: they shrink by M / C
         if M.full is None and self._inverse is not None:
             B = M.added_to(self._inverse, out=self._room("operator", *self.K.shape))
@@ -140,7 +136,7 @@ class SpectralPath:
                 return B, np.ones_like(C), C
         reference = float(np.sqrt(C[0] * C[-1]))
         if not C[-1] * max(size, 1 / reference) < _ACCURATE:
-            raise np.linalg.LinAlgError(f"C up to {C[-1]:g} is too large for values of C to share a solution")
+            raise Refusal(f"C up to {C[-1]:g} is too large for values of C to share a solution")
         self.rounding = _UNIT * np.maximum((C + pull) * size, len(self.K)) * strained
         B = residual_operator(self.K, self.embedding.shrink(self.w, C=reference), ridge=lam / reference)
         return np.asarray(B), 1 - C / reference, C / reference
@@ -286,8 +282,7 @@ class SpectralPath:
         recipe, decision = point.recipe, point.decision
         key = (decision.held_out, recipe.loss)
         if key not in self._losses:
-            with _refusing():
-                self._losses[key] = self._losses_for(recipe, held_out=decision.held_out)
+            self._losses[key] = self._losses_for(recipe, held_out=decision.held_out)
         found, c = self._losses[key], self._place[recipe.C]
         mean_residual = self._mean_residuals[c] if decision.rule == "mean" else None
         threshold = put_threshold(decision, found.known[c], recipe=recipe, mean_residual=mean_residual)
@@ -371,15 +366,6 @@ def _at_same_rank(losses: Ranks, others: Ranks) -> Float:
     """The loss at every rank that others have."""
     places = np.searchsorted(losses.reached, others.reached * (1 - _UNIT))
     return np.asarray(losses.losses[np.minimum(places, len(losses.losses) - 1)])
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """What numbers, memory or a kernel of the user's make impossible is left to fits of every point."""
-    try:
-        yield
-    except (np.linalg.LinAlgError, MemoryError, ValueError) as error:
-        raise Refusal(str(error)) from error
 
 
 #: What a path made from another one works out anew: all but what does not see the variance.
