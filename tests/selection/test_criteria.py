@@ -119,6 +119,22 @@ def test_a_C_that_likelihood_chooses_is_judged_by_likelihood_too(targets, machin
     assert search.cv_results_["params"][1] == {"C": "likelihood"}
 
 
+@pytest.mark.parametrize(
+    ("machine", "criterion", "numerics"),
+    [
+        (AAKELM(), "auto", "one decomposition"),
+        (AAKELM(), "consistency", "one decomposition"),
+        (AAKELM(approximation=Nystrom(10)), "auto", "one set of moments"),
+        (OneClassSVM(), "auto", "fits"),
+    ],
+)
+def test_every_criterion_says_how_scores_were_worked_out_and_in_what_time(targets, machine, criterion, numerics):
+    search = OneClassSearchCV(machine, {"kernel": ["rbf", "linear"]}, criterion=criterion, scoring="auroc", cv=2)
+    results = search.fit(targets).cv_results_
+    assert results["numerics"].tolist() == [numerics] * 2
+    assert (results["mean_fit_time"] > 0).all()
+
+
 def test_every_point_must_have_a_likelihood(targets):
     grid = {"approximation": [None, Nystrom(10)], "C": COSTS}
     with pytest.raises(ValueError, match=r"criterion='likelihood' needs a kernel machine that fits exactly"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -23,7 +24,7 @@ from ..core.arrays import to_numpy
 from ..core.given import Rows, Seed
 from ._evaluate import Fold, Job, Row, failures, jobs, threads_for
 from ._points import Family, Params, Refusal, families, fits_exactly, refusing
-from ._results import score_columns, table
+from ._results import score_columns, table, work_columns
 from ._spectral import SpectralPath
 from ._steps import Branch, branches, last_step
 from .consistency import consistency_scores, promised
@@ -123,12 +124,7 @@ class Problem:
         if len(errors) == len(self.candidates):  # nothing is left to choose among
             raise next(iter(errors.values()))
         shape = len(self.candidates), len(folds)
-        seconds = table([row._replace(scores={"": row.seconds}) for row in rows], *shape, "")
-        columns: dict[str, Any] = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}
-        ways: list[set[str]] = [set() for _ in self.candidates]
-        for row in rows:
-            ways[row.candidate].add(row.numerics)
-        columns["numerics"] = np.array([" and ".join(sorted(way)) for way in ways], dtype=object)
+        columns = work_columns(rows, *shape)
         for name in scorers:
             columns |= score_columns(name, table(rows, *shape, name), self._defined(rows, folds, name))
         return columns
@@ -237,13 +233,16 @@ def by_likelihood(problem: Problem) -> Decided:
     done = problem.run(
         (_by_likelihood, (machine, family, train)) for machine, family in zip(machines, shared, strict=True)
     )
-    score = table(done, len(problem.candidates), 1, "score")
-    return Decided(score_columns("score", score), 1)
+    shape = len(problem.candidates), 1
+    return Decided(work_columns(done, *shape) | score_columns("score", table(done, *shape, "score")), 1)
 
 
 def _by_likelihood(estimator: Estimator, family: Family, train: Rows) -> list[Row]:
+    start = time.perf_counter()
     with threads_for(train):
-        return _likelihoods(estimator, family, train)
+        rows = _likelihoods(estimator, family, train)
+    seconds = (time.perf_counter() - start) / len(rows)
+    return [row._replace(seconds=seconds) for row in rows]
 
 
 def _likelihoods(estimator: Estimator, family: Family, train: Rows) -> list[Row]:

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from ._evaluate import Row
 from ._points import Params
 
-__all__ = ["parameters", "score_columns", "table"]
+__all__ = ["parameters", "score_columns", "table", "work_columns"]
 
 Float = NDArray[np.float64]
 
@@ -23,6 +23,19 @@ def table(rows: Sequence[Row], n_candidates: int, n_folds: int, name: str) -> Fl
     for row in rows:
         scores[row.candidate, row.fold] = row.scores[name]
     return scores
+
+
+def work_columns(rows: Sequence[Row], n_candidates: int, n_folds: int) -> dict[str, Any]:
+    """What the scores of each candidate took: mean and deviation of the seconds, and how they were worked out."""
+    seconds = table([row._replace(scores={"": row.seconds}) for row in rows], n_candidates, n_folds, "")
+    ways: list[set[str]] = [set() for _ in range(n_candidates)]
+    for row in rows:
+        ways[row.candidate].add(row.numerics)
+    return {
+        "mean_fit_time": seconds.mean(axis=1),
+        "std_fit_time": seconds.std(axis=1),
+        "numerics": np.array([" and ".join(sorted(way)) for way in ways], dtype=object),
+    }
 
 
 def parameters(candidates: Sequence[Params]) -> dict[str, Any]:
