@@ -1,6 +1,7 @@
 """The shape of the house, read from its source."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_no_private_name_crosses_the_wall_of_a_room(path):
         if module and room(module) != own and any(map(is_private, (*module, *names)))
     ]
     assert crossing == []
+
+
+def test_every_private_module_is_protected():
+    settings = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["tool"]["importlinter"]
+    protected = [name for contract in settings["contracts"] for name in contract.get("protected_modules", ())]
+    modules = [("oneclass", *path.relative_to(ROOT).with_suffix("").parts) for path in FILES]
+    assert sorted(protected) == sorted(".".join(parts) for parts in modules if is_private(parts[-1]))
 
 
 #: Names taken through the front door, behind which import-linter does not see the room, and why.
