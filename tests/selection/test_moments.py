@@ -10,7 +10,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
 from oneclass.machines import auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
-from oneclass.selection._moments import MomentPath
+from oneclass.selection._moments import Gathered
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(size=(300, 4)), RNG.normal(size=(40, 4)) * 2.5])
@@ -42,8 +42,8 @@ def test_points_are_judged_as_they_are_fitted(case):
 
 def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
     seen = []
-    original = MomentPath.__init__
-    monkeypatch.setattr(MomentPath, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
+    original = Gathered.__init__
+    monkeypatch.setattr(Gathered, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
     monkeypatch.setattr(_evaluate, "_by_refits", None)
     OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), GRID, cv=5, refit=False).fit(X, Y)
     assert len(seen) == 5

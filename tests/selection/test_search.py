@@ -13,6 +13,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
+from oneclass.selection._decomposed import Shared
+from oneclass.selection._moments import MomentPath
+from oneclass.selection._points import families
 from oneclass.selection._spectral import SpectralPath
 
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.05, 0.2]
@@ -45,7 +48,7 @@ def by_brute_force(estimator, grid, X, y, scoring, folds):
 def test_search_is_brute_force_grid_search(case, data, invertible, monkeypatch):
     X, y = data
     if not invertible:  # as kernel values close to singular are
-        monkeypatch.setattr(SpectralPath, "_inverse", None)
+        monkeypatch.setattr(Shared, "inverse", None)
     estimator, grid = GRIDS[case]
     folds = list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(estimator, grid, X, y, SCORERS, folds).cv_results_
@@ -185,6 +188,22 @@ def test_values_of_C_far_apart_are_shared_where_the_kernel_is_far_from_singular(
     monkeypatch.setattr("oneclass.selection._evaluate._by_refits", None)
     found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds, refit=False).fit(X, y).cv_results_
     np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "approximation"), [(SpectralPath, None), (MomentPath, Nystrom(20))])
+def test_a_path_tells_the_same_in_whatever_order_it_is_asked(data, kind, approximation):
+    X, y = data
+    machine = VAAKELM(approximation=approximation, loss="reconstruction")
+    # Another variance every time, and of each some losses first, others later.
+    grid = [{"n_clusters": k, "C": C, "threshold": rule} for rule in ("train", "loo") for C in COSTS for k in (1, 2, 4)]
+    ((family,), others) = families(machine, grid, X[y == 1])
+    assert others == []
+    path = kind.of(family, X[y == 1], X)
+    told = {i: (path.decisions(point).values, path.complexity(point)) for i, point in family.points.items()}
+    for i, point in family.points.items():
+        alone = kind.of(family, X[y == 1], X)
+        np.testing.assert_array_equal(told[i][0], alone.decisions(point).values)
+        assert told[i][1] == alone.complexity(point)
 
 
 def test_a_bad_C_among_good_ones_is_named(data):

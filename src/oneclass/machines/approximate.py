@@ -39,6 +39,7 @@ __all__ = [
     "judge_groups",
     "judge_training",
     "plan_through",
+    "primal",
 ]
 
 S = TypeVar("S")
@@ -95,7 +96,7 @@ def fit_through(
 
 def _slim(fit: Fit, engine: Engine) -> Fit:
     """The same fit without a factor that scores do not need, or that few rows make again."""
-    machine, model = fit.machine, _primal(fit.machine)
+    machine, model = fit.machine, primal(fit.machine)
     if not machine.plan.recipe.needs_variance:
         slim = replace(model, L=None)
     elif isinstance(engine, InMemory) and _are_few(engine.X, model.width):
@@ -149,7 +150,7 @@ def _with_features(engine: InMemory, plan: Plan) -> InMemory:
 
 def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
     """The machine with the losses of its training rows, held out with their group."""
-    rows = machine.plan.training_groups(_primal(machine), engine.X, engine.w, groups)
+    rows = machine.plan.training_groups(primal(machine), engine.X, engine.w, groups)
     together = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
     training = None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w)
     return Fit(machine, together.calibration(), training, together)
@@ -200,7 +201,7 @@ def judge_training(
     Losses (held out or not, of a sample or not) that are `known` are taken from there, others put there: they serve
     other decisions about the same machine.
     """
-    model, n = _primal(machine), survey.n_rows
+    model, n = primal(machine), survey.n_rows
     matters = model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
@@ -220,7 +221,7 @@ def judge_training(
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
     """The machine as it holds rows out: where they are many in single precision, if that is seen to be as good."""
-    model, sample = _primal(machine), survey.sample
+    model, sample = primal(machine), survey.sample
     L = model.factored
     if not isinstance(L, np.ndarray) or L.dtype != np.float64 or survey.n_rows * model.width**2 <= _SINGLE:
         return machine
@@ -295,7 +296,8 @@ def _sample_of(survey: Survey, approximation: Approximation) -> Engine:
     return InMemory(sample.rows[some, :], sample.weights[some])
 
 
-def _primal(machine: Machine) -> PrimalModel:
+def primal(machine: Machine) -> PrimalModel:
+    """The model of an approximated machine."""
     if not isinstance(machine.model, PrimalModel):
         raise TypeError("an exact fit has no explicit features")
     return machine.model
@@ -320,7 +322,7 @@ def _judged(
     """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
     if not matters:
         return _Losses({False: _training(machine, limit, X, w)})
-    rows = machine.plan.training_rows(_primal(machine), X, w, F)
+    rows = machine.plan.training_rows(primal(machine), X, w, F)
     losses = {
         True: machine.held_out_losses(rows) if owned is None else owned.without(machine, X, rows, F),
         False: machine.training_losses(rows),

@@ -253,13 +253,8 @@ def _likelihoods(estimator: Estimator, family: Family, train: Rows) -> list[Row]
     except Refusal as refusal:  # there is no other way to a likelihood
         estimator.fit(train)  # it says better what is wrong with the rows
         raise (refusal.__cause__ or ValueError(f"{type(estimator).__name__}: {refusal}")) from None
-    rows = []
-    for g, group in enumerate(family.by_variance()):
-        path = path if g == 0 else path.again(family.points[group[0]].recipe)
-        for i in group:
-            likelihood = path.log_likelihood(family.points[i].recipe.C)
-            rows.append(Row(i, 0, {"score": likelihood}, np.nan, 0.0, numerics=path.numerics))
-    return rows
+    scores = {i: path.log_likelihood(family.points[i]) for group in family.by_variance() for i in group}
+    return [Row(i, 0, {"score": score}, np.nan, 0.0, numerics=path.numerics) for i, score in scores.items()]
 
 
 def _targets_only(fold: Fold) -> Fold:

@@ -126,7 +126,7 @@ def threads_for(train: Rows) -> AbstractContextManager[None]:
 def _walk(
     estimator: Estimator, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
 ) -> Iterator[tuple[Row, bool]]:
-    """Every point, one decomposition (or set of moments) for each variance.
+    """Every point, those of one variance after the other.
 
     With every row whether its scores are those of a fit, whatever rounding did.
     """
@@ -135,9 +135,7 @@ def _walk(
     kind = SpectralPath if family.approximation is None else MomentPath
     path: Path = kind.of(family, X, read_rows(header, fold.rows), groups)
     targets = fold.y == 1
-    for g, group in enumerate(family.by_variance()):
-        if g > 0:
-            path = path.again(family.points[group[0]].recipe)
+    for group in family.by_variance():
         found = [path.decisions(family.points[i]) for i in group]
         settled = {sees: SETTLED[sees](found, path.copies) for sees in {scorer.sees for scorer in scorers.values()}}
         for p, i in enumerate(group):

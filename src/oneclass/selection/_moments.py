@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,41 +16,31 @@ from ..core.machine import Machine, fit_moments, put_threshold
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, primal
 from ..machines.exact import Fit, losses_of
 from ._judged import Decisions
-from ._points import Family, Point, Refusal
+from ._points import Family, Latest, Point, Refusal
 
 __all__ = ["MomentPath"]
 
+#: A number, or the rule that finds one.
+Cost = float | str
+
 
 class MomentPath:
-    """A machine on training rows `X`, to judge other `rows`: step by step what `fit` does, each step once.
+    """A machine on training rows, to judge other `rows`: step by step what `fit` does, each step once for a variance.
 
-    Scaling, bandwidth, clusters and landmarks are chosen and moments gathered here; a solution serves its C, losses of
-    the training rows their C and loss.
+    Another variance has other clusters, and so other moments.
     """
 
     numerics = "one set of moments"
 
     def __init__(
-        self,
-        recipe: Recipe,
-        approximation: Approximation,
-        seed: int,
-        X: Array,
-        rows: Array,
-        groups: Groups | None = None,
+        self, approximation: Approximation, seed: int, X: Array, rows: Array, groups: Groups | None = None
     ) -> None:
-        self._approximation, self._seed, self._engine, self._rows = approximation, seed, InMemory(X, None), rows
-        self._groups = groups
-        check = partial(_check, recipe.scaling)
-        self._plan, self._survey = plan_through(recipe, self._engine, approximation, seed=seed, check=check)
-        total = expecting(self._survey.n_rows * self._plan.features.width, self._engine.total)
-        self._moments = total(self._plan.moments, "moments")
-        self._solved: dict[Any, Machine] = {}
-        self._losses: dict[tuple[Any, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
-        self._by_groups: dict[tuple[Any, str, bool], Fit] = {}
+        engine = InMemory(X, None)
+        self._n_rows = int(rows.shape[0])
+        self._gathered = Latest(lambda recipe: Gathered(recipe, approximation, seed, engine, rows, groups))
 
     @classmethod
     def of(cls, family: Family, X: Array, rows: Array, groups: Groups | None = None) -> MomentPath:
@@ -60,21 +49,51 @@ class MomentPath:
             raise Refusal("an exact fit has no moments")
         if family.device is not None:
             X, rows = to_device(X, family.device), to_device(rows, family.device)
-        return cls(family.first, family.approximation, family.seed, X, rows, groups)
-
-    def again(self, recipe: Recipe) -> MomentPath:
-        """The same rows with the variance of another recipe: other clusters, and so other moments."""
-        return MomentPath(recipe, self._approximation, self._seed, self._engine.X, self._rows, self._groups)
+        return cls(family.approximation, family.seed, X, rows, groups)
 
     @property
     def copies(self) -> NDArray[np.intp]:
         """No row stands for another one."""
-        return np.arange(self._rows.shape[0])
+        return np.arange(self._n_rows)
 
     def decisions(self, point: Point) -> Decisions:
         """Decision values of the rows to judge; those of a fit, so none is off."""
+        return self._gathered(point).decisions(point)
+
+    def complexity(self, point: Point) -> float:
+        """Effective number of parameters: the sum of the training rows' leverages."""
+        return primal(self._gathered(point).machine(point.recipe)).effective
+
+
+class Gathered:
+    """The machines of one variance.
+
+    Scaling, bandwidth, clusters and landmarks are chosen and moments gathered here; a solution serves its C, losses of
+    the training rows their C and loss.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        approximation: Approximation,
+        seed: int,
+        engine: InMemory,
+        rows: Array,
+        groups: Groups | None,
+    ) -> None:
+        self._approximation, self._engine, self._rows, self._groups = approximation, engine, rows, groups
+        check = partial(_check, recipe.scaling)
+        self._plan, self._survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
+        total = expecting(self._survey.n_rows * self._plan.features.width, engine.total)
+        self._moments = total(self._plan.moments, "moments")
+        self._solved: dict[Cost, Machine] = {}
+        self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
+        self._by_groups: dict[tuple[Cost, str, bool], Fit] = {}
+
+    def decisions(self, point: Point) -> Decisions:
+        """Decision values of the rows to judge."""
         recipe, decision = point.recipe, point.decision
-        machine = self._machine(recipe)
+        machine = self.machine(recipe)
         key = recipe.C, recipe.loss
         if key not in self._losses:
             self._losses[key] = {}, losses_of(machine, self._rows)
@@ -91,12 +110,7 @@ class MomentPath:
         values = to_numpy(threshold - losses)
         return Decisions(values, np.zeros_like(values), 0.0)
 
-    def complexity(self, point: Point) -> float:
-        """Effective number of parameters: the sum of the training rows' leverages."""
-        model: Any = self._machine(point.recipe).model
-        return float(model.effective)
-
-    def _machine(self, recipe: Recipe) -> Machine:
+    def machine(self, recipe: Recipe) -> Machine:
         """The solution at the recipe's C, with its loss."""
         if recipe.C not in self._solved:
             C = self._plan.C if isinstance(recipe.C, str) else recipe.C

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,12 @@ from ..machines.choices import recipe_of, seed_of
 from ..machines.kernel_machine import KernelMachine
 from ._judged import Decisions
 
-__all__ = ["Family", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity", "refusing"]
+__all__ = ["Family", "Latest", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity", "refusing"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
 Params = dict[str, Any]
+Made = TypeVar("Made")
 
 
 class Refusal(Exception):  # noqa: N818  no error: points are fitted one by one then
@@ -51,9 +52,32 @@ class Point:
     recipe: Recipe
     decision: Decision
 
+    @property
+    def variance(self) -> Hashable:
+        """What tells its variance from others."""
+        variance = self.recipe.variance
+        return id(variance.M) if isinstance(variance, UserLaplacian) else variance
+
+
+class Latest(Generic[Made]):
+    """What is made of a point's recipe and serves all points of its variance; kept until another variance is asked for.
+
+    Whoever makes it may use the memory of the one before, which nobody has any more.
+    """
+
+    def __init__(self, make: Callable[[Recipe], Made]) -> None:
+        self._make, self._kept = make, dict[Hashable, Made]()
+
+    def __call__(self, point: Point) -> Made:
+        """What serves the point."""
+        if point.variance not in self._kept:
+            self._kept.clear()
+            self._kept[point.variance] = self._make(point.recipe)
+        return self._kept[point.variance]
+
 
 class Path(Protocol):
-    """Answers for points that differ in C, loss, rule and delta, and after `again` in the variance too."""
+    """Answers for points that differ in C, loss, rule, delta and variance; soonest for one variance after the other."""
 
     #: How it works, for `cv_results_`.
     numerics: str
@@ -61,10 +85,6 @@ class Path(Protocol):
     @property
     def copies(self) -> Index:
         """A number for each row to judge, the same for copies of a row: rounding does not tell them apart."""
-        ...
-
-    def again(self, recipe: Recipe) -> Path:
-        """The same rows and kernel with the variance of another recipe; this path has nothing more to tell then."""
         ...
 
     def decisions(self, point: Point) -> Decisions:
@@ -89,9 +109,7 @@ class Family:
         """Numbers of the points that share the variance too."""
         groups: dict[Hashable, list[int]] = {}
         for i, point in self.points.items():
-            variance = point.recipe.variance
-            key = id(variance.M) if isinstance(variance, UserLaplacian) else variance
-            groups.setdefault(key, []).append(i)
+            groups.setdefault(point.variance, []).append(i)
         return list(groups.values())
 
     @property
