@@ -12,7 +12,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
-from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
+from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, Scorer
 from oneclass.selection._decomposed import Shared
 from oneclass.selection._moments import MomentPath
 from oneclass.selection._points import families
@@ -417,6 +417,26 @@ def test_an_error_of_our_own_is_no_reason_to_fit(data, step, kind, monkeypatch):
     monkeypatch.setattr(f"oneclass.selection.{step}", broken)
     with pytest.raises(kind, match="broken"):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, error_score="raise").fit(*data)
+
+
+@QUIET
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.FitFailedWarning", "ignore:Scoring failed", "ignore:One or more"
+)
+@pytest.mark.parametrize("sees", ["signs", "decisions"])
+def test_a_scorer_that_fails_at_some_points_spares_the_others(data, sees):
+    def strict(targets, decisions):
+        rejected = float(np.mean(decisions[targets] < 0))
+        if rejected > 0.3:
+            raise ValueError("too many are rejected")
+        return -rejected
+
+    grid, scorer = {"C": COSTS, "delta": [0.05, 0.5]}, Scorer("strict", strict, sees=sees)
+    folds = list(OneClassKFold(3).split(*data))
+    expected = GridSearchCV(AAKELM(), grid, scoring=scorer, cv=folds, refit=False).fit(*data).cv_results_
+    found = OneClassSearchCV(AAKELM(), grid, scoring=scorer, cv=folds, refit=False).fit(*data).cv_results_
+    assert 0 < np.isnan(expected["mean_test_score"]).sum() < 6
+    np.testing.assert_array_equal(found["mean_test_score"], expected["mean_test_score"])
 
 
 def test_approximated_machines_can_be_searched(data):

@@ -23,7 +23,7 @@ from ..contract.notices import DependentRowsWarning
 from ..contract.reading import read_rows, read_training_rows
 from ..core.given import Rows
 from ..engines.threads import on_one_thread
-from ._judged import SETTLED
+from ._judged import SETTLED, Decisions
 from ._moments import MomentPath
 from ._points import Family, Params, Path, Refusal, families, refusing
 from ._routing import group_arguments
@@ -104,10 +104,10 @@ def _by_path(
     start = time.perf_counter()
     try:
         with _quiet(), threads_for(fold.train), refusing():
-            walked = list(_walk(estimator, family, k, fold, scorers, sizes))
+            walked = list(_walk(estimator, family, k, fold, scorers, error_score, sizes))
     except Refusal:
         return _by_refits(estimator, members, k, fold, scorers, error_score, None)
-    except Exception as error:  # of the rows, or of a kernel or scorer of the user's: fits would raise it one by one
+    except Exception as error:  # of the rows, or of a kernel of the user's: every fit would raise it
         return failures(members, [k], scorers, error_score, error)
     seconds = (time.perf_counter() - start) / len(members)
     rows = {row.candidate: row._replace(seconds=seconds) for row, _ in walked}
@@ -124,7 +124,13 @@ def threads_for(train: Rows) -> AbstractContextManager[None]:
 
 
 def _walk(
-    estimator: Estimator, family: Family, k: int, fold: Fold, scorers: dict[str, Scorer], sizes: bool
+    estimator: Estimator,
+    family: Family,
+    k: int,
+    fold: Fold,
+    scorers: dict[str, Scorer],
+    error_score: float | str,
+    sizes: bool,
 ) -> Iterator[tuple[Row, bool]]:
     """Every point, those of one variance after the other.
 
@@ -139,16 +145,28 @@ def _walk(
         found = [path.decisions(family.points[i]) for i in group]
         settled = {sees: SETTLED[sees](found, path.copies) for sees in {scorer.sees for scorer in scorers.values()}}
         for p, i in enumerate(group):
-            scores, sure = {}, True
-            for name, scorer in scorers.items():
-                if settled[scorer.sees][p]:
-                    scores[name] = scorer.metric(targets, found[p].values)
-                    continue
-                high, low = (scorer.metric(targets, moved) for moved in found[p].extremes(targets))
-                scores[name] = (high + low) / 2
-                sure = sure and not abs(high - low) > _INDIFFERENT
             size = path.complexity(family.points[i]) if sizes else np.nan
-            yield Row(i, k, scores, size, 0.0, numerics=path.numerics), sure
+            try:
+                scores, sure = _scores(scorers, found[p], targets, {sees: of[p] for sees, of in settled.items()})
+            except Exception as error:  # of a scorer of the user's
+                yield failures([i], [k], scorers, error_score, error)[0], True
+            else:
+                yield Row(i, k, scores, size, 0.0, numerics=path.numerics), sure
+
+
+def _scores(
+    scorers: dict[str, Scorer], found: Decisions, targets: NDArray[np.bool_], settled: Mapping[str, bool]
+) -> tuple[dict[str, float], bool]:
+    """Scores of decisions, and whether they are a fit's: what scorers see is `settled`, or rounding matters little."""
+    scores, sure = {}, True
+    for name, scorer in scorers.items():
+        if settled[scorer.sees]:
+            scores[name] = scorer.metric(targets, found.values)
+            continue
+        high, low = (scorer.metric(targets, moved) for moved in found.extremes(targets))
+        scores[name] = (high + low) / 2
+        sure = sure and not abs(high - low) > _INDIFFERENT
+    return scores, sure
 
 
 def _by_refits(
