@@ -137,10 +137,10 @@ def families(
     if not isinstance(estimator, KernelMachine):
         return [], list(range(len(candidates)))
     rows = _with_shape(rows)
-    found: dict[Hashable, tuple[dict[int, Point], Approximation | None, int, Any]] = {}
+    found: dict[Hashable, tuple[dict[int, Point], Approximation | None, int, Device | None]] = {}
     others = []
     # Grids cross few recipes with few decisions: each is read once.
-    machines: dict[Hashable, tuple[Recipe, Approximation | None, int, Any]] = {}
+    machines: dict[Hashable, tuple[Recipe, Approximation | None, int, Device | None]] = {}
     decisions: dict[Hashable, Decision] = {}
     known = estimator.get_params(deep=False).keys()
     for i, params in enumerate(candidates):
