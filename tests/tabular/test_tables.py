@@ -151,6 +151,20 @@ def test_frames_of_all_libraries_are_the_same_table(model):
     np.testing.assert_allclose(model.score_samples(written), expected, rtol=1e-12)
 
 
+def test_times_of_a_zone_are_those_of_the_wall_in_frames_of_all_libraries():
+    rng = np.random.default_rng(0)
+    hours = pd.to_timedelta(24 * rng.integers(0, 300, 60) + rng.uniform(9, 17, 60), "h")
+    wall = pd.DataFrame({"at": (pd.Timestamp("2024-01-01") + hours).as_unit("us"), "x": rng.normal(size=60)})
+    wall.loc[3, "at"] = pd.NaT
+    there = wall.assign(at=wall["at"].dt.tz_localize("Asia/Tokyo"))
+    model = TableDetector(KNNDetector()).fit(wall)
+    expected = model.encode(wall)
+    arrow = pa.Table.from_pandas(there)
+    assert arrow.schema.field("at").type.tz == "Asia/Tokyo"
+    for other in (there, pl.from_pandas(there), arrow, arrow.to_batches()[0]):
+        np.testing.assert_array_equal(model.encode(other), expected)
+
+
 def test_numbers_alone_are_what_their_detector_would_see():
     X = np.random.default_rng(0).normal(size=(80, 3))
     fresh = X[:10] * 3

@@ -134,6 +134,8 @@ def _from_pandas(column: Any) -> Values:
 
 def _from_polars(column: Any) -> NDArray[np.generic]:
     kind = column.dtype
+    if getattr(kind, "time_zone", None) is not None:
+        column = column.dt.replace_time_zone(None)  # what the clock on the wall says
     if kind.is_decimal():
         return np.asarray([None if cell is None else float(cell) for cell in column], dtype=float)
     if kind.is_numeric() or (kind.is_temporal() and str(kind) != "Time"):
@@ -145,6 +147,10 @@ def _from_arrow(column: Any) -> Values:
     if str(column.type) in _TEXT:
         text: Text = column
         return text
+    if getattr(column.type, "tz", None) is not None:
+        import pyarrow.compute as pc
+
+        column = pc.local_timestamp(column)  # what the clock on the wall says
     if str(column.type).partition("[")[0] in ("timestamp", "duration", "date32", "date64") or not column.null_count:
         cells = np.asarray(
             column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()
