@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -360,6 +361,24 @@ def test_groups_by_name_are_groups_by_hand():
     by_hand = TableDetector(KNNDetector()).fit(table.drop(columns="patient"), groups=np.arange(80) // 4)
     fresh = visits(10, 1)
     np.testing.assert_array_equal(by_name.p_value(fresh), by_hand.p_value(fresh))
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda table: OneClassSearchCV(table, {"detector__C": [8.0, 32.0]}, cv=3),
+        lambda table: make_one_class_pipeline(StandardScaler(), table),
+    ],
+    ids=["search", "pipeline"],
+)
+def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
+    rng, persons = np.random.default_rng(0), np.repeat(np.arange(30), 4)
+    X = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3))
+    expected = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
+    assert model.calibration_.total == expected.calibration_.total == 30
+    assert model.offset_ == expected.offset_
 
 
 def test_the_screening_of_a_table_is_that_of_its_numbers():

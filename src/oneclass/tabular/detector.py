@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,9 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     >>> model.explain(strange).top(1)[1][0].column
     'mass'
     """
+
+    #: Metadata routing sends groups to `fit` unasked, as to that of the classifiers.
+    __metadata_request__fit: ClassVar = {"groups": True}
 
     plan_: ColumnPlan
     detector_: Any  # of the class that was asked for
