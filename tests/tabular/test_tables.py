@@ -242,6 +242,35 @@ def test_what_differs_from_the_fit_is_said_by_name(model, change, message):
         model.predict(change(visits(10, 1)))
 
 
+@pytest.mark.parametrize("kind", ["float", "int", "datetime64[s]", "timedelta64[ms]", "bool", "str", "object"])
+def test_masked_cells_are_gaps(kind):
+    rng = np.random.default_rng(0)
+    bare, mask = rng.integers(0, 2 if kind == "bool" else 9, size=(80, 2)).astype(kind), rng.random((80, 2)) < 0.2
+    masked = np.ma.masked_array(bare, mask)
+    gaps = pd.DataFrame(bare).mask(mask)
+    expected = TableDetector(KNNDetector()).fit(gaps)
+    for table in (masked, dict(enumerate(masked.T))):
+        found = TableDetector(KNNDetector()).fit(table)
+        assert repr(found.plan_) == repr(expected.plan_)
+        np.testing.assert_array_equal(found.encode(table), expected.encode(gaps))
+
+
+@pytest.mark.parametrize("cell", [np.inf, -np.inf, "inf"])
+def test_infinity_is_no_number_and_no_gap(cell):
+    table = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60), "b": np.arange(60) % 7})
+    table.loc[::5, "a"] = np.nan
+    model = TableDetector(KNNDetector()).fit(table)
+    table = table.astype({"a": object if isinstance(cell, str) else float})
+    table.loc[3, "a"] = cell
+    with pytest.raises(ValueError, match=f"column 'a' must hold a number .*holds '{cell}', first in row 4"):
+        model.predict(table)
+    with pytest.raises(ValueError, match=f"column 'a' must hold numbers or words.*1 of 48 cells.*'{cell}'"):
+        TableDetector(KNNDetector()).fit(table)
+    gaps = table.assign(a=table["a"].mask(table["a"] == cell))
+    expected, asked = (TableDetector(KNNDetector(), columns={"a": "number"}).fit(X) for X in (gaps, table))
+    np.testing.assert_array_equal(asked.encode(table), expected.encode(gaps))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

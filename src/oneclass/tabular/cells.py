@@ -109,7 +109,8 @@ def read_cells(column: Values, label: str) -> Cells:
         return Cells("flag", numbers=column.astype(float))
     if kind in "iuf":
         values = column.astype(float)
-        return Cells("number", numbers=np.where(np.isfinite(values), values, np.nan))
+        if not np.isinf(values).any():
+            return Cells("number", numbers=values)
     if kind == "M":
         return Cells("time", times=column.astype("datetime64[us]"))
     if kind == "m":
@@ -171,7 +172,8 @@ def _plain(cell: object) -> Plain:
     if cell is None or isinstance(cell, bool | np.bool_):
         return None if cell is None else bool(cell)
     if isinstance(cell, numbers.Real | decimal.Decimal):
-        return float(cell) if np.isfinite(float(cell)) else None
+        value = float(cell)
+        return None if np.isnan(value) else str(value) if np.isinf(value) else value  # infinity is a word, also in text
     if isinstance(cell, datetime.datetime):
         return np.datetime64(cell.replace(tzinfo=None), "us") if cell == cell else None
     if isinstance(cell, datetime.date):

@@ -44,7 +44,7 @@ _TEXT = ("string", "large_string")
 def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by their names; by their places, where they have none."""
     if type(X) is dict:
-        columns = [column if hasattr(column, "dictionary_encode") else np.asarray(column) for column in X.values()]
+        columns = [column if hasattr(column, "dictionary_encode") else _unmasked(column) for column in X.values()]
         if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
             raise TypeError(
                 f"{owner}: X must hold columns of cells, but {single[0]!r} holds a single one: pass one row, if it is "
@@ -70,7 +70,7 @@ def columns_of(X: Any, owner: str) -> Table:
             f"{owner}: X must be a table of rows and columns, got a series: one row of a table is X.iloc[[i]], one "
             "column X[[name]]"
         )
-    cells = np.asarray(X)
+    cells = _unmasked(X)
     if cells.dtype.kind == "c":
         raise ValueError(f"{owner}: Complex data not supported: X must hold real numbers")
     if cells.ndim != 2:
@@ -158,6 +158,15 @@ def _from_arrow(column: Any) -> Values:
         if cells.dtype.kind in "biufmM":
             return cells
     return _objects(column.to_pylist())
+
+
+def _unmasked(cells: Any) -> NDArray[np.generic]:
+    """An array of cells, those that are masked as gaps."""
+    if not isinstance(cells, np.ma.MaskedArray):
+        return np.asarray(cells)
+    bare = np.array(cells.data, dtype=None if cells.dtype.kind in "fcmM" else object)
+    bare[np.ma.getmaskarray(cells)] = None  # in numbers that is NaN, in times NaT
+    return bare
 
 
 def _objects(cells: Sequence[object]) -> NDArray[np.object_]:
