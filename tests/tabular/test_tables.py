@@ -152,6 +152,17 @@ def test_frames_of_all_libraries_are_the_same_table(model):
     np.testing.assert_allclose(model.score_samples(written), expected, rtol=1e-12)
 
 
+def test_frames_of_pandas_with_columns_of_arrow_are_the_same_table():
+    table = visits(60, 0).assign(hour=lambda t: t["visit"].dt.time, span=lambda t: t["visit"].diff())
+    table.loc[2, ["city", "age", "visit"]] = None
+    arrow = pa.Table.from_pandas(table).to_pandas(types_mapper=pd.ArrowDtype)
+    assert {kind.storage for kind in arrow.dtypes} == {"pyarrow"}
+    model, other = (TableDetector(KNNDetector()).fit(X) for X in (table, arrow))
+    assert repr(other.plan_) == repr(model.plan_)
+    np.testing.assert_array_equal(other.encode(table), model.encode(arrow))
+    np.testing.assert_array_equal(other.encode(table), model.encode(table))
+
+
 def test_times_of_a_zone_are_those_of_the_wall_in_frames_of_all_libraries():
     rng = np.random.default_rng(0)
     hours = pd.to_timedelta(24 * rng.integers(0, 300, 60) + rng.uniform(9, 17, 60), "h")

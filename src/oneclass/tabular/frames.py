@@ -117,8 +117,7 @@ def _named(owner: str, names: list[Name], columns: list[Values]) -> Table:
 def _from_pandas(column: Any) -> Values:
     kind = column.dtype
     if getattr(kind, "storage", None) == "pyarrow":
-        text: Text = column.array.__arrow_array__()
-        return text
+        return _from_arrow(column.array.__arrow_array__())
     if getattr(kind, "tz", None) is not None:
         column = column.dt.tz_localize(None)  # what the clock on the wall says
     values = column.to_numpy() if isinstance(kind, np.dtype) or column.dtype.kind in "mM" else None
