@@ -87,6 +87,19 @@ def test_fit_then_score_is_the_library(folder, run):
     assert scored["reason_1"].str.startswith("price=99").all()
 
 
+def test_explanations_in_json_are_those_of_the_library_with_nulls_for_gaps(folder, run, parcels):
+    assert run("fit normal.csv -o model.oneclass --method pca")[0] == 0
+    new = parcels(3, 1).assign(price=[np.nan, 4.0, 5.0])
+    new.to_parquet("new.parquet")
+    code, out, _ = run("explain model.oneclass new.parquet --json")
+    assert (code, "NaN" in out) == (0, False)
+    expected = oneclass.load("model.oneclass").explain(new[:1]).to_dicts()[0]["columns"]
+    assert [(c["column"], c["value"]) for c in json.loads(out)["reasons"]] == [
+        (c["column"], c["value"]) for c in expected
+    ]
+    assert {c["column"]: c["value"] for c in expected}["price"] is None
+
+
 def test_screen_writes_the_odd_rows_of_the_library(folder, run):
     assert run("screen table.csv -o found.csv --drop note --drop id")[0] == 0
     found, table = pd.read_csv("found.csv"), pd.read_csv("table.csv")

@@ -1,5 +1,8 @@
 """Explanations as a value, for every classifier: parts, shares, expected values, neighbours."""
 
+import datetime
+import decimal
+import json
 from dataclasses import replace
 from itertools import permutations
 
@@ -11,7 +14,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.neighbors import NearestNeighbors
 
 import oneclass
-from oneclass import OCKELM, OCSVM, VAAKELM, Fourier, KNNDetector, Nystrom, Parzen, PCADetector, Stream
+from oneclass import OCKELM, OCSVM, VAAKELM, Fourier, KNNDetector, Nystrom, Parzen, PCADetector, Reason, Stream
 from oneclass.contract.explaining import by_substitution, nearest_rows, usual_values
 from oneclass.contract.explanation import shares_of
 
@@ -311,6 +314,44 @@ def test_dicts_say_what_reasons_say(value):
     told = value.to_dicts()
     assert [row["row"] for row in told] == value.index.tolist()
     assert told[2]["columns"] == [reason._asdict() for reason in value.row(2)]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (np.datetime64("2024-06-11T02:30", "ns"), "2024-06-11T02:30"),
+        (pd.Timestamp("2024-06-11 02:30"), "2024-06-11T02:30:00"),
+        (datetime.date(2024, 6, 11), "2024-06-11"),
+        (np.timedelta64(1500, "ms"), 1.5),
+        (datetime.timedelta(minutes=2), 120.0),
+        (datetime.time(1, 0, 0, 250_000), 3600.25),
+        (decimal.Decimal("1.5"), 1.5),
+        (np.datetime64("NaT"), None),
+        (np.timedelta64("NaT"), None),
+        (np.nan, None),
+        (None, None),
+        (np.int64(3), 3),
+        (True, True),
+        (("a", np.int64(3)), ["a", 3]),
+        (b"x", "b'x'"),
+    ],
+)
+def test_dicts_can_be_said_in_json(value, held, said):
+    values, index = np.empty((12, 4), dtype=object), np.empty(12, dtype=object)
+    for place in np.ndindex(values.shape):
+        values[place] = held
+    for i in range(12):
+        index[i] = held
+    written = json.dumps(replace(value, values=values, index=index).to_dicts(), allow_nan=False)
+    for row in json.loads(written):
+        assert row["row"] == said
+        assert [column["value"] for column in row["columns"]] == [said] * 4
+
+
+@pytest.mark.parametrize("held", [np.timedelta64(900_000, "ms"), datetime.timedelta(minutes=15), datetime.time(0, 15)])
+def test_spans_and_times_of_day_are_said_in_the_unit_of_what_is_expected(held):
+    assert str(Reason("wait", held, 63.549, 0.9)) == "wait=900 seconds (expected 63.55 seconds)"
+    assert str(Reason("wait", held, "Mon", 0.9)) == "wait=900 seconds (expected Mon)"
 
 
 def test_it_is_shown_with_its_reasons(value):

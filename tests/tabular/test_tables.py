@@ -1,5 +1,6 @@
 """Tables as they are: what the plan sees, what it says, and what becomes of explanations."""
 
+import datetime
 import warnings
 
 import numpy as np
@@ -131,6 +132,28 @@ def test_parts_of_the_tables_columns_sum_to_the_loss_and_shares_to_one(model):
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
     assert (found.shares[:, [0, 8]] == 0).all()  # id and unit
     assert all(row == {None} for row in map(set, found.expected[:, [0, 8]]))
+
+
+def test_a_column_of_spans_or_times_of_day_is_a_column_of_seconds_and_explained_as_one():
+    rng = np.random.default_rng(0)
+    wait, noon = rng.uniform(0, 100, 60).round(3), datetime.datetime(2024, 1, 1, 12)
+    minute = rng.uniform(0, 60, 60).round(3)
+    seconds = pd.DataFrame({"wait": wait, "at": 43200 + minute})
+    table = pd.DataFrame(
+        {"wait": pd.to_timedelta(wait, "s"), "at": [(noon + datetime.timedelta(seconds=s)).time() for s in minute]}
+    )
+    model, expected = (TableDetector(KNNDetector()).fit(X) for X in (table, seconds))
+    np.testing.assert_allclose(model.encode(table), expected.encode(seconds), rtol=1e-12)
+    told, known = model.explain(table).to_dicts(), expected.explain(seconds).to_dicts()
+    assert [[c["column"] for c in row["columns"]] for row in told] == [
+        [c["column"] for c in row["columns"]] for row in known
+    ]
+    for row, other in zip(told, known, strict=True):
+        for found, wanted in zip(row["columns"], other["columns"], strict=True):
+            np.testing.assert_allclose(
+                [found[key] for key in ("value", "expected", "share")],
+                [wanted[key] for key in ("value", "expected", "share")],
+            )
 
 
 def test_a_gap_where_training_rows_had_none_is_strange_and_blamed_on_its_column(model):

@@ -87,7 +87,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
         p, label = float(known.p_value(frame)[0]), int(known.predict(frame)[0])
         found = known.explain(frame)
     reasons = found.row(0)
-    fields = {"row": row, "p_value": p, "label": label, "reasons": [reason._asdict() for reason in reasons]}
+    fields = {"row": row, "p_value": p, "label": label, "reasons": found.to_dicts()[0]["columns"]}
     fields |= {"exact": found.exact, "method": found.method}
     verdict = "an outlier" if label < 0 else "normal"
     lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]

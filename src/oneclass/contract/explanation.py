@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,18 +16,21 @@ from ..core.given import Name
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Explanation", "Reason", "shares_among", "shares_of"]
+__all__ = ["Explanation", "Reason", "seconds_of", "shares_among", "shares_of"]
 
 Float = NDArray[np.float64]
 
 #: Rows, and columns of each, that are shown.
 _ROWS, _COLUMNS = 5, 3
+#: Of spans of time, and of times of day.
+_UNIT = " seconds"
 
 
 class Reason(NamedTuple):
     """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame.
 
-    `expected` is None where nothing else was: a rare category that all other columns lead to.
+    `expected` is None where nothing else was: a rare category that all other columns lead to. Of a span of time or a
+    time of day, it is in seconds.
 
     Examples
     --------
@@ -41,7 +46,10 @@ class Reason(NamedTuple):
 
     def __str__(self) -> str:
         said = f"{self.column}={_said(self.value)}"
-        return said if self.expected is None else f"{said} (expected {_said(self.expected, digits=4)})"
+        if self.expected is None:
+            return said
+        unit = _UNIT if seconds_of(self.value) is not None and isinstance(self.expected, float) else ""
+        return f"{said} (expected {_said(self.expected, digits=4)}{unit})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -194,9 +202,17 @@ class Explanation:
         )
 
     def to_dicts(self) -> list[dict[str, object]]:
-        """A dict for every row: its label as ``row``, and as ``columns`` those with a share, the worst first."""
-        rows = zip(self.index.tolist(), self.top(len(self.names)), strict=True)
-        return [{"row": label, "columns": [reason._asdict() for reason in reasons]} for label, reasons in rows]
+        """A dict for every row: its label as ``row``, and as ``columns`` those with a share, the worst first.
+
+        All of it can be said in JSON: dates are text, spans of time and times of day are seconds, gaps are None.
+        """
+        return [
+            {
+                "row": _in_json(label),
+                "columns": [{key: _in_json(item) for key, item in reason._asdict().items()} for reason in reasons],
+            }
+            for label, reasons in zip(self.index, self.top(len(self.names)), strict=True)
+        ]
 
 
 def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating], reach: Float) -> Float:
@@ -225,9 +241,36 @@ def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) 
     return shares
 
 
+def seconds_of(value: object) -> float | None:
+    """A span of time, or a time of day, in seconds; None of what is neither."""
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime.time):
+        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    return None
+
+
 def _plain(value: object) -> object:
     """A number of NumPy's as one of Python's; times stay what they are."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
+
+
+def _in_json(value: object) -> object:
+    seconds = seconds_of(value)
+    value = _plain(value) if seconds is None else seconds
+    if isinstance(value, tuple):
+        return [_in_json(item) for item in value]
+    if value is None or value != value:
+        return None
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def _said(value: object, digits: int = 6) -> str:
@@ -235,6 +278,8 @@ def _said(value: object, digits: int = 6) -> str:
         return "missing"
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[m]")).replace("T", " ")
+    if (seconds := seconds_of(value)) is not None:
+        return _said(seconds, digits) + _UNIT
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contract.explanation import seconds_of
 from .frames import Values
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
@@ -178,10 +179,8 @@ def _plain(cell: object) -> Plain:
         return np.datetime64(cell.replace(tzinfo=None), "us") if cell == cell else None
     if isinstance(cell, datetime.date):
         return np.datetime64(cell, "us")
-    if isinstance(cell, datetime.time):
-        return cell.hour * 3600.0 + cell.minute * 60 + cell.second
-    if isinstance(cell, datetime.timedelta):
-        return cell.total_seconds()
+    if (seconds := seconds_of(cell)) is not None:
+        return None if np.isnan(seconds) else seconds
     if isinstance(cell, bytes):
         return _plain(cell.decode(errors="replace"))
     return None if cell is NotImplemented or type(cell).__name__ in ("NAType", "NaTType") else str(cell)
