@@ -78,6 +78,30 @@ def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "kept"),
+    [
+        ("delta", 0.3, 0.05),
+        ("window", 50.0, 300.0),
+        ("half-life", 9.0, None),
+        ("patience", 7.0, "prompt"),
+        ("every", 10, 50),
+    ],
+)
+def test_a_stream_that_goes_on_is_asked_for_no_other_parameters(written, tmp_path, capsys, option, value, kept):
+    written(210)
+    assert run(WATCH, capsys)[0] == 0
+    before = (tmp_path / "stream.oneclass").read_bytes()
+    written(300)
+    again = f"watch rows.csv --state stream.oneclass --{option} {value}"
+    code, said, err = run(again, capsys)
+    assert (code, said) == (ending.BAD_DATA, [])
+    assert f"stream.oneclass: --{option} must be that of the stream in this file, {kept}, got {value}" in err
+    assert (tmp_path / "stream.oneclass").read_bytes() == before
+    if kept not in (None, "prompt"):
+        assert run(again.replace(str(value), str(kept)), capsys)[0] == 0
+
+
 def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch):
     for a, b in ((0, 450), (450, 700)):
         text = "".join(f"{x!r},{y!r}\n" for x, y in X[a:b].tolist())

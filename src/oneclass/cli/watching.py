@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import IO
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from numpy.typing import NDArray
 
 import oneclass as library
@@ -70,22 +71,42 @@ def watch(
     Examples:
       oneclass watch numbers.csv --state stream.oneclass
     """
+    source = click.get_current_context().get_parameter_source
+    given = {"delta": delta, "window": window, "half_life": half_life, "patience": patience, "every": every}
+    asked = {name: value for name, value in given.items() if source(name) is ParameterSource.COMMANDLINE}
     window = 1000 if window is None and half_life is None else window
     new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience or "prompt", every=every)
+    stream = _kept(state, asked) if Path(state).exists() else new
     with ExitStack() as stack:
         file: IO[str] = sys.stdin
-        if table != "-":
+        if from_start := table != "-":
             file = stack.enter_context(Path(table).open(encoding="utf-8"))
         stack.enter_context(about(table))
         watch_lines(
-            file, state, new, click.echo, opening=opening, delimiter=delimiter, follow=follow, from_start=table != "-"
+            file, state, stream, click.echo, opening=opening, delimiter=delimiter, follow=follow, from_start=from_start
         )
+
+
+def _kept(place: str, asked: Mapping[str, object]) -> library.Stream:
+    """The stream in a file, which goes on with the parameters that it has: those asked for must be the same."""
+    stream = library.load(place)
+    if not isinstance(stream, library.Stream):
+        raise ValueError(
+            f"{place}: only the file of a Stream can be watched with, and this is a {type(stream).__name__}"
+        )
+    for name, value in asked.items():
+        if (kept := getattr(stream, name)) != value:
+            raise ValueError(
+                f"{place}: --{name.replace('_', '-')} must be that of the stream in this file, {kept}, got {value}; "
+                "leave the option out, or begin a stream in another file"
+            )
+    return stream
 
 
 def watch_lines(
     file: IO[str],
     place: str,
-    new: library.Stream,
+    stream: library.Stream,
     say: Callable[[str], object],
     *,
     opening: int,
@@ -95,15 +116,10 @@ def watch_lines(
 ) -> library.Stream:
     """Judge and learn the rows of a file of numbers until it ends, or for ever if it is to `follow`.
 
-    The stream goes on where the file `place` says that it was, or begins with `opening` rows. Alarms and events are
-    said as lines of JSON; then the stream is saved. Whoever is killed in between says some again, and loses none. Rows
+    A stream that has seen no rows begins with `opening` of them. Alarms and events are said as lines of JSON; then the
+    stream is saved as the file `place`. Whoever is killed in between says some again, and loses none. Rows
     that the stream has seen are skipped where lines come `from_start` again, as those of a file do.
     """
-    stream = library.load(place) if Path(place).exists() else new
-    if not isinstance(stream, library.Stream):
-        raise ValueError(
-            f"{place}: only the file of a Stream can be watched with, and this is a {type(stream).__name__}"
-        )
     seen = getattr(stream, "n_seen_", 0)
     lines = _lines(file, follow=follow)
     first = next((line for line in lines if line), None)
