@@ -8,6 +8,7 @@ import pytest
 
 import oneclass
 from oneclass import OneClassSearchCV, TableDetector
+from oneclass.cli import ending
 
 COLUMNS = {"note": "drop", "id": "drop"}
 GRID = {"n_neighbors": [1, 5, 20]}
@@ -44,6 +45,27 @@ def test_labels_of_ones_and_zeros_need_no_target(folder, tune):
     table.to_csv("zeros.csv", index=False)
     named, numbered = tune("labelled.csv --label fault --target no")[0], tune("zeros.csv --label fault")[0]
     assert named == numbered
+
+
+@pytest.mark.parametrize("gap", ["", "NA", None])
+@pytest.mark.parametrize("target", ["no", "yes"])
+def test_rows_without_a_label_are_refused_by_column_and_row(folder, run, gap, target):
+    table = pd.read_csv("labelled.csv").astype({"fault": object})
+    table.loc[[4, 9], "fault"] = gap
+    table.to_parquet("gaps.parquet")
+    table.to_csv("gaps.csv", index=False)
+    for name in ("gaps.parquet", "gaps.csv"):
+        code, out, err = run(f"tune {name} -o model.oneclass --label fault --target {target} --method knn")
+        assert (code, out) == (ending.BAD_DATA, "")
+        assert f"{name}: --label must name a column that has a label in every row" in err
+        assert "'fault' has none in 2 of 80, first in row 5" in err
+    assert not (folder / "model.oneclass").exists()
+
+
+def test_a_word_for_nothing_may_be_the_label_of_normal_rows(folder, tune):
+    table = pd.read_csv("labelled.csv")
+    table.assign(fault=table["fault"].replace("no", "none")).to_csv("none.csv", index=False)
+    assert tune("none.csv --label fault --target none")[0] == tune("labelled.csv --label fault --target no")[0]
 
 
 def test_tuning_without_labels_makes_up_outliers(folder, tune):

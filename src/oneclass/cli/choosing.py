@@ -116,7 +116,8 @@ def tune(
         rows = read_all(source)
     targets = None
     if label is not None:
-        rows, targets = _apart(rows, label, target)
+        with about(table):
+            rows, targets = _apart(rows, label, target)
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
     search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
     labels = None if targets is None else np.where(targets, 1, -1)
@@ -151,10 +152,17 @@ def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataF
     by_name = {str(name): name for name in rows.columns}
     if label not in by_name:
         raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
-    words = rows[by_name[label]].astype(str).str.strip()
-    labels: Any = words.to_numpy(dtype=object)
     from ..contract.labels import is_target
+    from ..tabular.text import NOTHING
 
+    words = rows[by_name[label]].astype(str).str.strip()
+    gaps = rows[by_name[label]].isna() | (words.str.lower().isin(NOTHING) & (words != target))
+    if gaps.any():
+        raise ValueError(
+            f"--label must name a column that has a label in every row, but {label!r} has none in {gaps.sum()} of "
+            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: label these rows, or leave them out"
+        )
+    labels: Any = words.to_numpy(dtype=object)
     try:
         seen = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
         targets = is_target(seen, target, caller="tune")
