@@ -464,6 +464,27 @@ def test_a_plan_is_made_of_rows_from_all_of_a_source(monkeypatch):
     assert np.histogram(drawn, 3, (0, 2100))[0].min() > 20
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns=["city", "age"]), "table 2 lacks 'age'"),
+        (lambda t: t.assign(extra=1), "table 2 has, unlike the first, 'extra'"),
+    ],
+)
+def test_chunks_of_other_columns_are_refused_by_name(change, message):
+    table = visits(60, 0)
+    with pytest.raises(ValueError, match=f"TableDetector: all tables must have the same columns, but {message}"):
+        TableDetector(VAAKELM(approximation=Nystrom(9))).fit_chunks([table, change(table)])
+
+
+def test_chunks_may_have_their_columns_in_any_order():
+    table, detector = visits(60, 0), VAAKELM(approximation=Nystrom(9))
+    first, second = table[:30], table[30:]
+    expected = TableDetector(detector).fit_chunks([first, second])
+    model = TableDetector(detector).fit_chunks([first, second[table.columns[::-1]]])
+    np.testing.assert_array_equal(model.score_samples(table), expected.score_samples(table))
+
+
 def test_groups_of_chunks_are_held_out_together():
     table = visits(600, 0).assign(patient=[f"p{i // 3}" for i in range(600)])
     detector = VAAKELM(approximation=Nystrom(40))

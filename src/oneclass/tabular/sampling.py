@@ -17,8 +17,11 @@ def sample_of(source: Source, owner: str) -> Table:
     """Columns of rows at random places, in their order; of all rows where they are few."""
     random, keys = np.random.default_rng(0), np.empty(0)
     kept: list[Table] = []
-    for block, _ in blocks_of(source):
+    for i, (block, _) in enumerate(blocks_of(source), 1):
         table = columns_of(block, owner)
+        if kept and (some := [name for name in kept[0] | table if (name in kept[0]) != (name in table)]):
+            lacks = "lacks" if some[0] in kept[0] else "has, unlike the first,"
+            raise ValueError(f"{owner}: all tables must have the same columns, but table {i} {lacks} {some[0]!r}")
         fresh = random.random(max(len(column) for column in table.values()))
         # Rows with the smallest keys stay; no other can be among them once there are enough.
         limit = np.partition(keys, _SAMPLE - 1)[_SAMPLE - 1] if len(keys) >= _SAMPLE else 1.0
