@@ -444,6 +444,16 @@ def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
     assert model.offset_ == expected.offset_
 
 
+def test_a_search_around_a_table_with_words_needs_labels_or_its_place_within():
+    table, grid = visits(80, 0), {"n_neighbors": [1, 3]}
+    around = OneClassSearchCV(TableDetector(KNNDetector()), {"detector__n_neighbors": [1, 3]}, cv=3)
+    with pytest.raises(ValueError, match=r"column 'city' holds no numbers.*as in TableDetector\(OneClass") as told:
+        around.fit(table)
+    assert "take oneclass.TableDetector" not in str(told.value)
+    assert TableDetector(OneClassSearchCV(KNNDetector(), grid, cv=3)).fit(table).detector_.criterion_ == "histogram"
+    assert around.fit(table, np.repeat([1, -1], 40)).criterion_ == "labels"
+
+
 def test_the_screening_of_a_table_is_that_of_its_numbers():
     table = visits(150, 0)
     table.loc[[3, 70], "age"] = 900.0

@@ -185,8 +185,17 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
 
 def _with_made_up(part: Branch, fold: Fold, kind: str, n: int | None, random: np.random.RandomState) -> Fold:
     fold = _targets_only(part.prepared(fold))
-    known, header = read_training_rows(part.estimator, fold.train, min_rows=1)
-    known, inside = (to_numpy(rows).astype(float) for rows in (known, read_rows(header, fold.rows)))
+    try:
+        known, header = read_training_rows(part.estimator, fold.train, min_rows=1)
+        known, inside = (to_numpy(rows).astype(float) for rows in (known, read_rows(header, fold.rows)))
+    except (TypeError, ValueError) as error:
+        if not get_tags(part.estimator).input_tags.string:
+            raise
+        raise ValueError(
+            f"OneClassSearchCV: criterion={kind!r} makes up outliers among numbers alone "
+            f"({str(error).partition(';')[0]}); search for what judges the table's numbers, as in "
+            "TableDetector(OneClassSearchCV(...)), or pass labels"
+        ) from None
     n = n or max(200, 10 * len(inside))
     made = generate_outliers(known, n, kind=kind, random_state=random)
     return fold._replace(train=known, rows=np.concatenate([inside, made]), y=np.repeat([1, -1], [len(inside), n]))
