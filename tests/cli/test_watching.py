@@ -128,6 +128,15 @@ def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path,
     assert not (tmp_path / "stream.oneclass").exists()
 
 
+def test_names_that_python_takes_for_numbers_are_no_row(written, X, capsys):
+    written(700, header="2020_01,2020_02\n")
+    code, said, _ = run(WATCH, capsys)
+    stream, _ = watched(X)
+    assert (code, oneclass.load("stream.oneclass").n_seen_) == (0, stream.n_seen_)
+    change = next(line for line in said if line.get("event") == "change")
+    assert {moved["column"] for moved in change["columns"]} == {"2020_01", "2020_02"}
+
+
 def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
     monkeypatch.chdir(tmp_path)
     lines = "\r\n".join(",".join(map(str, row)) for row in X[:120])

@@ -102,7 +102,7 @@ def test_no_row_of_numbers_is_taken_for_names(tmp_path, first):
     assert_agree(rows_of(tmp_path / "rows.csv", first + "\n4,5,6\n"), [cells, [4, 5, 6]], 0)
 
 
-@pytest.mark.parametrize("first", ["a,b,c", "x1,x2,x3", ",b,c", '"1 ",b,2nd'])
+@pytest.mark.parametrize("first", ["a,b,c", "x1,x2,x3", ",b,c", "2020_01,2020_02,2020_03", '"1 ",b,2nd'])
 def test_a_line_of_words_names_the_columns(tmp_path, first):
     if first.startswith('"1'):
         with pytest.raises(ValueError, match=r"rows.csv: the first line holds words and numbers; say header=True if"):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import oneclass as library
 
 from ..contract.notices import warn
+from ..disk.sniffing import is_number
 from .tables import about
 
 __all__ = ["watch", "watch_lines"]
@@ -181,11 +182,7 @@ def _blocks(lines: Iterator[str], first: int, size: int, skipped: int) -> Iterat
 
 
 def _is_row(line: str, delimiter: str) -> bool:
-    try:
-        [float(cell) for cell in line.split(delimiter)]
-    except ValueError:
-        return False
-    return True
+    return all(map(is_number, line.split(delimiter)))
 
 
 def _numbers(block: list[str], delimiter: str, seen: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import csv
 import re
 from itertools import pairwise
 
-__all__ = ["cells_of", "first_line", "names_columns", "only_delimiter"]
+__all__ = ["cells_of", "first_line", "is_number", "names_columns", "only_delimiter"]
 
 _DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 
@@ -36,7 +36,7 @@ def only_delimiter(line: str, name: str) -> str:
         listed = " and ".join(_DELIMITERS[delimiter] for delimiter in found)
         raise ValueError(f"{name}: the first line holds {listed}; say which separates the columns with delimiter=")
     parts = bare.split()
-    if not found and len(parts) > 1 and 2 * sum(map(_is_number, parts)) >= len(parts):
+    if not found and len(parts) > 1 and 2 * sum(map(is_number, parts)) >= len(parts):
         raise ValueError(
             f"{name}: the first line holds numbers between spaces; say what separates the columns with delimiter=: a "
             "space, or a comma where there is one column"
@@ -49,7 +49,7 @@ def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str
     if asked and set(asked) <= set(cells):
         return True
     filled = [cell.strip() for cell in cells if cell.strip()]
-    numbers = [cell for cell in filled if _is_number(cell.replace(decimal, "."))]
+    numbers = [cell for cell in filled if is_number(cell.replace(decimal, "."))]
     if not numbers:
         return True
     if len(numbers) < len(filled):
@@ -65,12 +65,13 @@ def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str
     return False
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; 2020_01, which is one to Python, is a name."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell
 
 
 def _counts(cells: list[str]) -> bool:
