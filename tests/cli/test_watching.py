@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import oneclass
-from oneclass.cli import ending
+from oneclass.cli import ending, watching
 from oneclass.cli.commands import oneclass as group
 
 WATCH = "watch rows.csv --state stream.oneclass --opening 200 --window 300"
@@ -117,6 +117,7 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
         ("1,2\n" * 3 + "1,x\n", "rows.csv: row 3: a line must hold 2 numbers, got '1,x'"),
         ("1,2\n1,2,3\n", "row 1: a line must hold 2 numbers, got '1,2,3'"),
         ("1,2\n1,nan\n", "NaN"),
+        ("a,b\n1,2\n", "rows.csv: a stream must begin with at least two rows, got one"),
         ("1,\n1,2\n", "rows.csv: the first line must hold numbers, or names of columns and no number, got '1,'"),
     ],
 )
@@ -144,6 +145,14 @@ def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
     code, _, err = run("watch rows.csv --state stream.oneclass", capsys)
     assert (code, oneclass.load("stream.oneclass").n_seen_) == (0, 120)
     assert "there are 120 rows, fewer than the 500 of --opening" in err
+
+
+@pytest.mark.parametrize("opening", [3, 4])
+def test_an_opening_is_waited_for_and_later_rows_are_not(opening):
+    lines = ["1", "", "2", "3", "", "4", "5", "", "6", "7", "8", "9"]  # an empty one where there are no more for now
+    blocks = list(watching._blocks(iter(lines), opening, 3, 0))
+    assert blocks == [list("123456789")[a:b] for a, b in {3: [(0, 3), (3, 5), (5, 8), (8, 9)],
+                                                          4: [(0, 4), (4, 5), (5, 8), (8, 9)]}[opening]]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -132,8 +132,10 @@ def watch_lines(
         raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
     rows = lines if names else chain([first], lines)
     skipped = seen if from_start else 0
-    for block in _blocks(rows, opening if seen == 0 else stream.every, stream.every, skipped):
+    for block in _blocks(rows, opening if seen == 0 else None, stream.every, skipped):
         X = _numbers(block, delimiter, seen)
+        if seen == 0 and len(X) < 2:
+            raise ValueError("a stream must begin with at least two rows, got one")
         if seen == 0 and len(X) < opening:
             warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream")
         seen += len(X)
@@ -165,8 +167,8 @@ def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
             time.sleep(_PAUSE)
 
 
-def _blocks(lines: Iterator[str], first: int, size: int, skipped: int) -> Iterator[list[str]]:
-    """Lines by blocks, the first of another size; what there is when no more come for now."""
+def _blocks(lines: Iterator[str], first: int | None, size: int, skipped: int) -> Iterator[list[str]]:
+    """Lines by blocks, the first of another size, if one is given; then what there is when no more come for now."""
     rows = (line for line in lines if line) if skipped else lines
     for _ in islice(rows, skipped):
         pass
@@ -174,9 +176,9 @@ def _blocks(lines: Iterator[str], first: int, size: int, skipped: int) -> Iterat
     for line in lines:
         if line:
             block.append(line)
-        if len(block) >= first or (not line and block and first == size):
+        if len(block) >= (first or size) or (not line and block and first is None):
             yield block
-            block, first = [], size
+            block, first = [], None
     if block:
         yield block
 
