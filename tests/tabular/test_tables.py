@@ -557,6 +557,23 @@ def test_judging_says_at_once_what_the_verbs_say(detector):
         np.testing.assert_array_equal(found["label"], model.predict(fresh, alpha=0.2))
 
 
+@pytest.mark.parametrize(
+    "block_of",
+    [lambda t: t.tolist(), lambda t: tuple(map(tuple, t)), lambda t: {j: t[:, j].tolist() for j in range(2)}],
+    ids=["lists", "tuples", "dict"],
+)
+def test_reasons_of_chunks_of_lists_and_dicts_are_those_of_arrays(block_of, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model, paths = TableDetector(KNNDetector()).fit(X), [tmp_path / "array.csv", tmp_path / "other.csv"]
+    expected, done = (
+        model.score_chunks([block, block], path, reasons=1)
+        for block, path in zip((3 * X, block_of(3 * X)), paths, strict=True)
+    )
+    assert done == expected
+    assert done.outliers > 10
+    assert paths[1].read_text() == paths[0].read_text()
+
+
 def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):
     table = visits(600, 0)
     detector = VAAKELM(approximation=Nystrom(50))

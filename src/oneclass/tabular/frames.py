@@ -97,13 +97,15 @@ def joined(parts: list[Values]) -> Values:
     return text
 
 
-def rows_of(X: Any, places: NDArray[np.intp]) -> Rows:
+def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
     """Some rows of a table."""
+    if type(X) is dict:
+        return {name: column.take(places) for name, column in columns_of(X, "").items()}
     if hasattr(X, "iloc"):
-        some: Rows = X.iloc[places]
-    else:
-        some = X.take(places.tolist()) if hasattr(X, "take") and hasattr(X, "schema") else X[places]
-    return some
+        return X.iloc[places]
+    if hasattr(X, "take") and hasattr(X, "schema"):
+        return X.take(places.tolist())
+    return (np.asarray(X) if isinstance(X, list | tuple) else X)[places]
 
 
 def _named(owner: str, names: list[Name], columns: list[Values]) -> Table:
