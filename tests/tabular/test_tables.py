@@ -196,7 +196,8 @@ def test_times_of_a_zone_are_those_of_the_wall_in_frames_of_all_libraries():
     expected = model.encode(wall)
     arrow = pa.Table.from_pandas(there)
     assert arrow.schema.field("at").type.tz == "Asia/Tokyo"
-    for other in (there, pl.from_pandas(there), arrow, arrow.to_batches()[0]):
+    frames = (there, pl.from_pandas(there), arrow, arrow.to_batches()[0])
+    for other in (*frames, *({"at": frame["at"], "x": frame["x"]} for frame in frames)):
         np.testing.assert_array_equal(model.encode(other), expected)
 
 

@@ -44,7 +44,7 @@ _TEXT = ("string", "large_string")
 def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by their names; by their places, where they have none."""
     if type(X) is dict:
-        columns = [column if hasattr(column, "dictionary_encode") else _unmasked(column) for column in X.values()]
+        columns = [_from_any(column) for column in X.values()]
         if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
             raise TypeError(
                 f"{owner}: X must hold columns of cells, but {single[0]!r} holds a single one: pass one row, if it is "
@@ -114,6 +114,14 @@ def _named(owner: str, names: list[Name], columns: list[Values]) -> Table:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{owner}: columns must have names of their own, but more than one is {twice!r}")
     return table
+
+
+def _from_any(column: Any) -> Values:
+    if hasattr(column, "dictionary_encode"):
+        return _from_arrow(column)
+    if hasattr(column, "iloc"):
+        return _from_pandas(column)
+    return _from_polars(column) if hasattr(column, "to_arrow") else _unmasked(column)
 
 
 def _from_pandas(column: Any) -> Values:
