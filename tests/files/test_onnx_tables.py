@@ -61,13 +61,25 @@ def test_scores_of_tables_are_the_librarys(detector):
     model = TableDetector(detector).fit(parcels(150, 0))
     fresh = parcels(40, 1)
     fresh.loc[:3, "town"] = ["Atlantis", None, "Oslo", "Bonn"]
-    fresh.loc[4:8, "grams"] = [np.nan, np.inf, 1e9, -5, 0]  # gaps where training rows had none
+    fresh.loc[4:8, "grams"] = [np.nan, np.nan, 1e9, -5, 0]  # gaps where training rows had none
     for dtype, tolerance in (("float64", 1e-10), ("float32", 1e-5)):
         rounded = fresh.assign(**{name: fresh[name].astype(dtype) for name in ("grams", "price")})
         score, p, label = ask(model, fresh, dtype)
         np.testing.assert_allclose(score, model.score_samples(rounded), rtol=tolerance)
         np.testing.assert_array_equal(p, model.p_value(rounded).astype(dtype))
         np.testing.assert_array_equal(label, model.predict(rounded))
+
+
+@pytest.mark.parametrize("detector", [VAAKELM(), PCADetector(), KNNDetector()], ids=["exact", "PCA", "k-NN"])
+def test_infinity_which_the_library_refuses_is_no_gap_in_a_graph(detector):
+    table, common = parcels(150, 0), np.random.default_rng(0).random(150) < 0.3
+    table["grams"] = table["grams"].mask(common)
+    model = TableDetector(detector).fit(table)
+    strange = table[:2].assign(grams=[np.inf, -np.inf])
+    with pytest.raises(ValueError, match="column 'grams' must hold a number"):
+        model.predict(strange)
+    for dtype in ("float64", "float32"):
+        assert ask(model, strange, dtype)[2].tolist() == [-1, -1]
 
 
 def test_categories_alone_are_a_graph_too():

@@ -44,12 +44,12 @@ def encoded(plan: ColumnPlan, graph: Graph) -> Tensor:
 
 
 def _gaps(values: Tensor) -> Tensor:
-    return where(abs(values) < np.inf, 0.0, 1.0)
+    return where(values.do("IsNaN"), 1.0, 0.0)
 
 
 def _number(column: Column, values: Tensor) -> list[Tensor]:
     code: Any = column.code
-    filled = where(abs(values) < np.inf, values, code.centre)
+    filled = where(values.do("IsNaN"), code.centre, values)
     return [filled, _gaps(values) * code.gap] if code.gap else [filled]
 
 
