@@ -1,6 +1,7 @@
 """A fit is a value: it replaces the last one whole or not at all, and nothing but the next changes what it answers."""
 
 import pickle
+import warnings
 from copy import deepcopy
 from importlib.util import find_spec
 from inspect import signature
@@ -19,6 +20,7 @@ from classifiers import BASELINES, MACHINES, quick
 from oneclass import (
     AAKELM,
     VAAKELM,
+    DependentRowsWarning,
     KNNDetector,
     Nystrom,
     OneClassSearchCV,
@@ -92,7 +94,24 @@ def interrupt(model, monkeypatch):
             model.fit(np.random.default_rng(2).normal(size=(25, 2)))
 
 
-failing = pytest.mark.parametrize("fail", [refuse_rows, refuse_delta, refuse_scale, interrupt])
+def heed_the_budget(model, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*is below 1/")
+        with pytest.raises(UserWarning, match="is below 1/"):
+            model.set_params(delta=0.001).fit(2 * ROWS)
+    model.set_params(delta=0.2)
+
+
+def heed_dependence(model, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependentRowsWarning)
+        with pytest.raises(DependentRowsWarning):
+            model.fit(np.repeat(ROWS, 4, axis=0))
+
+
+failing = pytest.mark.parametrize(
+    "fail", [refuse_rows, refuse_delta, refuse_scale, interrupt, heed_the_budget, heed_dependence]
+)
 
 
 @every

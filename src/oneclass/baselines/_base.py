@@ -172,19 +172,16 @@ class Baseline(OneClassClassifier, Generic[M]):
         X, header = self._read_training(table)
         together = read_groups(self, groups, len(X))
         targets = self._targets(X, y) if stayed is None else stayed.rows
-        if targets is None:
-            self._fit_rows(X, header, groups=together)
-        else:
-            if together is not None:
-                together = read_groups(self, together.of_rows[targets], int(targets.sum()))
-            numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
-            outliers = Outliers(X[~targets], numbers) if stayed is None else None
-            removed = 0.0 if stayed is None else stayed.removed
-            X = X[targets]
-            self._fit_rows(X, header, groups=together, outliers=outliers, learnt=targets, removed=removed)
         if groups is None and not get_tags(self).input_tags.pairwise:
-            warn_if_dependent(self, X)
-        return self
+            warn_if_dependent(self, X if targets is None else X[targets])
+        if targets is None:
+            return self._fit_rows(X, header, groups=together)
+        if together is not None:
+            together = read_groups(self, together.of_rows[targets], int(targets.sum()))
+        numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
+        outliers = Outliers(X[~targets], numbers) if stayed is None else None
+        removed = 0.0 if stayed is None else stayed.removed
+        return self._fit_rows(X[targets], header, groups=together, outliers=outliers, learnt=targets, removed=removed)
 
     def _targets(self, X: Array, y: Labels | None) -> Array | None:
         """Which rows to learn from; None is all of them."""

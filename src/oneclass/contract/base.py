@@ -78,11 +78,11 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         **fitted: object,
     ) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
+        if calibration is not None and decision_.held_out:
+            warn_of_decision(self._name, decision_, calibration)  # which may be an error to the user
         self._forget()
         self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
         self.__dict__.update(fitted, held_out_=held_out)
-        if calibration is not None and decision_.held_out:
-            warn_of_decision(self._name, decision_, calibration)
         return self
 
     def _forget(self) -> None:

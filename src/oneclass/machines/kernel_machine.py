@@ -142,14 +142,12 @@ class KernelMachine(GoesOn):
             X = _columns(X, kept) if precomputed else X
             together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0], w)
         header = header if precomputed else header.having_seen(X)
-        if (approximation := choose_approximation(self, X)) is not None:
-            engine = InMemory(X, None if sample_weight is None else w)
-            self._fit_through(engine, header, decision, approximation, together, kept, stayed)
-        else:
-            self._fit_exactly(X, w, header, decision, together, kept, stayed)
         if groups is None and not precomputed:
             warn_if_dependent(self, X, None if sample_weight is None else w)
-        return self
+        if (approximation := choose_approximation(self, X)) is not None:
+            engine = InMemory(X, None if sample_weight is None else w)
+            return self._fit_through(engine, header, decision, approximation, together, kept, stayed)
+        return self._fit_exactly(X, w, header, decision, together, kept, stayed)
 
     def _fit_exactly(
         self,

@@ -170,6 +170,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         return self._keep(plan, detector)
 
     def _keep(self, plan: ColumnPlan, detector: Detector) -> Self:
+        if left := [column for column in plan.columns if column.noticed]:
+            listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
+            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
         self.plan_, self.detector_ = plan, detector
         names = [column.name for column in plan.columns]
         self.n_features_in_ = len(names)
@@ -177,10 +181,6 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
-        if left := [column for column in plan.columns if column.noticed]:
-            listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
-            more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
         return self
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
