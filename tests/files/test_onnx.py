@@ -138,6 +138,13 @@ def test_baselines_are_their_graphs(name):
     assert_same(BASELINES[name].fit(ROWS))
 
 
+@pytest.mark.parametrize("model", [VAAKELM(), *BASELINES.values()], ids=["VAAKELM", *BASELINES])
+def test_no_rows_have_no_answers(model):
+    assert {name: values.shape for name, values in ask(model.fit(ROWS), ROWS[:0]).items()} == dict.fromkeys(
+        ask(model, ROWS[:1]), (0,)
+    )
+
+
 def test_rows_on_what_a_model_describes_have_no_loss_in_either():
     line = np.outer(np.arange(30.0), [1.0, 2.0, 3.0]) / 7 + 1e3
     off = line[:3] + np.array([0, 0, 1e-6])

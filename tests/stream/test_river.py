@@ -61,6 +61,23 @@ def test_the_example_of_the_adapter_runs():
     assert doctest.testmod(river) == (0, 6)
 
 
+def test_a_clone_begins_anew_and_no_stream_is_learned_into(aakelm, rows):
+    from oneclass.stream.river import RiverStream
+
+    X, _ = rows
+    stream = Stream(aakelm)
+    detector, beside = RiverStream(stream), RiverStream(stream)
+    for x in as_dicts(X[:60]):
+        detector.learn_one(x)
+    assert not hasattr(stream, "n_seen_")
+    again = detector.clone()
+    for other in (beside, again):
+        assert other.score_one({"c": 9.0, "b": 9.0, "a": 9.0}) == 0.0
+        for x in as_dicts(X[:60]):
+            other.learn_one(x)
+        assert other.score_one(as_dicts(X)[99]) == pytest.approx(detector.score_one(as_dicts(X)[99]), rel=1e-9)
+
+
 def test_rows_with_other_columns_are_refused(aakelm):
     from oneclass.stream.river import RiverStream
 

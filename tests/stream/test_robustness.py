@@ -57,6 +57,42 @@ def test_a_clock_does_not_go_backwards(aakelm):
     assert stream.n_seen_ == 60
 
 
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
+def test_a_clock_of_dates_is_one_of_seconds_in_whatever_unit(aakelm, zone):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    dates = pd.date_range("2024-01-01", periods=60, freq="s", tz=zone)
+    by_number = Stream(aakelm, window=30, clock=True).fit(X[:40], time=np.arange(40.0))
+    by_number.partial_fit(X[40:], time=np.arange(40.0, 60.0))
+    spans = dates - dates[0]
+    for first, then in (
+        (dates[:40], dates[40:]),
+        (dates[:40].as_unit("s"), dates[40:].as_unit("ns")),
+        (list(dates[:40]), dates[40:].as_unit("ms").to_series()),
+        ([date.to_pydatetime() for date in dates[:40]], dates[40:]),
+        (spans[:40], spans[40:].as_unit("s")),
+        (list(spans[:40]), spans[40:].to_numpy()),
+    ):
+        stream = Stream(aakelm, window=30, clock=True).fit(X[:40], time=first).partial_fit(X[40:], time=then)
+        np.testing.assert_allclose(stream.score_samples(X), by_number.score_samples(X), rtol=1e-9)
+    with pytest.raises(ValueError, match="Stream: time must be one finite number a row"):
+        Stream(aakelm, window=30, clock=True).fit(X[:40], time=dates[:39].append(pd.DatetimeIndex([pd.NaT], tz=zone)))
+
+
+def test_labels_that_take_back_a_change_leave_the_threshold_on_what_is_known():
+    rng = np.random.default_rng(0)
+    stream = Stream(window=1000).fit(rng.normal(size=(500, 4)))
+    for _ in range(3):
+        stream.watch(rng.normal(size=(50, 4)))
+    rows = np.concatenate([stream.watch(rng.normal(size=(50, 4)) + 12).rows for _ in range(2)])
+    assert any(event.kind == "change" for event in stream.events_)
+    assert len(stream.calibration_.losses) <= 100
+    stream.tell(rows[2:], normal=False)
+    assert len(stream.calibration_.losses) > 400
+    assert stream.p_value([[50.0] * 4])[0] < 0.01
+    rate = np.mean(stream.predict(rng.normal(size=(2000, 4))) == -1)
+    assert abs(rate - 0.05) < 0.03
+
+
 def test_single_rows_make_a_beginning(aakelm):
     X = np.random.default_rng(0).normal(size=(300, 3))
     single = Stream(aakelm, every=50)

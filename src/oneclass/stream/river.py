@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from river.base import AnomalyDetector
+from sklearn.base import clone
 
 from .stream import Stream
 
@@ -19,7 +20,8 @@ class RiverStream(AnomalyDetector):
     Parameters
     ----------
     stream : Stream, optional
-        The stream, not begun; None is ``Stream()``. It learns as river hands it rows, a block at a time.
+        The stream to be, whose parameters are taken; None is ``Stream()``. It learns as river hands it rows, a block
+        at a time.
 
     Examples
     --------
@@ -35,7 +37,7 @@ class RiverStream(AnomalyDetector):
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
-        self._stream = Stream() if stream is None else stream
+        self._stream = Stream() if stream is None else clone(stream)  # a parameter is not learned into
         self._columns: tuple[Any, ...] = ()
 
     def learn_one(self, x: dict[Any, float]) -> None:
