@@ -81,14 +81,19 @@ def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor
 @loss.register
 def _(classifier: OCSVM, Z: Tensor) -> Tensor:
     model = classifier.model_
-    return model.rho - (similarity(model.kernel, Z, model.support_vectors) @ model.dual_coef)
+    return model.rho - _weighed(similarity(model.kernel, Z, model.support_vectors), model.dual_coef)
 
 
 @loss.register
 def _(classifier: SVDD, Z: Tensor) -> Tensor:
     model = classifier.model_
-    similar = similarity(model.kernel, Z, model.support_vectors) @ (2 * model.dual_coef)
+    similar = _weighed(similarity(model.kernel, Z, model.support_vectors), 2 * model.dual_coef)
     return diagonal(model.kernel, Z, model.support_vectors.shape[1]) - similar + model.center
+
+
+def _weighed(similar: Tensor, coefficients: Array) -> Tensor:
+    """Sums over the support vectors; by a matrix, since no rows times a vector is an error."""
+    return (similar @ coefficients[:, None]).sum(axis=1)
 
 
 # Distances, with gaps that rounding can make taken for none.
