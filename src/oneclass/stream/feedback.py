@@ -77,11 +77,20 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
             state = _trusting(settings, state, less, float(value))
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # What was strange is as a rule out of the reach of features that were chosen without it.
-            state = renew(settings, state) if value else state
+            state = renew(settings, state) if value else _with_enough(settings, state)
     if state.trial is None:
         return state
     without = tell(settings, state.trial.without, numbers, normal)
     return state.but(trial=replace(state.trial, without=without))
+
+
+def _with_enough(settings: Settings, state: State) -> State:
+    """The stream whose threshold, where it stood on rows that are gone, is on held-out losses of those that stay."""
+    known = state.memory.trust > 0
+    if int(state.memory.counted.sum()) >= min(_ENOUGH, int(known.sum())):
+        return state
+    loss = held_out(settings, state, known)
+    return replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
 
 
 def taken_back(state: State, trial: Trial) -> State:
@@ -107,10 +116,6 @@ def forget(settings: Settings, state: State, event: Event) -> State:
         state = state.but(trial=replace(state.trial, without=forget(settings, state.trial.without, event)))
     if not np.any(state.memory.trust > 0):
         return state
-    if np.count_nonzero(state.memory.counted) < _ENOUGH:
-        # The threshold stood on the rows that are gone: it goes back to held-out losses of those that stay.
-        known = state.memory.trust > 0
-        loss = held_out(settings, state, known)
-        state = replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
+    state = _with_enough(settings, state)
     state = state.but(deceived=state.deceived + (event.kind == "change"))
     return state.with_event("forgotten", state.memory.number[which], event.evidence, event.columns)
