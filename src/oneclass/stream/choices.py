@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..contract.checks import check_integer, check_number
 from ..core.approximation import Nystrom
@@ -120,7 +121,7 @@ def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> V
         return None
     if time is None:
         raise ValueError(f"{name}: time must be given with every batch when clock=True")
-    when = np.atleast_1d(np.asarray(time, dtype=float))
+    when = np.atleast_1d(_seconds(np.asarray(time)))
     if when.shape != (n,) or not np.all(np.isfinite(when)):
         raise ValueError(f"{name}: time must be one finite number a row, of shape ({n},), got {when.shape}")
     back = np.diff(when, prepend=last) < 0
@@ -129,6 +130,25 @@ def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> V
         before = last if i == 0 else when[i - 1]
         raise ValueError(f"{name}: time must not go backwards, but row {i} is at {when[i]:g} after {before:g}")
     return when
+
+
+def _seconds(time: NDArray[np.generic]) -> Vector:
+    """Times as numbers: those of dates and of spans are seconds, so that every unit of these is the same."""
+    first = time.flat[0] if time.dtype == object and time.size else None
+    if isinstance(first, datetime.date):
+        time = np.array([_without_zone(date) for date in time.flat], dtype="datetime64[us]").reshape(time.shape)
+    elif isinstance(first, datetime.timedelta):
+        time = time.astype("timedelta64[us]")
+    if time.dtype.kind not in "mM":
+        return time.astype(float)
+    return np.where(np.isnat(time), np.nan, time.astype(f"{time.dtype.kind}8[us]").astype(np.int64) / 1e6)
+
+
+def _without_zone(date: Any) -> Any:
+    """A date, that of Greenwich where it has a zone; None for one that is missing."""
+    if date != date:
+        return None
+    return date if getattr(date, "tzinfo", None) is None else date.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 def read_labels(stream: Stream, y: Labels | None, n: int) -> Vector:

@@ -59,7 +59,8 @@ class Stream(Answers):
     every : int, default=50
         Rows that are learned at a time: fewer wait for more to come. Calls with more are learned at their end.
     clock : bool, default=False
-        Whether `half_life` and `window` are in units of the `time` that comes with every batch. Without a clock they
+        Whether `half_life` and `window` are in units of the `time` that comes with every batch, seconds where that
+        is dates. Without a clock they
         are counted in rows learned, so that an attack which is not believed makes the stream forget nothing.
     on_event : callable, optional
         Called with every `Event` as it happens.
@@ -139,7 +140,8 @@ class Stream(Answers):
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself.
         time : array-like of shape (n_samples,), optional
-            When the rows came, in no unit in particular; for a stream with a `clock`.
+            When the rows came, for a stream with a `clock`: numbers in no unit in particular, or dates, which are
+            seconds.
 
         Returns
         -------
