@@ -84,3 +84,12 @@ def test_collinear_features_and_few_rows_have_a_full_bandwidth_too(n):
     far = rows[:1] + 50 * rows.std(axis=0)
     assert model.predict(far) == [-1]
     assert (model.predict(rows) == 1).mean() > 0.5
+
+
+def test_more_columns_than_rows_do_not_shrink_their_own_scores():
+    rates = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        model = Parzen().fit(rng.normal(size=(200, 300)))
+        rates.append(np.mean(model.predict(rng.normal(size=(500, 300))) == -1))
+    assert np.mean(rates) < 0.05

@@ -521,6 +521,43 @@ def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
     assert again.explain(fresh).top() == model.explain(fresh).top()
 
 
+def wards(rng, n_persons, visits, n_wards):
+    """Visits of persons, who are each of one ward."""
+    X = rng.normal(size=(n_persons, 1, 3)) + 0.5 * rng.normal(size=(n_persons, visits, 3))
+    table = pd.DataFrame(X.reshape(-1, 3), columns=list("abc"))
+    table["ward"] = [f"w{i}" for i in np.repeat(rng.integers(0, n_wards, n_persons), visits)]
+    table["person"] = [f"p{i}" for i in np.repeat(np.arange(n_persons), visits)]
+    return table
+
+
+@pytest.mark.filterwarnings("ignore:TableDetector. column 'ward' holds values")
+@pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize("n_wards", [3, 20, 100, 1000])
+def test_words_that_persons_keep_are_no_stranger_of_new_persons(n_wards, in_chunks):
+    rates = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        table, model = wards(rng, 60, 5, n_wards), TableDetector(VAAKELM(approximation="auto"))
+        model = model.fit_chunks([table], groups="person") if in_chunks else model.fit(table, groups="person")
+        rates.append(np.mean(model.predict(wards(rng, 300, 1, n_wards).drop(columns="person")) == -1))
+    assert np.mean(rates) < 0.05 + 3 * np.std(rates) / np.sqrt(8) + 0.01
+    assert np.mean(rates) < 0.1
+
+
+def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
+    rng = np.random.default_rng(0)
+    table = visits(200, 0)
+    table.loc[100:, "city"] = "Atlantis"
+    table.loc[100:, "age"] *= 100
+    w = np.where(np.arange(200) < 100, rng.integers(1, 3, 200), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weighed = TableDetector(VAAKELM()).fit(table, sample_weight=w)
+        alone = TableDetector(VAAKELM()).fit(table[:100], sample_weight=w[:100])
+        assert repr(weighed.plan_) == repr(alone.plan_)
+        np.testing.assert_allclose(weighed.score_samples(table), alone.score_samples(table), rtol=1e-9)
+
+
 def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(SVDD(threshold="train")).fit(table)

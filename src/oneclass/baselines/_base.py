@@ -110,11 +110,11 @@ class Training:
 
     @property
     def scales_itself(self) -> bool:
-        """Whether more than a few rows are a good part of the deviation that they are divided by."""
-        n = len(self.Z)
+        """Whether more than a few rows are a good part of the deviation that they are divided by, or a part of many."""
+        n, d = self.Z.shape
         if not self.zscored or n < 2 * _FOLDS:  # so few promise nothing
             return False
-        return float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _GOOD_PART)) > _FEW
+        return d > n or float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _GOOD_PART)) > _FEW
 
 
 class Baseline(OneClassClassifier, Generic[M]):
