@@ -53,7 +53,8 @@ class NumberCode:
 class CategoryCode:
     """A column for each of the commonest values but the first, and how rare the value is: minus the log of its share.
 
-    A value that was never seen counts as half a row: it has no column, but a rarity.
+    A value that was never seen counts as half a row: it has no column, but a rarity. Where rows are of groups, `counts`
+    and `total` are of groups.
     """
 
     levels: tuple[str | None, ...]

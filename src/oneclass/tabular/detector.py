@@ -120,7 +120,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        plan, rows, together = prepared(self, X, groups, y)
+        plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
         return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
 

@@ -39,8 +39,18 @@ class NoColumnError(ValueError):
     """A table of which no column can be learnt from."""
 
 
-def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups: Name | None = None) -> ColumnPlan:
-    """The plan of a table of training rows; the column called `groups`, if any, is left out."""
+def make_plan(
+    X: Frame,
+    asked: Mapping[Name, str] | None,
+    *,
+    owner: str,
+    groups: Name | None = None,
+    together: NDArray[np.int64] | None = None,
+) -> ColumnPlan:
+    """The plan of a table of training rows, by the group of each where it has one.
+
+    The column called `groups`, if any, is left out.
+    """
     table = columns_of(X, owner)
     asked = dict(asked or {})
     for name, kind in asked.items():
@@ -70,7 +80,7 @@ def make_plan(X: Frame, asked: Mapping[Name, str] | None, *, owner: str, groups:
         elif name not in read:
             columns.append(Column(name, "drop", "as asked"))
         else:
-            columns.append(_column(name, read[name], asked.get(name), telling, owner))
+            columns.append(_column(name, read[name], asked.get(name), telling, owner, together))
     values = [np.full(n, np.nan) if name not in read else read[name].as_numbers() for name in table]
     plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
     if not plan.used:
@@ -103,7 +113,9 @@ def _is_called_id(name: Name) -> bool:
     return isinstance(name, str) and _ID.search(name) is not None
 
 
-def _column(name: Name, cells: Cells, asked: str | None, telling: _Telling, owner: str) -> Column:
+def _column(
+    name: Name, cells: Cells, asked: str | None, telling: _Telling, owner: str, together: NDArray[np.int64] | None
+) -> Column:
     gaps = cells.gaps
     known = int((~gaps).sum())
     if asked is None and (column := _useless(name, cells, known)):
@@ -111,7 +123,7 @@ def _column(name: Name, cells: Cells, asked: str | None, telling: _Telling, owne
     kind = asked or {"words": "category", "time": "date"}.get(cells.kind, "number")
     why = "as asked" if asked else ""
     if kind == "category":
-        return _category(name, cells, why, owner, asked is not None)
+        return _category(name, cells, why, owner, asked is not None, together)
     if kind == "number":
         if cells.kind == "time" or (cells.numbers is not None and np.isnan(cells.numbers).all()):
             raise ValueError(f"{owner}: columns[{name!r}] cannot be 'number': the column holds none")
@@ -172,8 +184,10 @@ def _distinct(cells: Cells) -> int:
     return len(np.unique(values[~cells.gaps]))
 
 
-def _category(name: Name, cells: Cells, why: str, owner: str, asked: bool) -> Column:
-    words, n = cells.as_words(), len(cells.gaps)
+def _category(
+    name: Name, cells: Cells, why: str, owner: str, asked: bool, together: NDArray[np.int64] | None
+) -> Column:
+    words = cells.as_words()
     if not asked and _mostly_numbers(cells):
         wrong = cells.no_numbers
         such = words.where(wrong)[0]
@@ -182,7 +196,11 @@ def _category(name: Name, cells: Cells, why: str, owner: str, asked: bool) -> Co
             f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; say "
             f"columns={{{name!r}: 'number'}} to take those for gaps, or 'category' or 'drop'"
         )
-    counted = zip(words.levels.tolist(), np.bincount(words.codes).tolist(), strict=True)
+    # Rows of a group do not vouch for one another: those of a new group will have nobody to do so.
+    holders, n = words.codes, len(words.codes)
+    if together is not None:
+        holders, n = np.unique(np.stack([words.codes, together]), axis=1)[0], len(np.unique(together))
+    counted = zip(words.levels.tolist(), np.bincount(holders).tolist(), strict=True)
     levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
     shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
     distinct = len(levels) - (None in levels)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..contract.grouping import group_keys
 from ..contract.labels import is_target, read_targets
-from ..core.given import Labels, Name, Rows
+from ..core.given import Labels, Name, Rows, Weights
 from ..engines.chunks import Source, Transformed
 from .frames import Table, as_array, columns_of
 from .plan import ColumnPlan
@@ -28,22 +28,29 @@ Matrix = NDArray[np.float64]
 
 
 def prepared(
-    detector: TableDetector, X: Rows, groups: Any, y: Labels | None = None
+    detector: TableDetector, X: Rows, groups: Any, y: Labels | None = None, sample_weight: Weights | None = None
 ) -> tuple[ColumnPlan, Matrix, Labels | None]:
     """The plan of training rows, the numbers that it makes of them, and the group of each."""
     owner = type(detector).__name__
     table = columns_of(X, owner)
     column = None if groups is None or np.ndim(groups) > 0 else groups
     _refuse_unknown(column, table, owner)
-    targets = _targets(detector, table, y) if table else None
+    targets = _targets(detector, table, y, sample_weight) if table else None
     learnt = table if targets is None else _chosen(table, targets)
+    labels = groups if column is None else as_array(table[column])
+    together = None if groups is None else group_keys(owner, labels)
+    if together is not None and len(together) != max(map(len, table.values()), default=0):
+        together = None  # the classifier says so
     plan_of = partial(make_plan, asked=detector.columns, owner=owner, groups=column)
     try:
-        plan = plan_of(learnt if table else X)
+        plan = plan_of(
+            learnt if table else X, together=together if together is None or targets is None else together[targets]
+        )
     except NoColumnError:
         if targets is None:
             raise
-        plan = plan_of(table)  # columns that tell targets from outliers, though all targets are alike
+        # Columns that tell targets from outliers, though all targets are alike.
+        plan = plan_of(table, together=together)
     rows = plan.encode(learnt, owner=owner, training=True)
     if targets is not None:
         known, rows = rows, np.empty((len(targets), rows.shape[1]))
@@ -51,7 +58,7 @@ def prepared(
         with warnings.catch_warnings():  # outliers may hold what no target does
             warnings.simplefilter("ignore")
             rows[~targets] = plan.encode(_chosen(table, ~targets), owner=owner)
-    return plan, rows, groups if column is None else as_array(table[column])
+    return plan, rows, labels
 
 
 def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
@@ -59,15 +66,20 @@ def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
         raise ValueError(f"{owner}: groups must name a column of the table, but there is no {groups!r}")
 
 
-def _targets(detector: TableDetector, table: Table, y: Labels | None) -> NDArray[np.bool_] | None:
-    """Which rows to plan by; None is all of them."""
-    target = getattr(detector.detector, "target", None)
+def _targets(
+    detector: TableDetector, table: Table, y: Labels | None, sample_weight: Weights | None
+) -> NDArray[np.bool_] | None:
+    """Which rows to plan by, targets that weigh something; None is all of them."""
+    target, n = getattr(detector.detector, "target", None), max(len(column) for column in table.values())
     with warnings.catch_warnings():  # the classifier will warn itself
         warnings.simplefilter("ignore")
         if target is None or y is None:
-            found = read_targets(detector, y, max(len(column) for column in table.values()))
+            found = read_targets(detector, y, n)
         else:
             found = is_target(y, target, caller=type(detector).__name__)
+    weighs = None if sample_weight is None else np.asarray(sample_weight) > 0
+    if weighs is not None and weighs.shape == (n,):  # else the classifier says so
+        found = weighs if found is None else found & weighs
     return None if found is None or found.all() else found
 
 
@@ -81,7 +93,8 @@ def prepared_chunks(detector: TableDetector, chunks: Source, groups: Name | None
     owner = type(detector).__name__
     sample = sample_of(chunks, owner)
     _refuse_unknown(groups, sample, owner)
-    plan = make_plan(sample, detector.columns, owner=owner, groups=groups)
+    together = None if groups is None else group_keys(owner, as_array(sample[groups]))
+    plan = make_plan(sample, detector.columns, owner=owner, groups=groups, together=together)
     # Values that the sample did not hold are no news: these are the training rows.
     encode = partial(plan.encode, owner=owner, training=True, before=None)
     return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
