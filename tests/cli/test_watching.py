@@ -119,6 +119,8 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
         ("1,2\n1,nan\n", "NaN"),
         ("a,b\n1,2\n", "rows.csv: a stream must begin with at least two rows, got one"),
         ("1,\n1,2\n", "rows.csv: the first line must hold numbers, or names of columns and no number, got '1,'"),
+        ("a\n" + "1,2\n" * 3, "rows.csv: the first line must name the 2 columns of the rows, got 'a'"),
+        ("a,b,c\n" + "1,2\n" * 3, "rows.csv: the first line must name the 2 columns of the rows, got 'a,b,c'"),
     ],
 )
 def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path, capsys, content, sentence):
@@ -136,6 +138,13 @@ def test_names_that_python_takes_for_numbers_are_no_row(written, X, capsys):
     assert (code, oneclass.load("stream.oneclass").n_seen_) == (0, stream.n_seen_)
     change = next(line for line in said if line.get("event") == "change")
     assert {moved["column"] for moved in change["columns"]} == {"2020_01", "2020_02"}
+
+
+def test_a_name_in_quotes_may_hold_the_delimiter(written, capsys):
+    written(700, header='"flow, l/s",temp\n')
+    code, said, _ = run(WATCH, capsys)
+    change = next(line for line in said if line.get("event") == "change")
+    assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"flow, l/s", "temp"})
 
 
 def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):

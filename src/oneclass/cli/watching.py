@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import oneclass as library
 
 from ..contract.notices import warn
-from ..disk.sniffing import is_number
+from ..disk.sniffing import cells_of, is_number
 from .tables import about
 
 __all__ = ["watch", "watch_lines"]
@@ -127,13 +127,15 @@ def watch_lines(
     if first is None:
         return stream
     first = first.removeprefix("\ufeff")  # by which Windows marks UTF-8
-    names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in first.split(delimiter)]
-    if names and any(_is_row(name, delimiter) for name in names):
+    names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in cells_of(first, delimiter)]
+    if names and any(map(is_number, names)):
         raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
     rows = lines if names else chain([first], lines)
     skipped = seen if from_start else 0
     for block in _blocks(rows, opening if seen == 0 else None, stream.every, skipped):
         X = _numbers(block, delimiter, seen)
+        if names and len(names) != X.shape[1]:
+            raise ValueError(f"the first line must name the {X.shape[1]} columns of the rows, got {first!r}")
         if seen == 0 and len(X) < 2:
             raise ValueError("a stream must begin with at least two rows, got one")
         if seen == 0 and len(X) < opening:
