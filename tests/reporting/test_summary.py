@@ -194,6 +194,18 @@ def test_rows_of_a_table_are_known_by_their_ids(tables):
     assert report(model, odd).summary["rows"][0]["labels"]["patient"] == "p3"
 
 
+@pytest.mark.parametrize("detector", [VAAKELM, TableDetector])
+def test_labels_and_names_of_several_levels_are_said_level_by_level(new, detector):
+    names, labels = [("a", 1), ("a", 2), ("b", 1)], [(i % 2, f"p{i}") for i in range(len(new))]
+    old = pd.DataFrame(rows(150, 0), columns=pd.MultiIndex.from_tuples(names))
+    deep = pd.DataFrame(new, pd.MultiIndex.from_tuples(labels), old.columns)
+    flat = deep.set_axis([f"{i}, {label}" for i, label in labels]).set_axis(["a, 1", "a, 2", "b, 1"], axis=1)
+    found = report(detector().fit(old), deep)
+    expected = report(detector().fit(old.set_axis(flat.columns, axis=1)), flat)
+    assert found.summary == expected.summary
+    assert found.to_html() == expected.to_html()
+
+
 def test_text_in_a_table_is_read_as_the_numbers_that_it_is(tables):
     model, odd = tables
     text = odd.astype({"mass": str, "lab": str, "seen": str})

@@ -179,7 +179,9 @@ def plain(value: object) -> Json:
     """A value as JSON can say it: times as text, and None for what is no number."""
     if isinstance(value, dict):
         return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):  # a label or a name of several levels
+        return ", ".join(str(plain(item)) for item in value)
+    if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else str(value.astype("datetime64[s]")).replace("T", " ")
