@@ -1,6 +1,7 @@
 """Numbers behind the pictures against direct computation, and that pictures show these numbers."""
 
 import inspect
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -184,6 +185,57 @@ def test_the_grid_of_a_boundary_is_judged_with_the_other_columns_at_their_median
     assert shown.p_values[3, 5] == knn.p_value([row])[0]
     np.testing.assert_array_equal(shown.flagged, knn.predict(mixed) == -1)
     assert shown.x[0] < mixed[:, 2].min() < mixed[:, 2].max() < shown.x[-1]
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        ([0, 1, 2], (2, 0)),
+        ([1, 2, 3], (2, 0)),
+        ([5, 6, 7], (7, 5)),
+        ([0, 2, 1], (1, 0)),
+        ([("a", 1), ("a", 2), ("b", 1)], (("b", 1), ("a", 1))),
+        (["a", "b", "c"], ("c", 0)),
+    ],
+)
+def test_columns_of_a_boundary_are_found_by_name_before_place(mixed, names, columns):
+    table = pd.DataFrame(mixed, columns=pd.Index(names))
+    expected = BoundaryDisplay.of(KNNDetector().fit(mixed), mixed, columns=(2, 0), resolution=5)
+    found = BoundaryDisplay.of(KNNDetector().fit(table), table, columns=columns, resolution=5)
+    np.testing.assert_array_equal(found.decision, expected.decision)
+    assert found.names == (str(names[2]), str(names[0]))
+
+
+@pytest.mark.parametrize("detector", [TableDetector, KNNDetector])
+@pytest.mark.parametrize("made", ["polars", "pyarrow"])
+def test_the_boundary_of_any_table_is_that_of_pandas(detector, made):
+    pytest.importorskip(made)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(90, 3)), columns=["mass", "size", "cost"])
+    if detector is TableDetector:
+        table["kind"] = rng.choice(["a", "b"], 90)
+    other = import_module(made)
+    other = other.from_pandas(table) if made == "polars" else other.Table.from_pandas(table)
+    expected, found = (
+        BoundaryDisplay.of(detector().fit(X), X, columns=("cost", "mass"), resolution=5) for X in (table, other)
+    )
+    np.testing.assert_array_equal(found.decision, expected.decision)
+    np.testing.assert_array_equal(found.flagged, expected.flagged)
+    assert found.names == ("cost", "mass")
+
+
+def test_a_column_without_any_cell_is_a_gap_on_the_plane():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"mass": rng.normal(size=90), "kind": rng.choice(["a", "b"], 90), "size": rng.normal(size=90)})
+    model, new = TableDetector(KNNDetector()).fit(table), table.assign(kind=None)
+    shown = BoundaryDisplay.of(model, new, columns=("mass", "size"), resolution=5)
+    row = pd.DataFrame({"mass": shown.x[3:4], "kind": [None], "size": shown.y[1:2]})
+    assert shown.decision[1, 3] == model.decision_function(row)[0]
+
+
+def test_a_boundary_needs_two_columns(mixed):
+    with pytest.raises(ValueError, match="BoundaryDisplay: X must have two columns or more, got 1"):
+        BoundaryDisplay.of(KNNDetector().fit(mixed[:, :1]), mixed[:, :1])
 
 
 def test_a_fit_without_held_out_losses_has_a_boundary_all_the_same(mixed):

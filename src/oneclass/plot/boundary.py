@@ -74,17 +74,18 @@ class BoundaryDisplay:
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, columns: tuple[Name, Name] = (0, 1), resolution: int = 100) -> Self:
         """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
-        model, places = fitted(estimator), [_place(X, column) for column in columns]
-        points = np.stack([numbers(_column(X, j)) for j in places], axis=1)
+        model, table = fitted(estimator), _table(X)
+        places = _places(table, columns)
+        points = np.stack([numbers(_column(table, j)) for j in places], axis=1)
         reach = np.ptp(points, axis=0)
         low, high = points.min(axis=0) - _MARGIN * reach, points.max(axis=0) + _MARGIN * reach
         x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
-        grid = _on_the_plane(X, places, *(axis.ravel() for axis in np.meshgrid(x, y)))
+        grid = _on_the_plane(table, places, *(axis.ravel() for axis in np.meshgrid(x, y)))
         shape = (resolution, resolution)
         decision = numbers(model.decision_function(grid)).reshape(shape)
         p_values = None if model.calibration_ is None else numbers(model.p_value(grid)).reshape(shape)
-        given = getattr(X, "columns", None)
-        names = tuple(f"column {j}" if given is None else str(given[j]) for j in places)
+        given = list(getattr(table, "columns", ()))
+        names = tuple(str(given[j]) if given else f"column {j}" for j in places)
         return cls(x, y, decision, p_values, points, numbers(model.predict(X)) < 0, (names[0], names[1]))
 
     @classmethod
@@ -107,7 +108,7 @@ class BoundaryDisplay:
             Rows to draw; the grid goes a quarter beyond them. Where there are more than two columns the grid holds the
             others at their medians, or most frequent values, while the points are judged by all that they are.
         columns : two column names or places, default=(0, 1)
-            The two columns, of numbers.
+            The two columns, of numbers. Whole numbers are places, unless both are names.
         resolution : int, default=100
             Points of the grid along each.
         ax : matplotlib axes, optional
@@ -137,23 +138,41 @@ class BoundaryDisplay:
         return self
 
 
-def _place(X: Any, column: Name) -> int:
-    return list(X.columns).index(column) if isinstance(column, str) else int(column)
+def _table(X: Any) -> Any:
+    """A frame of pandas, if it is one of any kind, else an array of numbers."""
+    if hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    return X if hasattr(X, "iloc") else numbers(X)
 
 
-def _column(X: Rows, j: int) -> ArrayLike:
-    return X.iloc[:, j] if hasattr(X, "iloc") else np.asarray(X)[:, j]
+def _places(X: Any, columns: tuple[Name, Name]) -> list[int]:
+    """Where columns are; whole numbers are places, unless both are names."""
+    if X.shape[1] < 2:
+        raise ValueError(f"BoundaryDisplay: X must have two columns or more, got {X.shape[1]}")
+    names = list(getattr(X, "columns", ()))
+    named = all(column in names for column in columns)
+    return [int(column) if isinstance(column, int | np.integer) and not named else names.index(column)
+            for column in columns]  # fmt: skip
+
+
+def _column(X: Any, j: int) -> ArrayLike:
+    column: ArrayLike = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+    return column
 
 
 def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Rows:
     """Rows that vary in two columns; the others are at their middles."""
     if not hasattr(X, "iloc"):
-        rows = np.tile(np.median(numbers(X), axis=0), (len(first), 1))
+        rows = np.tile(np.median(X, axis=0), (len(first), 1))
         rows[:, places[0]], rows[:, places[1]] = first, second
         return rows
-    middle = [
-        X.iloc[:, j].median() if X.dtypes.iloc[j].kind in "iuf" else X.iloc[:, j].mode()[0] for j in range(X.shape[1])
-    ]
-    columns = dict(zip(X.columns, middle, strict=True)) | dict(zip(X.columns[places], (first, second), strict=True))
-    table: Rows = X.iloc[:0].reindex(range(len(first))).assign(**columns)
+    import pandas as pd
+
+    columns = {j: _middle(X.iloc[:, j]) for j in range(X.shape[1])} | dict(zip(places, (first, second), strict=True))
+    table: Rows = pd.DataFrame(columns, index=range(len(first))).set_axis(X.columns, axis=1)
     return table
+
+
+def _middle(column: Any) -> object:
+    """The median, or the most frequent value; None, where all are missing."""
+    return column.median() if column.dtype.kind in "iuf" else next(iter(column.mode()), None)
