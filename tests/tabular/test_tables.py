@@ -134,6 +134,18 @@ def test_parts_of_the_tables_columns_sum_to_the_loss_and_shares_to_one(model):
     assert all(row == {None} for row in map(set, found.expected[:, [0, 8]]))
 
 
+@pytest.mark.parametrize("gap", [None, pd.NaT, np.timedelta64("NaT"), np.nan, pd.NA])
+@pytest.mark.parametrize("time_of_day", [True, False])
+def test_what_is_expected_of_a_missing_span_has_its_unit(gap, time_of_day):
+    rng = np.random.default_rng(0)
+    wait = pd.Series(pd.to_timedelta(rng.integers(1, 9999, 60), "s"))
+    table = pd.DataFrame({"wait": (pd.Timestamp(0) + wait).dt.time if time_of_day else wait, "n": rng.normal(size=60)})
+    found = TableDetector(KNNDetector()).fit(table).explain(table[:1].assign(wait=gap))
+    reason = next(reason for reason in found.row(0) if reason.column == "wait")
+    assert str(reason) == f"wait=missing (expected {reason.expected:.4g} seconds)"
+    assert next(c for c in found.to_dicts()[0]["columns"] if c["column"] == "wait")["value"] is None
+
+
 def test_a_column_of_spans_or_times_of_day_is_a_column_of_seconds_and_explained_as_one():
     rng = np.random.default_rng(0)
     wait, noon = rng.uniform(0, 100, 60).round(3), datetime.datetime(2024, 1, 1, 12)

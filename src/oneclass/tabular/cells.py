@@ -46,12 +46,14 @@ class Cells:
     """Cells of one column: `numbers` with NaN, `times` with NaT or `words` with None in gaps, as far as they are such.
 
     Words and numbers mixed have both: `numbers` is NaN where a word stands. So have flags that were written in words.
+    Numbers may be the seconds of a `span` of time, or of a time of day.
     """
 
     kind: str
     words: Words | None = None
     numbers: NDArray[np.float64] | None = None
     times: NDArray[np.datetime64] | None = None
+    span: bool = False
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
@@ -116,7 +118,7 @@ def read_cells(column: Values, label: str) -> Cells:
         return Cells("time", times=column.astype("datetime64[us]"))
     if kind == "m":
         seconds = column.astype("timedelta64[us]").astype(float) / 1e6
-        return Cells("number", numbers=np.where(np.isnat(column), np.nan, seconds))
+        return Cells("number", numbers=np.where(np.isnat(column), np.nan, seconds), span=True)
     return _of_distinct(*_different(column.tolist(), label))
 
 
@@ -140,7 +142,8 @@ def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
         return Cells("time", times=np.array([*map(_time, plain)], dtype="datetime64[us]")[codes])
     figures = np.array([*map(_number, plain)], dtype=float)
     if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
-        return Cells("number", numbers=figures[codes])
+        span = all(value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True))
+        return Cells("number", numbers=figures[codes], span=span)
     words = _as_words(plain, codes)
     if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
         flags = [None if value is None else str(value).lower() == "true" for value in plain]

@@ -31,6 +31,7 @@ class NumberCode:
     gap: float | None = None
     lenient: bool = False  # words are gaps
     flag: bool = False
+    span: bool = False  # in seconds
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
 from ..machines import VAAKELM
+from .cells import read_cells
 from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
 from .preparing import prepared, prepared_chunks
@@ -244,6 +245,8 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         values = np.full((len(rows), len(names)), None, dtype=object)
         for j, name in enumerate(names):
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
+            if getattr(self.plan_.columns[j].code, "span", False):  # what is expected has a unit, whatever the gap is
+                values[read_cells(table[name], str(name)).gaps, j] = np.timedelta64("NaT", "s")
         parts = self.plan_.fold(found.parts, X, owner=self._name)
         seen = [column.code is not None for column in self.plan_.columns]
         near = found.neighbours

@@ -131,7 +131,7 @@ def _column(
         gap = telling.gap(name, np.isnan(values))
         flag = cells.kind == "flag"
         centre = float(np.nanmedian(values))
-        code = NumberCode(round(centre) * 1.0 if flag else centre, gap, cells.kind == "words", flag)
+        code = NumberCode(round(centre) * 1.0 if flag else centre, gap, cells.kind == "words", flag, cells.span)
         why = why or ("true or false" if flag else "numbers") + _share(gaps)
         return Column(name, "flag" if flag else "number", why, code)
     if cells.kind != "time":
