@@ -1,5 +1,6 @@
 """``oneclass watch``: alarms and events line by line, and a state that loses nothing."""
 
+import gzip
 import io
 import json
 import os
@@ -129,6 +130,14 @@ def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path,
     assert (code, said) == (ending.BAD_DATA, [])
     assert sentence in err
     assert not (tmp_path / "stream.oneclass").exists()
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, lambda text: text.decode().encode("utf-16")], ids=["gzip", "UTF-16"])
+def test_what_is_no_plain_text_is_refused_with_the_name_of_the_file(written, tmp_path, capsys, packed):
+    (tmp_path / "rows.csv").write_bytes(packed(b"1,2\n" * 3))
+    code, _, err = run(WATCH, capsys)
+    assert code == ending.BAD_DATA
+    assert "rows.csv: only plain text in UTF-8 can be watched: unpack or convert it first" in err
 
 
 def test_names_that_python_takes_for_numbers_are_no_row(written, X, capsys):

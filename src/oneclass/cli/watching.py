@@ -157,7 +157,10 @@ def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
     """Whole lines, and an empty one where there are no more for now."""
     part = ""
     while True:
-        part += file.readline()
+        try:
+            part += file.readline()
+        except UnicodeDecodeError as error:
+            raise ValueError("only plain text in UTF-8 can be watched: unpack or convert it first") from error
         if part.endswith("\n") or (part and not follow):
             line, part = part.strip(), ""
             if line:
