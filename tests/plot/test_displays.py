@@ -262,6 +262,11 @@ def test_times_of_the_users_own_are_drawn(knn, mixed):
     assert shown.ax_[1].get_xlabel() == "time"
 
 
+def test_rows_that_do_not_vary_have_no_variance_on_their_map(knn):
+    for rows in (np.full((1, 3), 0.1), np.full((7, 3), 0.1)):
+        assert MapDisplay.from_estimator(knn, rows).variance == (0.0, 0.0)
+
+
 def test_a_stream_is_drawn_with_its_events():
     rng = np.random.default_rng(0)
     stream = Stream(window=200).fit(rng.normal(size=(200, 2)))

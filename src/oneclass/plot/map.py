@@ -26,6 +26,8 @@ __all__ = ["MapDisplay"]
 
 #: Rows that the map is made of, at most: kernel PCA takes the cube of their number.
 _ROWS = 1000
+#: Share of the trace of a kernel matrix below which its centred one is nothing but rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass
@@ -83,7 +85,10 @@ class MapDisplay:
         shape = {"gamma": known.gamma_, "degree": known.degree, "coef0": known.coef0}
         K = pairwise_kernels(some, metric=kernel, filter_params=True, **shape)
         # The variance is the trace of the centred matrix, whose eigenvalues these are.
-        first, second = [*(known.eigenvalues_ / (np.trace(K) - K.sum() / len(K))).tolist(), 0.0][:2]
+        total = np.trace(K) - K.sum() / len(K)
+        if total <= _ROUNDING * np.trace(K):  # one row, or rows that are all the same
+            return cls(places, flagged, (0.0, 0.0))
+        first, second = [*(known.eigenvalues_ / total).tolist(), 0.0][:2]
         return cls(places, flagged, (first, second))
 
     @classmethod
