@@ -267,6 +267,11 @@ def test_rows_that_do_not_vary_have_no_variance_on_their_map(knn):
         assert MapDisplay.from_estimator(knn, rows).variance == (0.0, 0.0)
 
 
+def test_no_verdicts_are_nothing_to_draw():
+    with pytest.raises(ValueError, match="DriftDisplay: verdicts must hold at least one Verdict, got none"):
+        DriftDisplay.from_verdicts([], asked=0.05)
+
+
 def test_a_stream_is_drawn_with_its_events():
     rng = np.random.default_rng(0)
     stream = Stream(window=200).fit(rng.normal(size=(200, 2)))

@@ -151,6 +151,8 @@ class DriftDisplay:
         DriftDisplay
         """
         told = list(verdicts)
+        if not told:
+            raise ValueError("DriftDisplay: verdicts must hold at least one Verdict, got none")
         scores, labels, rows = (
             np.concatenate([getattr(v, name) for v in told]) for name in ("scores", "labels", "rows")
         )
