@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from oneclass import VAAKELM, OneClassSearchCV
+from oneclass import VAAKELM, OneClassSearchCV, Stream, TableDetector
 from oneclass.engines.dask import DaskRows
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
@@ -165,6 +165,23 @@ def test_a_collection_with_other_features_is_refused_before_it_is_read(vaakelm, 
     model = vaakelm().fit(frame(rows) if hasattr(X, "columns") else rows)
     with pytest.raises(ValueError, match=r"VAAKELM is expecting 3 features|feature names should match"):
         model.score_samples(X)
+
+
+@pytest.mark.parametrize("collection", [da.from_array, lambda X: dd.from_pandas(frame(X))], ids=["array", "frame"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda rows, X: Stream().fit(X),
+        lambda rows, X: Stream().watch(X),
+        lambda rows, X: Stream().fit(rows).partial_fit(X),
+        lambda rows, X: OneClassSearchCV(VAAKELM(), {"C": [1.0]}).fit(X),
+        lambda rows, X: TableDetector().fit(X),
+        lambda rows, X: TableDetector().fit(rows).predict(X),
+    ],
+)
+def test_who_needs_the_rows_in_memory_says_so(rows, collection, ask):
+    with pytest.raises(TypeError, match=r"^(Stream|OneClassSearchCV|TableDetector): rows must be in memory, got a"):
+        ask(rows[:100], collection(rows))
 
 
 # Two worker processes.

@@ -13,7 +13,7 @@ from ..core.compiled import expecting
 from ..core.given import Rows
 from ..core.quantiles import EXACT
 
-__all__ = ["DaskRows", "is_dask", "map_rows"]
+__all__ = ["DaskRows", "is_dask", "map_rows", "refuse_dask"]
 
 S = TypeVar("S")
 
@@ -23,6 +23,12 @@ _FAN_IN = 8
 def is_dask(X: object) -> bool:
     """Whether `X` is a Dask array or data frame."""
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def refuse_dask(owner: str, *tables: object) -> None:
+    """Raise an error of whoever cannot do with rows on a cluster."""
+    if any(map(is_dask, tables)):
+        raise TypeError(f"{owner}: rows must be in memory, got a Dask collection: pass X.compute()")
 
 
 def _dask() -> ModuleType:

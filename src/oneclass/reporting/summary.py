@@ -18,7 +18,7 @@ from ..contract.detector import Detector
 from ..contract.pipeline import with_verbs
 from ..core.given import Name, Rows
 from ..disk.container import Json
-from ..engines.dask import is_dask
+from ..engines.dask import refuse_dask
 from ..tabular.frames import as_array, columns_of, rows_of
 from ..tabular.plan import ColumnPlan
 from .advice import advice_of, words_of
@@ -38,8 +38,7 @@ _LOSSES, _FEW = 100_000, 20
 def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, reasons: int = 3) -> Summary:
     """What there is to say, plain enough for JSON."""
     check_is_fitted(model)
-    if is_dask(X) or is_dask(X_train):
-        raise TypeError("report: rows must be in memory, got a Dask collection: pass X.compute()")
+    refuse_dask("report", X, X_train)
     model = with_verbs(model)
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     table = {name: as_array(column) for name, column in columns_of(X, "report").items()}

@@ -25,6 +25,7 @@ from ..contract.saving import Saved
 from ..contract.tables import unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows, Seed
+from ..engines.dask import refuse_dask
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
 from ._evaluate import Job, Row
@@ -169,6 +170,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         self
             The search.
         """
+        refuse_dask(_NAME, X)
         given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else X
         given, groups = without_groups(_NAME, given, groups)
         known = None if groups is None else read_labels(_NAME, groups)

@@ -13,6 +13,7 @@ from ..contract.labels import read_targets
 from ..contract.reading import Header, read_rows, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.given import Labels, Name, Rows, Weights
+from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
 from .choices import ChangeDetector, detector_of, read_labels, read_times, settings_of
@@ -148,6 +149,7 @@ class Stream(Answers):
         self
             The stream.
         """
+        refuse_dask(self._name, X)
         settings = settings_of(self)
         rows, header = read_training_rows(self, X)
         rows = self._rows(rows, header, settings)
@@ -225,6 +227,7 @@ class Stream(Answers):
         Verdict
             Scores and labels before learning, and events.
         """
+        refuse_dask(self._name, X)
         known = getattr(self, "state_", None)
         if known is None:
             settings, (rows, header) = settings_of(self), read_training_rows(self, X, min_rows=1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.given import Name, Rows
+from ..engines.dask import refuse_dask
 
 __all__ = ["Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "rows_of"]
 
@@ -43,6 +44,7 @@ _TEXT = ("string", "large_string")
 
 def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by their names; by their places, where they have none."""
+    refuse_dask(owner, X)
     if type(X) is dict:
         columns = [_from_any(column) for column in X.values()]
         if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
