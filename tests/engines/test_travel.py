@@ -1,14 +1,18 @@
 """What travels to the workers of a cluster: recipe and plan for a fit, and no more than the model for answers."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 da = pytest.importorskip("dask.array")
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom  # noqa: E402
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KMeansDetector, Nystrom, PCADetector  # noqa: E402
 from oneclass.engines.dask import DaskRows  # noqa: E402
+
+VERBS = ["score_samples", "decision_function", "predict", "explain"]
 
 
 @pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
@@ -34,23 +38,36 @@ def test_what_travels_to_a_worker_does_not_grow_with_the_rows(monkeypatch, machi
     assert max(travelled[1]) < 50_000
 
 
-@pytest.mark.parametrize("verb", ["score_samples", "decision_function", "predict", "reconstruct"])
-def test_what_answers_take_to_a_worker_does_not_grow_with_the_training_rows(verb):
+@pytest.mark.parametrize(
+    ("model", "verb"),
+    [
+        *product([VAAKELM(approximation=Nystrom(20))], [*VERBS, "reconstruct"]),
+        *product([PCADetector(), KMeansDetector()], VERBS),
+    ],
+    ids=str,
+)
+def test_what_answers_take_to_a_worker_does_not_grow_with_the_training_rows(model, verb):
     cloudpickle = pytest.importorskip("cloudpickle")
     rng = np.random.default_rng(0)
     fresh = da.from_array(rng.normal(size=(30, 3)), chunks=(10, 3))
     sizes = []
     for n in (400, 4000):
-        model = VAAKELM(approximation=Nystrom(20), random_state=0).fit_chunks(rng.normal(size=(n, 3)))
+        model = clone(model).fit(rng.normal(size=(n, 3)))
         sizes.append(len(cloudpickle.dumps(dict(getattr(model, verb)(fresh).__dask_graph__()))))
     assert sizes[1] < sizes[0] + 1000
 
 
-@pytest.mark.parametrize("verb", ["score_samples", "decision_function", "predict", "p_value"])
+@pytest.mark.parametrize("verb", [*VERBS, "p_value"])
 def test_answers_are_those_of_the_model_that_was_asked(verb):
     rng = np.random.default_rng(0)
     X, fresh = rng.normal(size=(100, 3)), rng.normal(size=(30, 3))
     model = VAAKELM().fit(X)
     asked, expected = getattr(model, verb)(da.from_array(fresh, chunks=(10, 3))), getattr(model, verb)(fresh)
     model.fit(3 * X + 7)
-    np.testing.assert_allclose(asked.compute(), expected, rtol=1e-9)
+    np.testing.assert_allclose(asked.compute(), getattr(expected, "shares", expected), rtol=1e-9)
+
+
+def test_neighbours_are_not_told_of_rows_that_are_not_here():
+    model = VAAKELM().fit(np.random.default_rng(0).normal(size=(60, 3)))
+    with pytest.raises(ValueError, match="VAAKELM: neighbours must be 0 for a Dask collection, got 2"):
+        model.explain(da.zeros((4, 3), chunks=(2, 3)), neighbours=2)

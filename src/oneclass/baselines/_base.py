@@ -129,6 +129,7 @@ class Baseline(OneClassClassifier, Generic[M]):
     _published: ClassVar[tuple[str, ...]] = ()
     #: Whether a model is learnt so quickly that every fit affords those of folds; else one whose threshold needs them.
     _learns_quickly: ClassVar[bool] = False
+    _left_behind: ClassVar[tuple[str, ...]] = (*OneClassClassifier._left_behind, "ranks_")
     #: Whether losses change with the scale of a feature.
     _minds_scale: ClassVar[bool] = True
 

@@ -45,6 +45,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
     held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
 
+    #: What grows with the training rows and answers nothing, so that no worker of a cluster needs it.
+    _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
     #: Metadata routing sends groups to `fit` unasked: there they mean one thing only.
     __metadata_request__fit: ClassVar = {"groups": True}
 
@@ -426,9 +428,13 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         self._check_fitted()
         if not is_dask(X):
             return self._give(verb(self, self._read(X)))
-        travels = copy.copy(self)  # as it is now, and without what grows with the training rows
-        travels.__dict__.update(calibration_=None, held_out_=None)
-        return map_rows(partial(travels._of_rows, verb=verb), X)
+        return map_rows(partial(self._travelling()._of_rows, verb=verb), X)
+
+    def _travelling(self) -> Self:
+        """A copy of what is fitted now, for workers: without what grows with the training rows and answers nothing."""
+        travels = copy.copy(self)
+        travels.__dict__.update(dict.fromkeys(self._left_behind))
+        return travels
 
     def _give(self, result: Array) -> Array:
         """The result as the user is to see it."""

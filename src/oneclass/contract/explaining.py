@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ class Explains(ABC):
     @abstractmethod
     def _finite_losses(self, rows: Array) -> Array: ...
 
+    @abstractmethod
+    def _travelling(self) -> Self: ...
+
     # What a classifier may know.
 
     def _parts(self, rows: Array) -> Array | None:
@@ -85,7 +88,11 @@ class Explains(ABC):
         """
         self._check_fitted()
         if is_dask(X):
-            return map_rows(lambda block: self.explain(block).shares, X)  # type: ignore[no-any-return]
+            if neighbours:
+                name = type(self).__name__
+                raise ValueError(f"{name}: neighbours must be 0 for a Dask collection, got {neighbours!r}")
+            one = self._travelling()
+            return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
         rows = self._read(X)
         parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbours)
         exact, values = parts is not None, to_numpy(rows)
