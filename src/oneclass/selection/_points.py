@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -178,6 +178,7 @@ def _with(machine: KernelMachine, params: Params) -> KernelMachine:
     machine = copy(machine)
     for name, value in params.items():
         setattr(machine, name, value)
+    machine.random_state = deepcopy(machine.random_state)  # as a clone's: every one draws as the first does
     return machine
 
 
