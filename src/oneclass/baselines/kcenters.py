@@ -7,11 +7,10 @@ from typing import ClassVar, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_random_state
 
 from ..contract.budgets import decision_of
 from ..contract.checks import check_integer
-from ..contract.randomness import seeded
+from ..contract.randomness import random_of
 from ..core.arrays import Array
 from ..core.given import Seed
 from ._base import Explained, ExplainedModel, Training
@@ -105,7 +104,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     def _learn(self, training: Training) -> _Balls:
         rows = np.unique(training.Z, axis=0)  # copies change no radius
         k = min(check_integer(self, "n_centers", 1), len(rows))
-        random = check_random_state(seeded(self.random_state))
+        random = random_of(self.random_state)
         starts = [random.choice(len(rows), k, replace=False) for _ in range(check_integer(self, "n_init", 1))]
         settled = (_settle(rows, rows[start]) for start in starts)
         squared, centers = min(settled, key=lambda restart: restart[0])

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state
 
 from ..contract.checks import check_integer, check_number
-from ..contract.randomness import seeded
+from ..contract.randomness import random_of
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
 from ..core.given import Seed
@@ -222,7 +221,7 @@ class OCRF(Slow["_Forest"]):
         check_number(self, "outlier_ratio", 0, np.inf)
         check_integer(self, "max_features", 1)
         generator = OutlierGenerator.of(Z, enlargement=enlargement, n_bins=check_integer(self, "n_bins", 2))
-        random = check_random_state(seeded(self.random_state))
+        random = random_of(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=check_integer(self, "n_estimators", 1))
         grow = delayed(self._grow)
         trees = _threads(self.n_jobs)(grow(Z, generator, self._leaf(), seed) for seed in seeds)

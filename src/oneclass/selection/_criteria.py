@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 
 from ..contract.base import OneClassClassifier
 from ..contract.detector import Estimator
 from ..contract.notices import warn
+from ..contract.randomness import random_of
 from ..contract.reading import read_rows, read_training_rows
 from ..core.arrays import to_numpy
 from ..core.given import Rows, Seed
@@ -169,7 +170,7 @@ def by_made_up_outliers(problem: Problem, kind: str) -> Decided:
     if problem.pairwise:
         raise ValueError(f"OneClassSearchCV: criterion={kind!r} needs rows, but a precomputed kernel has none")
     given, parts = problem.folds(), branches(problem.estimator, problem.candidates)
-    random = check_random_state(problem.random_state)
+    random = random_of(problem.random_state)
     rows, judged = list[Row](), given
     for part, draw in zip(parts, [random, *(deepcopy(random) for _ in parts[1:])], strict=True):
         try:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from ..contract.randomness import random_of
 from ..core.given import Rows, Seed
 from ..core.outliers import OutlierGenerator
 
@@ -99,4 +99,4 @@ def generate_outliers(X: Rows, n: int, *, kind: str = "ball", random_state: Seed
         raise ValueError(f"generate_outliers: kind must be one of {listed}; got {kind!r}")
     if rows.ndim != 2:
         raise ValueError(f"generate_outliers: X must have two dimensions (rows, features), got {rows.ndim}")
-    return OUTLIERS[kind](rows, n, check_random_state(random_state))
+    return OUTLIERS[kind](rows, n, random_of(random_state))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from ..contract.labels import is_target
+from ..contract.randomness import random_of
 from ..core.given import Labels, Rows, Seed
 
 __all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold", "Splitter"]
@@ -103,7 +103,7 @@ class OneClassKFold(_OneClassSplitter):
             Row numbers, ascending.
         """
         targets = self._targets(X, y)
-        random = check_random_state(self.random_state)
+        random = random_of(self.random_state)
         held = zip(self._parts(targets, random), self._parts(~targets, random), strict=True)
         for inside, outside in held:
             test = np.sort(np.concatenate([inside, outside]))
@@ -148,7 +148,7 @@ class RepeatedOneClassKFold(_OneClassSplitter):
 
     def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
         """Row numbers to train and to validate on, as `OneClassKFold.split`, one repetition after the other."""
-        random = check_random_state(self.random_state)
+        random = random_of(self.random_state)
         for _ in range(self.n_repeats):
             folds = OneClassKFold(self.n_splits, random_state=random, target=self.target)
             yield from folds.split(X, y, groups)
