@@ -245,8 +245,10 @@ def test_confidence_is_a_chance_and_needs_held_out_losses(rows):
 
 def test_few_rows_of_many_columns_are_warned_about():
     rng = np.random.default_rng(0)
-    with pytest.warns(UserWarning, match="AAKELM: 25 rows of 40 columns are few: every row has a say"):
+    with pytest.warns(UserWarning, match=r"AAKELM: 25 rows \(or groups\) of 40 columns are few: every row has a say"):
         AAKELM().fit(rng.normal(size=(25, 40)))
+    with pytest.warns(UserWarning, match=r"AAKELM: 20 rows \(or groups\) of 40 columns are few"):
+        AAKELM().fit(rng.normal(size=(60, 40)), groups=np.arange(60) // 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AAKELM().fit(rng.normal(size=(30, 40)))

@@ -98,6 +98,32 @@ def test_labels_of_any_kind_give_the_same_search(data, values, target):
     assert search.score(X, labels) == expected.score(X, y)
 
 
+def test_a_generator_is_every_candidates_own_as_it_is_every_clones(data):
+    X, y = data
+    machine = AAKELM(approximation=Nystrom(5), random_state=np.random.RandomState(3))
+    folds = list(OneClassKFold(3).split(X, y))
+    expected = by_brute_force(machine, {"C": COSTS}, X, y, ["auroc"], folds).cv_results_["mean_test_auroc"]
+    search = OneClassSearchCV(machine, {"C": COSTS}, scoring="auroc", cv=folds).fit(X, y)
+    assert set(search.cv_results_["numerics"]) == {MomentPath.numerics}
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, atol=1e-10)
+
+
+def test_no_seed_makes_up_the_same_outliers_every_time(data):
+    def scores(random_state):
+        search = OneClassSearchCV(AAKELM(), {"C": COSTS}, criterion="ball", random_state=random_state)
+        return search.fit(data[0][data[1] == 1]).cv_results_["mean_test_score"]
+
+    np.testing.assert_array_equal(scores(None), scores(0))
+    assert not np.array_equal(scores(None), scores(1))
+
+
+def test_warnings_about_few_rows_are_the_last_fits_alone():
+    X = np.random.default_rng(0).normal(size=(28, 30))
+    with pytest.warns(UserWarning, match="columns are few") as seen:
+        OneClassSearchCV(AAKELM(delta=0.2), {"C": COSTS}, scoring=lambda m, X, y: 0.0, cv=3).fit(X, np.ones(28))
+    assert len(seen) == 1
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_jobs_give_the_same_search(data, backend):
     X, y = data

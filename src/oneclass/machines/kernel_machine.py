@@ -295,8 +295,8 @@ class KernelMachine(GoesOn):
 
     def _warn_of_few_rows(self, n: int, d: int) -> None:
         warn(
-            f"{self._name}: {n} rows of {d} columns are few: every row has a say in the scaling that it is judged "
-            "by, and twice the false alarms asked for may come; give more rows or fewer columns"
+            f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
+            "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
         )
 
     # Answers.

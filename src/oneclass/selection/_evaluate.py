@@ -209,9 +209,10 @@ def failures(
 def _quiet() -> Iterator[None]:
     """The folds are smaller than the data; whether the budget can be kept is the last fit's question.
 
-    So is whether the rows are independent of one another.
+    So is whether the rows are enough for it, and independent of one another.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DependentRowsWarning)
-        warnings.filterwarnings("ignore", message=".*smallest false-alarm rate", category=UserWarning)
+        for told in ("smallest false-alarm rate", "columns are few"):
+            warnings.filterwarnings("ignore", message=f".*{told}", category=UserWarning)
         yield
