@@ -77,3 +77,9 @@ def test_rows_far_from_everything_have_finite_scores_that_still_fall():
     scores = model.score_samples([[1e3, 0.0], [1e6, 0.0]])
     assert np.isfinite(scores).all()
     assert scores[1] < scores[0]
+
+
+def test_two_rows_always_have_a_width():
+    for seed in range(40):
+        rows = np.random.default_rng(seed).normal(size=(2, 3))
+        assert np.isfinite(NaiveParzen(scale=False, threshold="train").fit(rows).score_samples(rows)).all()

@@ -38,4 +38,6 @@ def likeliest_width(slope: Callable[[float], float], *, start: float, floor: flo
     else:
         while at(high) > 0 and high < most:
             low, high = high, min(high + _STEP, most)
+        if at(high) > 0:
+            return reach
     return float(np.exp(brentq(at, low, high, xtol=1e-5)))
