@@ -20,7 +20,7 @@ from .explanation import Explanation
 if TYPE_CHECKING:
     from .screening import Screening
 
-__all__ = ["Decides", "Detector", "Estimator"]
+__all__ = ["Classifier", "Decides", "Detector", "Estimator"]
 
 
 class Estimator(Protocol):
@@ -75,16 +75,6 @@ class Detector(Decides, Protocol):
         """Held-out losses, where the fit has any."""
         ...
 
-    @property
-    def held_out_scores_(self) -> Array:
-        """Score of each training row by a model that did not see it."""
-        ...
-
-    @property
-    def held_out_p_values_(self) -> Array:
-        """P-value of each training row among the others."""
-        ...
-
     def score_samples(self, X: Rows, /) -> Array:
         """How normal each row is."""
         ...
@@ -109,14 +99,28 @@ class Detector(Decides, Protocol):
         """Why rows are strange."""
         ...
 
-    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """The odd rows of a table that may be dirty."""
-        ...
-
     def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
         """A function from rows to all that is said of them."""
         ...
 
     def score_chunks(self, source: Source, sink: Sink) -> Scored:
         """Answers for rows that arrive in chunks, to a file."""
+        ...
+
+
+class Classifier(Detector, Protocol):
+    """One that is neither made of others nor goes on learning, so that its training rows are known one by one."""
+
+    @property
+    def held_out_scores_(self) -> Array:
+        """Score of each training row by a model that did not see it."""
+        ...
+
+    @property
+    def held_out_p_values_(self) -> Array:
+        """P-value of each training row among the others."""
+        ...
+
+    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+        """The odd rows of a table that may be dirty."""
         ...

@@ -21,7 +21,7 @@ from ..disk.sinks import Sink
 from ..engines.chunks import Source, Transformed
 from ..engines.scoring import Columns, Scored
 from .columns import NoWayBackError, folded, origins, restored
-from .detector import Detector
+from .detector import Classifier
 from .explaining import index_of, names_of
 from .explanation import Explanation, shares_among
 from .screening import Screening
@@ -329,8 +329,8 @@ class OneClassPipeline(Pipeline):
         )
 
     @property
-    def _last(self) -> Detector:
-        last: Detector = self.steps[-1][1]
+    def _last(self) -> Classifier:
+        last: Classifier = self.steps[-1][1]
         return last
 
     @property

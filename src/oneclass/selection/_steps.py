@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -20,8 +19,8 @@ __all__ = ["Branch", "branches", "last_step"]
 class Branch:
     """Candidates that share the steps before the last one."""
 
-    before: Any  # None where there are none
-    estimator: Any
+    before: Pipeline | None
+    estimator: Estimator
     members: dict[int, Params]  # numbers of candidates, and what they set of the last step
 
     def prepared(self, fold: Fold) -> Fold:
@@ -32,7 +31,7 @@ class Branch:
         return fold._replace(train=before.fit_transform(fold.train), rows=before.transform(fold.rows))
 
 
-def branches(estimator: object, candidates: Sequence[Params]) -> list[Branch]:
+def branches(estimator: Estimator, candidates: Sequence[Params]) -> list[Branch]:
     """The candidates by what they set of the steps before the last one; all in one if there are no steps."""
     if not isinstance(estimator, Pipeline):
         return [Branch(None, estimator, dict(enumerate(candidates)))]
