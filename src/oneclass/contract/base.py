@@ -310,7 +310,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         -------
         array of shape (n_samples,)
             Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most alpha
-            where ``predict(X, alpha)`` rejects.
+            where ``predict(X, alpha)`` rejects, but for the rounding of large batches (docs/speed.md).
         """
         calibration = self._calibrated()
         check_choice(self, "tail", (None, *TAILS), value=tail)
