@@ -17,6 +17,7 @@ from ..core.given import Name, Rows
 from ..core.scaling import Scaler
 from ..engines.dask import is_dask, map_rows
 from .explanation import Explanation, shares_among
+from .tables import framed
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 
@@ -93,6 +94,7 @@ class Explains(ABC):
                 raise ValueError(f"{name}: neighbours must be 0 for a Dask collection, got {neighbours!r}")
             one = self._travelling()
             return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
+        X = framed(X)
         rows = self._read(X)
         parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbours)
         exact, values = parts is not None, to_numpy(rows)

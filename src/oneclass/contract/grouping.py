@@ -12,6 +12,7 @@ from ..core.arrays import Array, is_foreign, namespace, to_numpy
 from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups, OneGroupError
 from ..core.sample import mixed
+from .tables import framed
 
 __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
 
@@ -75,7 +76,7 @@ def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tupl
     """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
     if not _is_column(groups):
         return given, groups  # type: ignore[return-value]  # no column: labels, or none
-    X: Any = np.asarray(given) if isinstance(given, list | tuple) else given
+    X: Any = np.asarray(given) if isinstance(given, list | tuple) else framed(given)
     j = _column(name, X, groups)
     rest = [i for i in range(X.shape[1]) if i != j]
     if hasattr(X, "iloc"):

@@ -25,6 +25,7 @@ from .detector import Classifier
 from .explaining import index_of, names_of
 from .explanation import Explanation, shares_among
 from .screening import Screening
+from .tables import framed
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
 
@@ -272,6 +273,7 @@ class OneClassPipeline(Pipeline):
             Dropped columns have no share; there are no expected values, nor neighbours, where a step has no inverse.
             Refused where a step makes columns of several others.
         """
+        X = framed(X)
         found: Explanation = self._ask("explain", X, neighbours=neighbours)
         values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         n = values.shape[1]

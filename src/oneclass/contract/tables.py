@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.given import Rows
 
-__all__ = ["blame", "check_dimensions", "is_time", "unwrapped"]
+__all__ = ["blame", "check_dimensions", "framed", "is_time", "unwrapped"]
 
 
 def check_dimensions(name: str, X: Any) -> None:
@@ -19,6 +19,11 @@ def check_dimensions(name: str, X: Any) -> None:
             f"{name}: X must have two dimensions (rows, features), got shape {tuple(X.shape)}. Reshape your data: "
             "X.reshape(-1, 1) has one feature, X.reshape(1, -1) is one row"
         )
+
+
+def framed(X: Any) -> Any:
+    """A table or a record batch of PyArrow as a frame of pandas; whatever else is given, as it is."""
+    return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "num_rows") else X
 
 
 def unwrapped(name: str, X: object) -> Any:
@@ -33,7 +38,7 @@ def unwrapped(name: str, X: object) -> Any:
             f"{name}: X must hold a number in every cell, but {masked} cells of the array are masked; "
             "fill them, for example with X.filled(0), or drop their rows"
         )
-    return np.asarray(X) if isinstance(X, list | tuple) else X
+    return np.asarray(X) if isinstance(X, list | tuple) else framed(X)
 
 
 _DATES, _NO_NUMBERS, _MISSING = "dates or times", "no numbers", "missing values"
