@@ -11,6 +11,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oneclass
@@ -45,6 +46,10 @@ def run(line, capsys):
     return code, [json.loads(line) for line in said.out.splitlines()], said.err
 
 
+def named(X):
+    return pd.DataFrame(X, columns=["a", "b"])
+
+
 def watched(X, opening=200):
     stream, found = oneclass.Stream(window=300), []
     for a, b in [(0, opening), *((a, a + 50) for a in range(opening, len(X), 50))]:
@@ -64,7 +69,7 @@ def test_what_is_watched_is_what_the_library_says(written, X, capsys):
     ]
     change = next(line for line in said if line.get("event") == "change")
     assert {moved["column"] for moved in change["columns"]} == {"a", "b"}
-    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(named(X)), stream.score_samples(X))
 
 
 def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
@@ -76,7 +81,7 @@ def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
         assert code == 0
     stream, alarms = watched(X)
     assert [line["alarm"] for line in said if "alarm" in line] == alarms
-    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(named(X)), stream.score_samples(X))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,51 @@ def test_a_stream_that_goes_on_is_asked_for_no_other_parameters(written, tmp_pat
     assert (tmp_path / "stream.oneclass").read_bytes() == before
     if kept not in (None, "prompt"):
         assert run(again.replace(str(value), str(kept)), capsys)[0] == 0
+
+
+@pytest.mark.parametrize("columns", [["b", "a"], ["b", "new", "a"]])
+def test_columns_are_taken_by_the_names_that_the_stream_began_with(written, X, capsys, columns):
+    written(400)
+    code, said, _ = run(WATCH, capsys)
+    named(X).assign(new=0.0)[columns].to_csv("rows.csv", index=False)
+    again, lines, err = run(WATCH, capsys)
+    stream, alarms = watched(X)
+    assert (code, again) == (0, 0)
+    assert [line["alarm"] for line in said + lines if "alarm" in line] == alarms
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(named(X)), stream.score_samples(X))
+    assert "columns stand in another order than in the stream; they are taken by their names" in err
+    assert ("the stream has not seen these columns, which are left out: 'new'" in err) == ("new" in columns)
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        ("a,c\n", "rows.csv: the first line must name the columns of the stream, but lacks 'b'"),
+        ("a,a\n", "rows.csv: columns must have names of their own, but more than one is 'a'"),
+    ],
+)
+def test_other_columns_than_the_stream_began_with_are_refused(written, tmp_path, capsys, header, sentence):
+    written(210)
+    assert run(WATCH, capsys)[0] == 0
+    before = (tmp_path / "stream.oneclass").read_bytes()
+    written(300, header)
+    code, said, err = run(WATCH, capsys)
+    assert (code, said) == (ending.BAD_DATA, [])
+    assert sentence in err
+    assert (tmp_path / "stream.oneclass").read_bytes() == before
+
+
+@pytest.mark.parametrize(("first", "then"), [("", "a,b\n"), ("a,b\n", "")])
+def test_a_stream_with_or_without_names_goes_on_with_lines_of_the_other_kind(written, X, capsys, first, then):
+    written(400, first)
+    assert run(WATCH, capsys)[0] == 0
+    written(700, then)
+    code, said, _ = run(WATCH, capsys)
+    stream, _ = watched(X)
+    change = next(line for line in said if line.get("event") == "change")
+    assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"a", "b"})
+    rows = named(X) if first else X
+    np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(rows), stream.score_samples(X))
 
 
 def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch):

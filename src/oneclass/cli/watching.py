@@ -119,8 +119,11 @@ def watch_lines(
 
     A stream that has seen no rows begins with `opening` of them. Alarms and events are said as lines of JSON; then the
     stream is saved as the file `place`. Whoever is killed in between says some again, and loses none. Rows
-    that the stream has seen are skipped where lines come `from_start` again, as those of a file do.
+    that the stream has seen are skipped where lines come `from_start` again, as those of a file do. Columns are taken
+    by the names that the stream began with, if any.
     """
+    import pandas as pd
+
     seen = getattr(stream, "n_seen_", 0)
     lines = _lines(file, follow=follow)
     first = next((line for line in lines if line), None)
@@ -131,6 +134,8 @@ def watch_lines(
     if names and any(map(is_number, names)):
         raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
     rows = lines if names else chain([first], lines)
+    known = names if seen == 0 else list(getattr(stream, "feature_names_in_", ()))
+    places, shown = _places(names, known) if names and known else None, known or names
     skipped = seen if from_start else 0
     for block in _blocks(rows, opening if seen == 0 else None, stream.every, skipped):
         X = _numbers(block, delimiter, seen)
@@ -141,16 +146,31 @@ def watch_lines(
         if seen == 0 and len(X) < opening:
             warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream")
         seen += len(X)
-        verdict = stream.watch(X)
+        verdict = stream.watch(X if places is None else pd.DataFrame(X[:, places], columns=known))
         for i in np.flatnonzero(verdict.labels < 0):
             say(json.dumps({"alarm": int(verdict.rows[i]), "score": float(verdict.scores[i])}))
         for event in verdict.events:
-            moved = [{"column": names[c.column] if names else c.column, "from": c.before, "to": c.after}
+            moved = [{"column": shown[c.column] if shown else c.column, "from": c.before, "to": c.after}
                      for c in event.columns]  # fmt: skip
             say(json.dumps({"event": event.kind, "row": event.row, "rows": len(event.rows),
                             "evidence": event.evidence, "columns": moved}))  # fmt: skip
         stream.save(place)
     return stream
+
+
+def _places(names: list[str], known: list[str]) -> list[int]:
+    """Where in a line the columns stand that a stream knows by name."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"columns must have names of their own, but more than one is {twice[0]!r}")
+    if lacking := [name for name in known if name not in names]:
+        raise ValueError(
+            f"the first line must name the columns of the stream, but lacks {', '.join(map(repr, lacking))}"
+        )
+    if extra := [name for name in names if name not in known]:
+        warn(f"the stream has not seen these columns, which are left out: {', '.join(map(repr, extra))}")
+    if [name for name in names if name in known] != known:
+        warn("columns stand in another order than in the stream; they are taken by their names")
+    return [names.index(name) for name in known]
 
 
 def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
