@@ -162,6 +162,40 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
 
 
+@pytest.mark.parametrize("follow", ["", " --follow"])
+@pytest.mark.parametrize("rows", [0, 1, 149, 199])
+def test_a_file_of_fewer_rows_than_were_seen_is_another_one(written, tmp_path, capsys, monkeypatch, rows, follow):
+    monkeypatch.setattr(watching, "_PAUSE", 0)
+    written(201)
+    assert run(WATCH, capsys)[0] == 0
+    before = (tmp_path / "stream.oneclass").read_bytes()
+    written(rows)
+    code, said, err = run(WATCH + follow, capsys)
+    assert (code, said) == (ending.BAD_DATA, [])
+    assert f"rows.csv: the file must begin with the 201 rows that the stream has seen, got {rows}; rows of" in err
+    assert (tmp_path / "stream.oneclass").read_bytes() == before
+
+
+def test_an_empty_file_is_another_one_too(written, tmp_path, capsys):
+    written(201)
+    assert run(WATCH, capsys)[0] == 0
+    (tmp_path / "rows.csv").write_text("")
+    code, _, err = run(WATCH, capsys)
+    assert code == ending.BAD_DATA
+    assert "the 201 rows that the stream has seen, got 0" in err
+
+
+def test_a_file_of_the_rows_that_were_seen_waits_for_more(written, capsys):
+    written(201)
+    assert [run(WATCH, capsys)[0] for _ in range(2)] == [0, 0]
+
+
+def test_a_last_line_that_was_seen_without_its_end_is_waited_for():
+    lines = iter(["1", "2", "", "", "3", "4"])  # an empty one where there are no more for now
+    watching._skip(lines, 3)
+    assert list(lines) == ["4"]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -218,7 +252,7 @@ def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
 @pytest.mark.parametrize("opening", [3, 4])
 def test_an_opening_is_waited_for_and_later_rows_are_not(opening):
     lines = ["1", "", "2", "3", "", "4", "5", "", "6", "7", "8", "9"]  # an empty one where there are no more for now
-    blocks = list(watching._blocks(iter(lines), opening, 3, 0))
+    blocks = list(watching._blocks(iter(lines), opening, 3))
     assert blocks == [list("123456789")[a:b] for a, b in {3: [(0, 3), (3, 5), (5, 8), (8, 9)],
                                                           4: [(0, 4), (4, 5), (5, 8), (8, 9)]}[opening]]  # fmt: skip
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -127,7 +127,9 @@ def watch_lines(
     seen = getattr(stream, "n_seen_", 0)
     lines = _lines(file, follow=follow)
     first = next((line for line in lines if line), None)
+    skipped = seen if from_start else 0
     if first is None:
+        _skip(lines, skipped)
         return stream
     first = first.removeprefix("\ufeff")  # by which Windows marks UTF-8
     names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in cells_of(first, delimiter)]
@@ -136,8 +138,8 @@ def watch_lines(
     rows = lines if names else chain([first], lines)
     known = names if seen == 0 else list(getattr(stream, "feature_names_in_", ()))
     places, shown = _places(names, known) if names and known else None, known or names
-    skipped = seen if from_start else 0
-    for block in _blocks(rows, opening if seen == 0 else None, stream.every, skipped):
+    _skip(rows, skipped)
+    for block in _blocks(rows, opening if seen == 0 else None, stream.every):
         X = _numbers(block, delimiter, seen)
         if names and len(names) != X.shape[1]:
             raise ValueError(f"the first line must name the {X.shape[1]} columns of the rows, got {first!r}")
@@ -192,11 +194,22 @@ def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
             time.sleep(_PAUSE)
 
 
-def _blocks(lines: Iterator[str], first: int | None, size: int, skipped: int) -> Iterator[list[str]]:
+def _skip(lines: Iterator[str], seen: int) -> None:
+    """Pass by the rows that were seen; fewer are another file's."""
+    there = 0
+    while there < seen:
+        line = next(lines, None)
+        # The last line may have been read without its end, for which followers wait.
+        if line is None or (not line and there < seen - 1):
+            raise ValueError(
+                f"the file must begin with the {seen} rows that the stream has seen, got {there}; rows of another "
+                "file, such as a log that began anew, come from standard input: oneclass watch - --state STREAM < TABLE"
+            )
+        there += bool(line)
+
+
+def _blocks(lines: Iterator[str], first: int | None, size: int) -> Iterator[list[str]]:
     """Lines by blocks, the first of another size, if one is given; then what there is when no more come for now."""
-    rows = (line for line in lines if line) if skipped else lines
-    for _ in islice(rows, skipped):
-        pass
     block: list[str] = []
     for line in lines:
         if line:
