@@ -1,5 +1,6 @@
 """Batches that are refused leave no trace; odd streams neither break a stream nor make it grow."""
 
+import re
 import warnings
 
 import numpy as np
@@ -247,6 +248,32 @@ def test_what_is_told_must_leave_something(stream):
         stream.tell(200)
     with pytest.raises(ValueError, match="Stream: rows must be whole numbers"):
         stream.tell([0.5])
+
+
+def test_to_tell_nothing_is_nothing(stream):
+    state = stream.state_
+    assert stream.tell([]).tell(np.empty(0, dtype=int), normal=False).state_ is state
+
+
+@pytest.mark.parametrize("normal", [[True, False], [True], [[True] * 3]])
+def test_answers_are_one_for_all_rows_or_one_a_row(stream, normal):
+    state, shape = stream.state_, re.escape(str(np.shape(normal)))
+    rule = rf"Stream: normal must be True, False or one of them a row, of shape \(3,\), got {shape}"
+    for say in (lambda: stream.learn(np.zeros((3, 3)), normal), lambda: stream.tell([1, 2, 3], normal)):
+        with pytest.raises(ValueError, match=rule):
+            say()
+    assert stream.state_ is state
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_dates_in_text_are_no_time(aakelm, kind):
+    X, days = np.random.default_rng(0).normal(size=(40, 3)), [f"2024-01-{day:02}" for day in range(1, 21) for _ in "ab"]
+    stream = Stream(aakelm, clock=True)
+    rule = r"Stream: time must be numbers or dates, got '2024-01-01'; pandas.to_datetime\(time\) reads text"
+    for verb in (stream.fit, stream.watch):
+        with pytest.raises(ValueError, match=rule):
+            verb(X, time=kind(days))
+    assert stream.fit(X, time=pd.to_datetime(kind(days))).n_seen_ == 40
 
 
 CHOICES = {

@@ -31,6 +31,7 @@ __all__ = [
     "default_machine",
     "detector_of",
     "read_labels",
+    "read_normal",
     "read_times",
     "settings_of",
     "warn_of_one_column",
@@ -140,7 +141,12 @@ def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> V
         return None
     if time is None:
         raise ValueError(f"{name}: time must be given with every batch when clock=True")
-    when = np.atleast_1d(_seconds(np.asarray(time)))
+    given = np.atleast_1d(np.asarray(time))
+    try:
+        when = _seconds(given)
+    except (TypeError, ValueError):
+        rule = f"{name}: time must be numbers or dates, got {given.ravel().tolist()[0]!r}"
+        raise ValueError(f"{rule}; pandas.to_datetime(time) reads text") from None
     if when.shape != (n,) or not np.all(np.isfinite(when)):
         raise ValueError(f"{name}: time must be one finite number a row, of shape ({n},), got {when.shape}")
     back = np.diff(when, prepend=last) < 0
@@ -180,3 +186,12 @@ def read_labels(stream: Stream, y: Labels | None, n: int) -> Vector:
         raise ValueError(f"{type(stream).__name__}: y must be one label a row, of shape ({n},), got {labels.shape}")
     told[labels == 1], told[labels == -1] = 1.0, 0.0
     return told
+
+
+def read_normal(stream: Stream, normal: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """Whether each of `n` rows is normal, by one answer for all of them or one a row."""
+    told = np.asarray(normal, dtype=bool)
+    if told.shape not in ((), (n,)):
+        name = type(stream).__name__
+        raise ValueError(f"{name}: normal must be True, False or one of them a row, of shape ({n},), got {told.shape}")
+    return np.broadcast_to(told, (n,))

@@ -16,7 +16,7 @@ from ..core.given import Labels, Name, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import ChangeDetector, detector_of, read_labels, read_times, settings_of, warn_of_one_column
+from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of, warn_of_one_column
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
@@ -206,10 +206,9 @@ class Stream(Answers):
         self
             The stream.
         """
-        normal = np.asarray(normal, dtype=bool)
         rows: Any = X
         n = len(rows) if hasattr(rows, "__len__") else np.shape(rows)[0]
-        return self.partial_fit(X, np.where(np.broadcast_to(normal, (n,)), 1, -1), time=time)
+        return self.partial_fit(X, np.where(read_normal(self, normal, n), 1, -1), time=time)
 
     def watch(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Verdict:
         """Judge rows, learn those that are believed, and return what was said of them.
@@ -271,13 +270,15 @@ class Stream(Answers):
         """
         state = self._state()
         which = np.atleast_1d(np.asarray(rows))
+        if not which.size:
+            return self
         if which.dtype.kind not in "iu" or which.ndim != 1:
             raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
-        if which.size and not (which.min() >= 0 and which.max() < state.seen):
+        if not (which.min() >= 0 and which.max() < state.seen):
             raise ValueError(
                 f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
             )
-        known = np.broadcast_to(np.asarray(normal, dtype=bool), which.shape)
+        known = read_normal(self, normal, len(which))
         state = self._not_empty(tell(self.settings_, state, which, known))
         return self._keep_state(Header.of(self), self.settings_, state, self.detector_)
 
