@@ -265,6 +265,13 @@ def test_answers_are_one_for_all_rows_or_one_a_row(stream, normal):
     assert stream.state_ is state
 
 
+@pytest.mark.parametrize("normal", [[1, -1, 1], ["no", "yes", "no"], -1])
+def test_answers_are_no_labels(stream, normal):
+    for say in (lambda: stream.learn(np.zeros((3, 3)), normal), lambda: stream.tell([1, 2, 3], normal)):
+        with pytest.raises(ValueError, match=r"Stream: normal must be True or False, got .*(-1|no|yes)"):
+            say()
+
+
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series])
 def test_dates_in_text_are_no_time(aakelm, kind):
     X, days = np.random.default_rng(0).normal(size=(40, 3)), [f"2024-01-{day:02}" for day in range(1, 21) for _ in "ab"]

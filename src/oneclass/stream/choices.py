@@ -190,8 +190,9 @@ def read_labels(stream: Stream, y: Labels | None, n: int) -> Vector:
 
 def read_normal(stream: Stream, normal: ArrayLike, n: int) -> NDArray[np.bool_]:
     """Whether each of `n` rows is normal, by one answer for all of them or one a row."""
-    told = np.asarray(normal, dtype=bool)
+    told, name = np.asarray(normal), type(stream).__name__
     if told.shape not in ((), (n,)):
-        name = type(stream).__name__
         raise ValueError(f"{name}: normal must be True, False or one of them a row, of shape ({n},), got {told.shape}")
-    return np.broadcast_to(told, (n,))
+    if not np.isin(told, (False, True)).all():
+        raise ValueError(f"{name}: normal must be True or False, got {told[~np.isin(told, (False, True))].flat[0]!r}")
+    return np.broadcast_to(told.astype(bool), (n,))
