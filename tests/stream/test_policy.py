@@ -178,6 +178,31 @@ def test_the_rate_asked_for_is_delivered_while_the_world_drifts(aakelm, delta):
     assert frozen > 3 * delta
 
 
+#: Rows of one column by their number, in worlds whose losses have tails of other kinds.
+SINGLE = {
+    "normal": lambda rng, t: rng.normal(size=(len(t), 1)),
+    "exponential": lambda rng, t: rng.exponential(size=(len(t), 1)),
+    "uniform": lambda rng, t: rng.uniform(-1.7, 1.7, size=(len(t), 1)),
+    "ageing": lambda rng, t: rng.normal(size=(len(t), 1)) + t[:, None] / 1000,
+}
+
+
+@pytest.mark.parametrize("world", SINGLE)
+def test_a_single_column_is_delivered_about_what_was_asked_for(world):
+    X = SINGLE[world](np.random.default_rng(10), np.arange(3000))
+    assert 0.03 < alarms(Stream().fit(X[:500]), X[500:], size=50).mean() < 0.085
+
+
+@pytest.mark.parametrize("world", SINGLE)
+def test_anomalies_scattered_in_a_single_column_are_found_though_its_opening_has_some(world):
+    rng = np.random.default_rng(10)
+    X, strange = SINGLE[world](rng, np.arange(3000)), rng.random(3000) < 0.02
+    X[strange] += (rng.choice([-1, 1], size=3000) * rng.uniform(5, 9, size=3000))[strange, None]
+    found = alarms(Stream().partial_fit(X[:500]), X[500:], size=50)
+    assert found[strange[500:]].mean() > 0.95
+    assert 0.03 < found[~strange[500:]].mean() < 0.085
+
+
 def test_events_tell_what_moved_and_when(stream):
     rng = np.random.default_rng(5)
     X = normal(rng, 150)
@@ -309,7 +334,7 @@ def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():
 def test_few_normal_rows_are_far_out():
     rng = np.random.default_rng(0)
     for losses in map(np.sort, (rng.chisquare(5, size=100_000), rng.exponential(size=100_000))):
-        assert 0 < np.mean(losses > far_out(losses)) < 0.01
+        assert 0 < np.mean(losses > far_out(losses, columns=2)) < 0.01
 
 
 def test_quantiles_of_ordered_losses_are_those_of_numpy():

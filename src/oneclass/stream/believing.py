@@ -31,13 +31,15 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     if patience is None:
         trust = np.where(known, told, 1.0)
         return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
-    losses = state.calibration.losses
+    losses, columns = state.calibration.losses, rows.Z.shape[1]
     sure = len(losses) >= _ENOUGH
-    strange = rows.loss > max(far_out(losses, _normal(state.alone)), state.threshold) if sure else none
+    cut = max(far_out(losses, _normal(state.alone), columns=columns), state.threshold) if sure else np.inf
+    strange = rows.loss > cut
     held = in_stretches(state.memory.alarm, rows.alarm) if sure else none
     backed = np.ones(len(rows))
-    if sure:
-        # Rows less strange than most need nobody to vouch for them.
+    if sure and columns > 1:
+        # Rows less strange than most need nobody to vouch for them; nor do those at an end of a single column, whose
+        # neighbours are as far out as they are: one that waited would keep the others waiting.
         asked, memory = rows.loss > quantiles(losses, _UNASKED), state.memory
         backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)

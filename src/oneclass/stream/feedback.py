@@ -43,9 +43,8 @@ def doubt(settings: Settings, state: State, known: Numbers) -> State:
     memory = state.memory
     if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
         return state
-    strange = (
-        memory.counted & (memory.loss > far_out(np.sort(memory.loss[memory.counted]))) & ~np.isin(memory.number, known)
-    )
+    cut = far_out(np.sort(memory.loss[memory.counted]), columns=memory.Z.shape[1])
+    strange = memory.counted & (memory.loss > cut) & ~np.isin(memory.number, known)
     state = _trusting(settings, state, strange, 0.0)
     return replace(state, memory=state.memory.where(strange, counted=False, waiting=True))
 

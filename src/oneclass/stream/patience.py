@@ -35,6 +35,8 @@ __all__ = [
 STRETCH, _HELD = 20, 0.5
 #: Share of normal rows beyond the point where rows are strange, those that it is found by, and how many may be missing.
 _STRANGE, _TAIL, _MISSING = 0.003, np.array([0.25, 0.1]), 0.05
+#: How many times as far out rows of a single column are, whose losses at its ends are of another kind than elsewhere.
+_ENDS = 16.0
 #: Slack that keeps losses which are equal but for rounding from being strange.
 _SLACK = 1e-9
 #: Share of the rows beyond which more of them at a time are no more evidence, and rows that are counted together.
@@ -124,17 +126,18 @@ def quantiles(losses: Vector, shares: Vector | float) -> Vector:
     return np.asarray(np.interp(np.asarray(shares) * (len(losses) - 1), np.arange(len(losses)), losses))
 
 
-def far_out(losses: Vector, missing: float = 0.0) -> float:
+def far_out(losses: Vector, missing: float = 0.0, *, columns: int) -> float:
     """The loss beyond which normal rows lie in a share of 3 in 1,000, if roots of losses have an exponential tail.
 
     Judged by the quantiles 75 % and 90 %, of losses in ascending order, which few anomalies among the rows do not move.
     A share of the normal rows may be `missing` for having been beyond it: else a tail that is heavier than that would
-    cut itself shorter and shorter.
+    cut itself shorter and shorter. Rows of one column are well rebuilt but at its ends, of which these quantiles know
+    nothing: there it takes more to be far out.
     """
     beyond = (_TAIL - min(missing, _MISSING)) / (1 - min(missing, _MISSING))
     low, high = np.sqrt(quantiles(losses, 1 - beyond))
     cut = (high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2
-    return float(cut * (1 + _SLACK))
+    return float(cut * (1 + _SLACK) * (_ENDS if columns == 1 else 1.0))
 
 
 def in_stretches(before: Mask, alarm: Mask) -> Mask:
