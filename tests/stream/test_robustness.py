@@ -1,7 +1,6 @@
 """Batches that are refused leave no trace; odd streams neither break a stream nor make it grow."""
 
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -117,20 +116,6 @@ def test_tables_and_single_precision_are_read_as_rows(aakelm):
     np.testing.assert_array_equal(named.score_samples(table), plain.score_samples(X))
     with pytest.raises(ValueError, match="feature names"):
         named.partial_fit(table.rename(columns={"a": "z"}))
-
-
-@pytest.mark.parametrize("begin", ["fit", "watch"])
-def test_a_stream_of_one_column_says_what_to_expect(aakelm, begin):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    stream = Stream(aakelm)
-    with pytest.warns(UserWarning, match=r"Stream: in a single column .* patience=None") as said:
-        getattr(stream, begin)(X[:, :1])
-    assert [warning.filename for warning in said] == [__file__]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        stream.watch(X[:10, :1])
-        getattr(Stream(aakelm), begin)(X)
-        getattr(Stream(aakelm, patience=None), begin)(X[:, :1])
 
 
 def test_rows_that_are_written_over_afterwards_were_learned_as_they_came(aakelm):

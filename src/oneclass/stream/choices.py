@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..contract.checks import check_integer, check_number
-from ..contract.notices import warn
 from ..core.approximation import Nystrom
 from ..core.given import Labels
 from ..machines import AAKELM
@@ -34,7 +33,6 @@ __all__ = [
     "read_normal",
     "read_times",
     "settings_of",
-    "warn_of_one_column",
 ]
 
 
@@ -82,16 +80,6 @@ def settings_of(stream: Stream) -> Settings:
         test=_test(stream),
         every=check_integer(stream, "every", 1),
     )
-
-
-def warn_of_one_column(stream: Stream, rows: Vector) -> None:
-    """Say of rows of one column that rare ones wait though they are normal, so that the budget is not kept."""
-    if rows.shape[1] == 1 and stream.patience is not None:
-        warn(
-            f"{type(stream).__name__}: in a single column rare normal rows look too strange to be learned, so that "
-            f"false alarms may be three times delta={stream.delta!r} and more; say patience=None, which keeps delta, "
-            "or add columns such as earlier values"
-        )
 
 
 def _clock(stream: Stream) -> bool:

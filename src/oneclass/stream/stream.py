@@ -16,7 +16,7 @@ from ..core.given import Labels, Name, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of, warn_of_one_column
+from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
@@ -159,7 +159,6 @@ class Stream(Answers):
         if np.count_nonzero(w) < 2:
             raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
         when = read_times(self, time, len(rows), -np.inf)
-        warn_of_one_column(self, rows)
         return self._keep_state(header, settings, begin(settings, rows, when, w), copy.deepcopy(detector_of(self)))
 
     def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
@@ -238,8 +237,6 @@ class Stream(Answers):
         rows = self._rows(rows, header, settings)
         told = read_labels(self, y, len(rows))
         when = read_times(self, time, len(rows), last_time(known))
-        if known is None:
-            warn_of_one_column(self, rows)
         if isinstance(known, State):
             state, detector, verdict = watched(settings, known, detector, rows, when, told)
             self._keep_state(header, settings, state, detector)
