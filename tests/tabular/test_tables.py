@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -429,6 +430,22 @@ def test_categories_as_common_as_each_other_keep_the_rate(seed):
     train, fresh = (pd.DataFrame({"x": rng.normal(size=n), "kind": rng.choice(list("abc"), n)}) for n in (200, 2000))
     rejected = np.mean(TableDetector(VAAKELM(delta=0.05)).fit(train).predict(fresh) == -1)
     assert rejected < 0.1  # this model's own rate, with more than 99 % confidence
+
+
+@pytest.mark.parametrize("plain", [["1.0", "1.1", "2.0"], ["2024-01-01", "2024-01-02", "2024-01-03 12:00"]])
+def test_numbers_and_dates_among_words_are_what_they_are_alone(plain):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=400), "v": rng.choice([*plain, "beta", "gamma"], 400)})
+    table = table.sort_values("v", key=lambda v: v.isin(plain), kind="stable")
+    detector = TableDetector(VAAKELM(), columns={"v": "category"})
+    model = detector.fit(table)
+    np.testing.assert_array_equal(
+        np.concatenate([model.encode(table[i : i + 1]) for i in range(400)]), model.encode(table)
+    )
+    words = ~table["v"].isin(plain)
+    chunks = clone(detector).fit_chunks([table[words], table[~words]])
+    assert repr(chunks.plan_) == repr(model.plan_)
+    np.testing.assert_allclose(chunks.p_value(table), model.p_value(table), rtol=1e-9)
 
 
 def test_groups_by_name_are_groups_by_hand():

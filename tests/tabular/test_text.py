@@ -6,6 +6,18 @@ import pytest
 
 from oneclass.tabular.cells import read_cells
 
+
+def objects(cells):
+    made = np.empty(len(cells), dtype=object)
+    made[:] = cells
+    return made
+
+
+def words_of(column):
+    words = read_cells(column, "x").as_words()
+    return words.levels[words.codes].tolist()
+
+
 COLUMNS = {
     "numbers": ["1", "2.5", "-3e4", " 7 ", ".5"],
     "numbers and gaps": ["1", "NA", "", None, "n/a", "2", "-"],
@@ -49,3 +61,19 @@ def test_different_cells_that_say_the_same_are_one_word():
     assert sorted(words.levels.tolist(), key=str) == ["3", None, "a", "b"]
     assert words.codes[0] == words.codes[1]
     assert words.codes[2] == words.codes[3]
+
+
+@pytest.mark.parametrize("column_of", [pa.array, objects], ids=["arrow", "objects"])
+def test_a_cell_is_the_same_word_alone_and_beside_any_other(column_of):
+    cells = sorted({cell for column in COLUMNS.values() for cell in column if cell is not None})
+    alone = {cell: words_of(column_of([cell]))[0] for cell in cells}
+    assert (alone["3"], alone["3.0"], alone["007"]) == ("3", "3", "007")
+    for beside in cells:
+        assert words_of(column_of([beside, *cells])) == [alone[cell] for cell in [beside, *cells]]
+        for cell in cells:
+            assert words_of(column_of([cell, beside])) == [alone[cell], alone[beside]]
+
+
+@pytest.mark.parametrize("cells", [["2024-02-29"], ["2024-02-29", "soon"]])
+def test_a_day_is_said_as_a_day(cells):
+    assert words_of(objects(cells)) == cells

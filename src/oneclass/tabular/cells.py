@@ -10,6 +10,7 @@ import decimal
 import numbers
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -93,7 +94,7 @@ def _word(value: float | np.datetime64, kind: str) -> str | None:
     if value != value:
         return None
     if kind == "time":
-        return str(value)
+        return str(value).removesuffix(".000000").removesuffix("T00:00:00")
     if kind == "flag":
         return str(bool(value))
     return str(int(value)) if float(value).is_integer() else repr(float(value))
@@ -144,16 +145,16 @@ def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
         span = all(value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True))
         return Cells("number", numbers=figures[codes], span=span)
-    words = _as_words(plain, codes)
+    words = _as_words(plain, figures, codes)
     if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
         flags = [None if value is None else str(value).lower() == "true" for value in plain]
         return Cells("flag", words=words, numbers=_gaps_as_nan(flags)[codes])
     return Cells("words", words=words, numbers=figures[codes])
 
 
-def _as_words(plain: list[Plain], codes: NDArray[np.intp]) -> Words:
-    """Each word once, though cells that differ, as 3 and "3" do, say the same."""
-    named = [None if value is None else _text(value) for value in plain]
+def _as_words(plain: list[Plain], figures: NDArray[np.float64], codes: NDArray[np.intp]) -> Words:
+    """Each word once, though cells that differ, as 3 and "3.0" do, say the same."""
+    named = [*map(_text, plain, figures.tolist())]
     place = {word: i for i, word in enumerate(dict.fromkeys(named))}
     return Words(_objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
 
@@ -191,16 +192,18 @@ def _plain(cell: object) -> Plain:
 
 def is_time(value: Plain) -> bool:
     """Whether a plain value is text that says a time."""
-    return isinstance(value, str) and TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
+    if not isinstance(value, str) or value[4:5] != "-":  # most words are told from a time at a glance
+        return False
+    return TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
 
 
-def _time(value: Plain) -> Plain:
+def _time(value: Plain) -> np.datetime64:
+    if isinstance(value, np.datetime64):
+        return value
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):  # the thirteenth month
             return np.datetime64(_ZONE.sub("", value) if len(value) > 10 else value, "us")
-        except ValueError:  # the thirteenth month
-            return np.datetime64("NaT")
-    return np.datetime64("NaT") if value is None else value
+    return np.datetime64("NaT")
 
 
 def _number(value: Plain) -> float:
@@ -216,5 +219,10 @@ def _number(value: Plain) -> float:
     return found if np.isfinite(found) else np.nan
 
 
-def _text(value: Plain) -> str:
-    return _word(value, "number") or "" if isinstance(value, float) else str(value)
+def _text(value: Plain, figure: float) -> str | None:
+    """The word for a plain value, and the number that it is: the same one, whatever stands beside it."""
+    if figure == figure:
+        return _word(figure, "number")
+    if isinstance(value, np.datetime64) or is_time(value):
+        return _word(_time(value), "time")
+    return None if value is None else str(value)
