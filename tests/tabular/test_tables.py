@@ -401,6 +401,28 @@ def test_numbers_of_more_digits_than_a_measurement_has_are_ids():
     assert kinds == ["drop", "drop", "number", "number"]
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+def test_whole_numbers_beyond_floats_are_values_of_their_own(gaps):
+    accounts = np.arange(2**53 - 2, 2**53 + 4)
+    cells = [*np.random.default_rng(0).choice(accounts, 60).tolist(), *[None] * gaps]
+    whole = {"int": cells, "negative": [cell and -cell for cell in cells]}
+    text = {"text": [cell and f"{cell}" for cell in cells], "among words": [*map(str, cells[:-1]), "none of these"]}
+    arrow = pa.table(whole | text)
+    plan = make_plan(arrow, dict.fromkeys(arrow.column_names, "category"), owner="")
+    for column, values in zip(plan.columns, (whole | text).values(), strict=True):
+        assert {*column.code.levels} == {cell and str(cell) for cell in values}
+    expected = plan.encode(arrow)
+    frames = [
+        pl.from_arrow(arrow),
+        arrow.to_pandas(types_mapper=pd.ArrowDtype),
+        pd.DataFrame(whole | text, dtype=object),
+    ]
+    frames += [pd.DataFrame(whole, dtype="Int64").assign(**text)] + [pd.DataFrame(whole | text)] * (not gaps)
+    for frame in frames:
+        np.testing.assert_array_equal(plan.encode(frame), expected)
+        np.testing.assert_array_equal(plan.encode(frame[:1]), expected[:1])  # of which none is a gap
+
+
 def test_an_expected_day_is_of_its_weekday():
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 26, 200) * 7 + rng.integers(0, 3, 200), "D")

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.explanation import seconds_of
-from .frames import Values
+from .frames import INEXACT, Values
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
 __all__ = ["Cells", "Words", "is_time", "read_cells"]
 
 #: What a cell says: text, a flag, a number, a time, or nothing.
-Plain: TypeAlias = str | bool | float | np.datetime64 | None
+Plain: TypeAlias = str | bool | int | float | np.datetime64 | None
 
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 _DAY = 86_400e6
@@ -46,8 +46,9 @@ class Words:
 class Cells:
     """Cells of one column: `numbers` with NaN, `times` with NaT or `words` with None in gaps, as far as they are such.
 
-    Words and numbers mixed have both: `numbers` is NaN where a word stands. So have flags that were written in words.
-    Numbers may be the seconds of a `span` of time, or of a time of day.
+    Words and numbers mixed have both: `numbers` is NaN where a word stands. So have flags that were written in words,
+    and numbers of more digits than floats hold; those of an array are `whole`. Numbers may be the seconds of a `span`
+    of time, or of a time of day.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Cells:
     numbers: NDArray[np.float64] | None = None
     times: NDArray[np.datetime64] | None = None
     span: bool = False
+    whole: NDArray[np.integer] | None = None
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
@@ -79,7 +81,7 @@ class Cells:
         """The cells as text: whole numbers without decimals, so that 3 and 3.0 are one."""
         if self.words is not None:
             return self.words
-        values: NDArray[Any] = self.numbers if self.times is None else self.times  # type: ignore[assignment]
+        values: Any = next(known for known in (self.whole, self.times, self.numbers) if known is not None)
         distinct, codes = np.unique(values, return_inverse=True)
         return Words(_objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
 
@@ -90,7 +92,7 @@ class Cells:
         return np.full(len(self.gaps), np.nan) if self.numbers is None else self.numbers
 
 
-def _word(value: float | np.datetime64, kind: str) -> str | None:
+def _word(value: int | float | np.datetime64, kind: str) -> str | None:
     if value != value:
         return None
     if kind == "time":
@@ -114,7 +116,7 @@ def read_cells(column: Values, label: str) -> Cells:
     if kind in "iuf":
         values = column.astype(float)
         if not np.isinf(values).any():
-            return Cells("number", numbers=values)
+            return Cells("number", numbers=values, whole=None if kind == "f" else column)  # type: ignore[arg-type]
     if kind == "M":
         return Cells("time", times=column.astype("datetime64[us]"))
     if kind == "m":
@@ -144,7 +146,8 @@ def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     figures = np.array([*map(_number, plain)], dtype=float)
     if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
         span = all(value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True))
-        return Cells("number", numbers=figures[codes], span=span)
+        words = _as_words(plain, figures, codes) if (np.abs(figures) >= INEXACT).any() else None
+        return Cells("number", words, figures[codes], span=span)
     words = _as_words(plain, figures, codes)
     if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
         flags = [None if value is None else str(value).lower() == "true" for value in plain]
@@ -178,7 +181,9 @@ def _plain(cell: object) -> Plain:
         return None if cell is None else bool(cell)
     if isinstance(cell, numbers.Real | decimal.Decimal):
         value = float(cell)
-        return None if np.isnan(value) else str(value) if np.isinf(value) else value  # infinity is a word, also in text
+        if not np.isfinite(value):
+            return None if np.isnan(value) else str(value)  # infinity is a word, also in text
+        return value if abs(value) < INEXACT else int(cell)  # type: ignore[arg-type]
     if isinstance(cell, datetime.datetime):
         return np.datetime64(cell.replace(tzinfo=None), "us") if cell == cell else None
     if isinstance(cell, datetime.date):
@@ -208,8 +213,8 @@ def _time(value: Plain) -> np.datetime64:
 
 def _number(value: Plain) -> float:
     """The number that a plain value is; codes such as 00123 are none."""
-    if isinstance(value, float):
-        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
     if not isinstance(value, str) or CODE.match(value) or "_" in value:
         return np.nan
     try:
@@ -221,6 +226,9 @@ def _number(value: Plain) -> float:
 
 def _text(value: Plain, figure: float) -> str | None:
     """The word for a plain value, and the number that it is: the same one, whatever stands beside it."""
+    if abs(figure) >= INEXACT:
+        with suppress(ValueError):  # 1e20
+            return str(int(value))  # type: ignore[arg-type]
     if figure == figure:
         return _word(figure, "number")
     if isinstance(value, np.datetime64) or is_time(value):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.given import Name, Rows
 from ..engines.dask import refuse_dask
 
-__all__ = ["Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "rows_of"]
+__all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "rows_of"]
 
 
 class Text(Protocol):
@@ -39,6 +39,8 @@ Values: TypeAlias = NDArray[np.generic] | Text
 Table: TypeAlias = dict[Name, Values]
 Frame: TypeAlias = Rows | Table
 
+#: From here on different whole numbers are the same float.
+INEXACT = 2**53
 _TEXT = ("string", "large_string")
 
 
@@ -137,7 +139,9 @@ def _from_pandas(column: Any) -> Values:
         return np.asarray(values)
     gaps = column.isna().to_numpy()
     if kind.kind in "iuf" and not isinstance(kind, np.dtype) and not hasattr(kind, "categories"):
-        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+        numbers = np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+        if not (np.abs(numbers) >= INEXACT).any():
+            return numbers
     cells = np.array(column.to_numpy(dtype=object), copy=True)
     cells[gaps] = None
     return cells
@@ -150,7 +154,9 @@ def _from_polars(column: Any) -> NDArray[np.generic]:
     if kind.is_decimal():
         return np.asarray([None if cell is None else float(cell) for cell in column], dtype=float)
     if kind.is_numeric() or (kind.is_temporal() and str(kind) != "Time"):
-        return np.asarray(column.to_numpy())
+        cells = np.asarray(column.to_numpy())  # whole numbers with gaps as floats
+        if not (kind.is_integer() and cells.dtype.kind == "f" and (np.abs(cells) >= INEXACT).any()):
+            return cells
     return _objects(column.to_list())
 
 

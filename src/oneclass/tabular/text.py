@@ -68,7 +68,7 @@ def meant(text: Text) -> NDArray[Any] | None:
         return None
     with suppress(pa.ArrowInvalid):
         numbers = known.cast(pa.float64())
-        codes = pc.match_substring_regex(known, f"^{CODE.pattern}")
+        codes = pc.match_substring_regex(known, rf"^(?:{CODE.pattern}|[+-]?\d{{16}})")  # more digits than floats hold
         plain = pc.all(pc.is_finite(numbers)).as_py() and not pc.any(codes).as_py()
         return np.asarray(numbers.to_numpy(zero_copy_only=False)) if plain else None
     if pc.all(pc.match_substring_regex(known, f"^(?:{TIME.pattern})$")).as_py():
