@@ -1,5 +1,8 @@
 """Text that PyArrow reads a column at a time says what its cells say one by one."""
 
+import datetime
+import decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -73,6 +76,27 @@ def test_a_cell_is_the_same_word_alone_and_beside_any_other(column_of):
         assert words_of(column_of([beside, *cells])) == [alone[cell] for cell in [beside, *cells]]
         for cell in cells:
             assert words_of(column_of([cell, beside])) == [alone[cell], alone[beside]]
+
+
+EAST = datetime.timezone(datetime.timedelta(hours=2))
+NOON = datetime.datetime(2024, 1, 1, 12, tzinfo=datetime.UTC)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [NOON, NOON.astimezone(EAST)],
+        [NOON.timetz(), NOON.astimezone(EAST).timetz()],
+        [True, 1, np.True_, 1.0, "1"],
+        [decimal.Decimal(2**53), np.int64(2**53)],
+    ],
+    ids=["times", "times of day", "flags", "digits"],
+)
+def test_equal_cells_are_read_as_each_alone_in_any_order(cells):
+    alone = [words_of(objects([cell]))[0] for cell in cells]
+    assert words_of(objects(cells)) == alone
+    assert words_of(objects(cells[::-1])) == alone[::-1]
+    assert read_cells(objects(cells), "x").kind == read_cells(objects(cells[::-1]), "x").kind
 
 
 @pytest.mark.parametrize("cells", [["2024-02-29"], ["2024-02-29", "soon"]])

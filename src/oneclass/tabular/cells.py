@@ -127,13 +127,17 @@ def read_cells(column: Values, label: str) -> Cells:
 
 def _different(cells: list[object], label: str) -> tuple[list[object], NDArray[np.intp]]:
     """The different cells in the order in which they come, and the place of each among them."""
+    keys = cells
+    if not {*map(type, cells)} <= {str, type(None)}:
+        # Equal cells may say different things: 1 and True, 12:00+00:00 and 14:00+02:00. Not all zones have a hash.
+        keys = [(type(cell), cell, id(getattr(cell, "tzinfo", None))) for cell in cells]
     try:
-        distinct = list(dict.fromkeys(cells))
+        distinct = dict(zip(keys, cells, strict=True))
     except TypeError:
         kinds = sorted({type(cell).__name__ for cell in cells if cell.__hash__ is None})
         raise TypeError(f"{label} must hold numbers, words or times, but holds a {', a '.join(kinds)}") from None
-    place = {cell: i for i, cell in enumerate(distinct)}
-    return distinct, np.fromiter(map(place.__getitem__, cells), np.intp, len(cells))
+    place = {key: i for i, key in enumerate(distinct)}
+    return [*distinct.values()], np.fromiter(map(place.__getitem__, keys), np.intp, len(cells))
 
 
 def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
