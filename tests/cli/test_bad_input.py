@@ -43,6 +43,7 @@ BAD = {
         "read them with --decimal ,; or say --column 'a=category'",
     ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, ending.BAD_DATA, "--newlines"),
+    "a line break in a name": (b'a,"b\nc"\n1,2\n2,3\n', FIT, ending.BAD_DATA, "--newlines"),
     "a name twice": (b"a,a\n1,2\n2,3\n", FIT, ending.BAD_DATA, "names of their own"),
     "one long line": (b"a,b\n1,2\n3," + b"4" * (5 << 20) + b"\n", FIT, ending.BAD_DATA, "far longer than the first"),
     "endless line": (b"a" * (5 << 20), FIT, ending.BAD_DATA, "a line is longer"),

@@ -161,6 +161,12 @@ BROKEN = {
     "more cells than names": (b"a,b\n1,2,3\n1,2,3\n", {}, "line 2 has 3 cells, but the first has 2: '1,2,3'"),
     "spaces": (b"x1 70.0 1.0\nx2 67.0 0.0\n", {}, "the first line holds numbers between spaces; say what separates"),
     "a title": (b"Export\n\na,b\n1,2\n", {}, "line 3 has 2 cells.*; what stands above the names must go"),
+    "spaces above the names": (
+        b"  \na,b\n1,2\n",
+        {},
+        "names of the columns cannot be read; what stands above them must go",
+    ),
+    "a line break in a name": (b'a,"b\nc"\n1,2\n', {}, "2 lines became 1 rows.*values in quotes hold line breaks"),
     "names alone": (b"a,b", {}, "the file holds no rows"),
     "text": (b"a,b\n1,2\n1,x\n", {}, "a number must stand in every cell, but column 'b' holds 'x'"),
     "truth": (b"b,a\n1,2\n1,True\n", {"columns": ["a"]}, "column 'a' holds 'True'"),
@@ -195,6 +201,20 @@ def test_line_breaks_in_quotes_are_values_if_one_says_so(tmp_path):
     with pytest.raises(ValueError, match="for which there is newlines=True"):
         rows_of(tmp_path / "rows.csv", content, keep=["b"])
     assert_agree(rows_of(tmp_path / "rows.csv", content, keep=["b"], newlines=True), [[1], [2]], 0)
+
+
+@pytest.mark.parametrize("name", ["b\nc", "b\r\n\r\nc", 'b"\n"c', "\n", "b,\n;c", 'b"', "b\x0cc", "b\u2028c", "b\x85"])
+@pytest.mark.parametrize("options", [{"delimiter": "~"}, {}], ids=["told", "found"])
+def test_names_are_those_that_were_written(tmp_path, name, options):
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", name])
+    frame.to_csv(tmp_path / "rows.csv", index=False, sep=options.get("delimiter", ","))
+    [found] = TableFile(tmp_path / "rows.csv", newlines=True, **options)
+    pd.testing.assert_frame_equal(found, frame)
+
+
+def test_a_quote_within_a_name_holds_no_line_together(tmp_path):
+    assert_agree(rows_of(tmp_path / "rows.csv", 'length 5",b\n1,2\n3,4\n'), [[1, 2], [3, 4]], 0)
+    assert_agree(rows_of(tmp_path / "rows.csv", 'a,5"\n1,"2"\n3,"4"\n'), [[1, 2], [3, 4]], 0)
 
 
 def test_a_gap_is_no_number_and_an_empty_line_is_a_gap_if_there_is_one_column(tmp_path):

@@ -12,10 +12,12 @@ __all__ = ["cells_of", "first_line", "is_number", "names_columns", "only_delimit
 _DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 
 
-def first_line(start: bytes, name: str, *, longest: int) -> str:
-    """The first line that is not empty, of a file that starts like this."""
+def first_line(start: bytes, name: str, *, delimiter: str | None, longest: int) -> str:
+    """The first line that is not empty, of a file that starts like this; cells in quotes may hold line breaks."""
     text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-    line = next((line for line in text.splitlines() if line.strip()), None)
+    before = re.escape(delimiter or "".join(_DELIMITERS))
+    lines = re.finditer(rf'(?:(?<![^{before}\r\n])"[^"]*(?:""[^"]*)*"|[^"\r\n]+|")+', text)
+    line = next((found[0] for found in lines if found[0].strip()), None)
     if line is None:
         raise ValueError(f"{name}: the file holds no rows")
     if len(line) > longest:

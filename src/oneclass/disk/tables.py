@@ -52,7 +52,7 @@ class TableFile:
     decimal : str, default="."
         What comes before the decimals of a number in text; with ``text="all"``, points may stand between thousands.
     newlines : bool, default=False
-        Whether values in quotes may hold line breaks.
+        Whether values and names in quotes may hold line breaks.
 
     Notes
     -----
@@ -112,9 +112,10 @@ class TableFile:
 
     def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
         pa = arrow()
+        delimiter = self.delimiter or ENDINGS[kind]
         with self._stream(packed) as stream:
-            first = first_line(stream.read(_LONGEST + 1), self._name, longest=_LONGEST)
-        delimiter = self.delimiter or ENDINGS[kind] or only_delimiter(first, self._name)
+            first = first_line(stream.read(_LONGEST + 1), self._name, delimiter=delimiter, longest=_LONGEST)
+        delimiter = delimiter or only_delimiter(first, self._name)
         cells = cells_of(first, delimiter)
         named = self.header
         if named is None:
@@ -233,7 +234,7 @@ class TableFile:
             raise ValueError(
                 f"{self._name}: the file is not in {self.encoding} ({error.reason}); {self._other_encoding()}"
             ) from None
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, csv.Error) as error:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, csv.Error) as error:
             raise ValueError(f"{self._name}: {self._in_words(' '.join(str(error).split()))}") from None
         except OSError as error:
             if error.errno is not None:
@@ -243,6 +244,8 @@ class TableFile:
     def _in_words(self, error: str) -> str:
         if "invalid UTF8" in error:
             return f"the file is not in {self.encoding}; {self._other_encoding()}"
+        if "include_columns" in error:
+            return "the names of the columns cannot be read; what stands above them must go"
         if "straddling" in error:
             return "a line is far longer than the first, or a quote is not closed"
         return "the file holds no rows" if "Empty CSV file" in error else error
