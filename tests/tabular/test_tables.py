@@ -438,6 +438,14 @@ def test_words_among_numbers_are_gaps_when_asked():
     table = pd.DataFrame({"x": [*map(str, np.random.default_rng(0).normal(size=40)), "broken"]})
     model = TableDetector(KNNDetector(), columns={"x": "number"}).fit(table)
     assert model.encode(table)[-1, 1] > 0
+    flags = pd.DataFrame({"x": ["true", "0.5"]})
+    np.testing.assert_array_equal(model.encode(flags[:1]), model.encode(flags)[:1])
+    strict = TableDetector(KNNDetector()).fit(table[:-1].assign(y=1.0 * table.index[:-1] % 7))
+    for rows in (flags, flags[:1]):
+        with pytest.raises(
+            ValueError, match="column 'x' must hold a number in every cell, as at the fit, but holds 'true'"
+        ):
+            strict.predict(rows.assign(y=1.0))
 
 
 def test_new_rows_are_coded_as_training_rows(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -140,6 +140,8 @@ class ColumnPlan:
             if not training and (unknown := code.unknown(cells)):
                 warn(f"{owner}: column {column.name!r} holds values that training rows did not: {listed(unknown)}")
             return cells
+        if cells.kind == "flag" and cells.words is not None and not getattr(code, "flag", False):
+            cells = replace(cells, kind="words", numbers=np.full(len(cells.gaps), np.nan))  # as "true" among numbers is
         wanted = "a time" if isinstance(code, DateCode) else "a number"
         good = ("time",) if isinstance(code, DateCode) else ("number", "flag")
         if cells.kind not in good and not cells.gaps.all() and not getattr(code, "lenient", False):
