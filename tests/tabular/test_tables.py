@@ -418,9 +418,19 @@ def test_whole_numbers_beyond_floats_are_values_of_their_own(gaps):
         pd.DataFrame(whole | text, dtype=object),
     ]
     frames += [pd.DataFrame(whole, dtype="Int64").assign(**text)] + [pd.DataFrame(whole | text)] * (not gaps)
+    frames += [frames[0].with_columns(pl.col("int").cast(pl.Decimal(20, 0)))]
+    frames += [pd.DataFrame({name: pd.Categorical(values) for name, values in (whole | text).items()})]
     for frame in frames:
         np.testing.assert_array_equal(plan.encode(frame), expected)
         np.testing.assert_array_equal(plan.encode(frame[:1]), expected[:1])  # of which none is a gap
+
+
+def test_whole_numbers_beyond_floats_stay_apart_beside_chunks_with_gaps():
+    cells = [*np.random.default_rng(0).integers(2**53, 2**53 + 6, 60).tolist(), None, 5, 5, 7]
+    frame = pl.DataFrame({"account": pl.Series(cells, dtype=pl.Int64), "x": np.random.default_rng(1).normal(size=64)})
+    model = TableDetector(VAAKELM(), columns={"account": "category"})
+    expected = model.fit(frame).plan_.columns[0].code
+    assert model.fit_chunks([frame[:60], frame[60:]]).plan_.columns[0].code == expected
 
 
 def test_an_expected_day_is_of_its_weekday():

@@ -93,7 +93,12 @@ def as_array(column: Values) -> NDArray[np.generic]:
 def joined(parts: list[Values]) -> Values:
     """Parts of one column, one after the other."""
     if any(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate([as_array(part) for part in parts])
+        arrays = [as_array(part) for part in parts]
+        if any(array.dtype.kind in "iu" and _is_beyond(array) for array in arrays):
+            arrays = [
+                array.astype(object) for array in arrays
+            ]  # as floats, which gaps elsewhere make of them, some merge
+        return np.concatenate(arrays)
     import pyarrow
 
     chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
@@ -140,8 +145,11 @@ def _from_pandas(column: Any) -> Values:
     gaps = column.isna().to_numpy()
     if kind.kind in "iuf" and not isinstance(kind, np.dtype) and not hasattr(kind, "categories"):
         numbers = np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
-        if not (np.abs(numbers) >= INEXACT).any():
+        if not _is_beyond(numbers):
             return numbers
+    if hasattr(kind, "categories"):
+        values = _objects([*kind.categories, None])
+        return np.asarray(values[column.cat.codes.to_numpy()])
     cells = np.array(column.to_numpy(dtype=object), copy=True)
     cells[gaps] = None
     return cells
@@ -151,13 +159,16 @@ def _from_polars(column: Any) -> NDArray[np.generic]:
     kind = column.dtype
     if getattr(kind, "time_zone", None) is not None:
         column = column.dt.replace_time_zone(None)  # what the clock on the wall says
-    if kind.is_decimal():
-        return np.asarray([None if cell is None else float(cell) for cell in column], dtype=float)
-    if kind.is_numeric() or (kind.is_temporal() and str(kind) != "Time"):
+    if (kind.is_numeric() and not kind.is_decimal()) or (kind.is_temporal() and str(kind) != "Time"):
         cells = np.asarray(column.to_numpy())  # whole numbers with gaps as floats
-        if not (kind.is_integer() and cells.dtype.kind == "f" and (np.abs(cells) >= INEXACT).any()):
+        if not (kind.is_integer() and cells.dtype.kind == "f" and _is_beyond(cells)):
             return cells
     return _objects(column.to_list())
+
+
+def _is_beyond(numbers: NDArray[Any]) -> bool:
+    """Whether floats are no longer exact for some of the numbers."""
+    return bool((numbers >= INEXACT).any() or (numbers <= -INEXACT).any())
 
 
 def _from_arrow(column: Any) -> Values:
