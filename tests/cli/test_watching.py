@@ -145,7 +145,8 @@ def test_a_stream_with_or_without_names_goes_on_with_lines_of_the_other_kind(wri
     written(400, first)
     assert run(WATCH, capsys)[0] == 0
     written(700, then)
-    code, said, _ = run(WATCH, capsys)
+    code, said, err = run(WATCH, capsys)
+    assert "feature names" not in err
     stream, _ = watched(X)
     change = next(line for line in said if line.get("event") == "change")
     assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"a", "b"})

@@ -148,7 +148,8 @@ def watch_lines(
         if seen == 0 and len(X) < opening:
             warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream")
         seen += len(X)
-        verdict = stream.watch(X if places is None else pd.DataFrame(X[:, places], columns=known))
+        X = X if places is None else X[:, places]
+        verdict = stream.watch(pd.DataFrame(X, columns=known) if known and X.shape[1] == len(known) else X)
         for i in np.flatnonzero(verdict.labels < 0):
             say(json.dumps({"alarm": int(verdict.rows[i]), "score": float(verdict.scores[i])}))
         for event in verdict.events:
