@@ -5,8 +5,10 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
-from oneclass import AAKELM, make_one_class_pipeline, report
+from oneclass import AAKELM, OneClassSearchCV, make_one_class_pipeline, report
 from oneclass.contract import reading
 from oneclass.contract.reading import Header, read_rows, read_training_rows
 
@@ -101,6 +103,15 @@ def test_a_table_of_arrow_is_the_frame_of_the_same_numbers(arrow, frame, kind):
 def test_a_pipeline_explains_tables_of_arrow_by_the_names_of_their_columns(arrow, frame):
     model = make_one_class_pipeline("passthrough", AAKELM()).fit(frame)
     assert model.explain(arrow(frame)).row(0) == model.explain(frame).row(0)
+    same = make_one_class_pipeline(StandardScaler(), AAKELM()).fit(arrow(frame))
+    with pytest.raises(ValueError, match="feature names should match"):
+        same.predict(arrow(frame[frame.columns[::-1]]))
+
+
+def test_a_search_reads_tables_of_arrow_as_frames(arrow, frame):
+    search = OneClassSearchCV(make_one_class_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": [1.0, 8.0]})
+    expected = clone(search).fit(frame).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(search.fit(arrow(frame)).cv_results_["mean_test_score"], expected)
 
 
 def test_groups_are_a_column_of_a_table_of_arrow(arrow, frame):

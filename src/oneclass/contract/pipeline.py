@@ -100,7 +100,7 @@ class OneClassPipeline(Pipeline):
         self
             The fitted pipeline.
         """
-        super().fit(X, y, **self._addressed(params))
+        super().fit(framed(X), y, **self._addressed(params))
         return self
 
     @_if_last_has("fit_predict")
@@ -136,6 +136,7 @@ class OneClassPipeline(Pipeline):
 
     def _ask(self, method: str, X: Rows, **options: Any) -> Any:
         check_is_fitted(self)
+        X = framed(X)
         rows = self[:-1].transform(X) if len(self.steps) > 1 else X
         return getattr(self.steps[-1][1], method)(rows, **options)
 
@@ -156,7 +157,7 @@ class OneClassPipeline(Pipeline):
         array of shape (n_samples,)
             Labels.
         """
-        return self._ask("predict", X, **params) if "alpha" in params else super().predict(X, **params)
+        return self._ask("predict", X, **params) if "alpha" in params else super().predict(framed(X), **params)
 
     @_if_last_has("p_value")
     def p_value(self, X: Rows, tail: str | None = None) -> Array:

@@ -22,7 +22,7 @@ from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
 from ..contract.notices import warn
 from ..contract.saving import Saved
-from ..contract.tables import unwrapped
+from ..contract.tables import framed, unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows, Seed
 from ..engines.dask import refuse_dask
@@ -171,7 +171,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             The search.
         """
         refuse_dask(_NAME, X)
-        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else X
+        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
         given, groups = without_groups(_NAME, given, groups)
         known = None if groups is None else read_labels(_NAME, groups)
         table, y, together = indexable(given, y, known)
