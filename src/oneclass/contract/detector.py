@@ -109,7 +109,7 @@ class Detector(Decides, Protocol):
 
 
 class Classifier(Detector, Protocol):
-    """One that is neither made of others nor goes on learning, so that its training rows are known one by one."""
+    """A detector that knows its training rows one by one."""
 
     @property
     def held_out_scores_(self) -> Array:

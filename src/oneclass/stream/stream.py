@@ -60,9 +60,9 @@ class Stream(Answers):
     every : int, default=50
         Rows that are learned at a time: fewer wait for more to come. Calls with more are learned at their end.
     clock : bool, default=False
-        Whether `half_life` and `window` are in units of the `time` that comes with every batch, seconds where that
-        is dates. Without a clock they
-        are counted in rows learned, so that an attack which is not believed makes the stream forget nothing.
+        Whether `half_life` and `window` are in units of the `time` that comes with every batch, seconds where that is
+        dates. Without a clock they are counted in rows learned, so that an attack which is not believed makes the
+        stream forget nothing.
     on_event : callable, optional
         Called with every `Event` as it happens.
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.explanation import seconds_of
-from .frames import INEXACT, Values
+from .frames import INEXACT, Values, objects
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
 __all__ = ["Cells", "Words", "is_time", "read_cells"]
@@ -83,7 +83,7 @@ class Cells:
             return self.words
         values: Any = next(known for known in (self.whole, self.times, self.numbers) if known is not None)
         distinct, codes = np.unique(values, return_inverse=True)
-        return Words(_objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
+        return Words(objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
 
     def as_numbers(self) -> NDArray[np.float64]:
         """The cells as numbers, times as days since 1970; NaN in gaps and where words stand."""
@@ -163,13 +163,7 @@ def _as_words(plain: list[Plain], figures: NDArray[np.float64], codes: NDArray[n
     """Each word once, though cells that differ, as 3 and "3.0" do, say the same."""
     named = [*map(_text, plain, figures.tolist())]
     place = {word: i for i, word in enumerate(dict.fromkeys(named))}
-    return Words(_objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
-
-
-def _objects(cells: Sequence[object]) -> NDArray[np.object_]:
-    made = np.empty(len(cells), dtype=object)
-    made[:] = cells
-    return made
+    return Words(objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
 
 
 def _gaps_as_nan(flags: Sequence[Plain]) -> NDArray[np.float64]:

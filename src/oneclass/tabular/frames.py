@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.given import Name, Rows
 from ..engines.dask import refuse_dask
 
-__all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "rows_of"]
+__all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "objects", "rows_of"]
 
 
 class Text(Protocol):
@@ -87,7 +87,7 @@ def columns_of(X: Any, owner: str) -> Table:
 
 def as_array(column: Values) -> NDArray[np.generic]:
     """A column as an array, None in the gaps of text."""
-    return column if isinstance(column, np.ndarray) else _objects(column.to_pylist())
+    return column if isinstance(column, np.ndarray) else objects(column.to_pylist())
 
 
 def joined(parts: list[Values]) -> Values:
@@ -148,7 +148,7 @@ def _from_pandas(column: Any) -> Values:
         if not _is_beyond(numbers):
             return numbers
     if hasattr(kind, "categories"):
-        values = _objects([*kind.categories, None])
+        values = objects([*kind.categories, None])
         return np.asarray(values[column.cat.codes.to_numpy()])
     cells = np.array(column.to_numpy(dtype=object), copy=True)
     cells[gaps] = None
@@ -163,7 +163,7 @@ def _from_polars(column: Any) -> NDArray[np.generic]:
         cells = np.asarray(column.to_numpy())  # whole numbers with gaps as floats
         if not (kind.is_integer() and cells.dtype.kind == "f" and _is_beyond(cells)):
             return cells
-    return _objects(column.to_list())
+    return objects(column.to_list())
 
 
 def _is_beyond(numbers: NDArray[Any]) -> bool:
@@ -185,7 +185,7 @@ def _from_arrow(column: Any) -> Values:
         )
         if cells.dtype.kind in "biufmM":
             return cells
-    return _objects(column.to_pylist())
+    return objects(column.to_pylist())
 
 
 def _unmasked(cells: Any) -> NDArray[np.generic]:
@@ -197,7 +197,8 @@ def _unmasked(cells: Any) -> NDArray[np.generic]:
     return bare
 
 
-def _objects(cells: Sequence[object]) -> NDArray[np.object_]:
+def objects(cells: Sequence[object]) -> NDArray[np.object_]:
+    """Cells of any kind as an array, whatever they would be to NumPy."""
     made = np.empty(len(cells), dtype=object)
     made[:] = cells
     return made
