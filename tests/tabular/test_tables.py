@@ -488,6 +488,19 @@ def test_numbers_and_dates_among_words_are_what_they_are_alone(plain):
     np.testing.assert_allclose(chunks.p_value(table), model.p_value(table), rtol=1e-9)
 
 
+def test_a_value_is_as_expected_however_it_is_written():
+    versions = np.random.default_rng(0).choice(["1.0", "2.0", "beta"], 90, p=[0.6, 0.3, 0.1])
+    table = pd.DataFrame({"version": versions, "mass": np.random.default_rng(1).normal(size=90)})
+    words = table.assign(version=np.char.replace(np.char.replace(versions, "1.0", "one"), "2.0", "two"))
+
+    def as_expected(table):
+        found = TableDetector(VAAKELM(), columns={"version": "category"}).fit(table).explain(table)
+        return [reason.expected is None for i in range(90) for reason in found.row(i) if reason.column == "version"]
+
+    assert any(as_expected(table))
+    assert as_expected(table) == as_expected(words)
+
+
 def test_groups_by_name_are_groups_by_hand():
     table = visits(80, 0).assign(patient=np.arange(80) // 4)
     by_name = TableDetector(KNNDetector()).fit(table, groups="patient")

@@ -27,6 +27,7 @@ from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
 from ..machines import VAAKELM
 from .cells import read_cells
+from .codes import CategoryCode
 from .frames import as_array, columns_of, rows_of
 from .plan import ColumnPlan
 from .preparing import prepared, prepared_chunks
@@ -242,11 +243,15 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         rows, table = self.encode(X), columns_of(X, self._name)
         found = self.detector_.explain(rows, neighbours=neighbours)
         names = tuple(column.name for column in self.plan_.columns)
-        values = np.full((len(rows), len(names)), None, dtype=object)
-        for j, name in enumerate(names):
+        values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
+        for j, (name, code) in enumerate((column.name, column.code) for column in self.plan_.columns):
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
-            if getattr(self.plan_.columns[j].code, "span", False):  # what is expected has a unit, whatever the gap is
+            if getattr(code, "span", False):  # what is expected has a unit, whatever the gap is
                 values[read_cells(table[name], str(name)).gaps, j] = np.timedelta64("NaT", "s")
+            if isinstance(code, CategoryCode):  # "1.0" is as expected where that is 1
+                words = read_cells(table[name], str(name)).as_words()
+                same = words.levels[words.codes] == expected[:, j]
+                expected[same, j] = values[same, j]
         parts = self.plan_.fold(found.parts, X, owner=self._name)
         seen = [column.code is not None for column in self.plan_.columns]
         near = found.neighbours
@@ -254,7 +259,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
         return Explanation(
             values=values,
-            expected=self.plan_.restore(found.expected),
+            expected=expected,
             shares=shares_among(seen, parts, found.reach),
             parts=parts,
             reach=found.reach,
