@@ -96,7 +96,7 @@ def large(n: int, m: int, rate: float, machine: AAKELM | VAAKELM) -> list[list[s
 
     t = seconds(fit)
     losses = losses_of(fits[0].machine, torch.randn(100_000, 32, dtype=torch.float64, device="cuda"))
-    alarms = float((losses > fits[0].calibration.threshold(machine.delta)).double().mean())
+    alarms = float((losses > fits[0].threshold(decision)).double().mean())
     peak = torch.cuda.max_memory_allocated() / 1e9
     rows = [[f"{name}, n = {n:,}, d = 32, m = {m:,}", f"{t:.2f}", "", f"{peak:.0f}", f"{100 * alarms:.2f}"]]
     for label, s in engine.passes.items():

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
 from oneclass.selection import OneClassSearchCV
 
 from .methods import EVERY, KERNEL_MACHINES, SOFTWARE, Method
@@ -220,9 +222,14 @@ def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> 
 
 
 def _rejected(fit: Any, split: Split) -> float | None:
-    """Share of test targets that the same model rejects at its delta by the threshold on held-out losses."""
-    if getattr(fit, "calibration_", None) is None:
-        return None
+    """Share of test targets that the same model rejects at its delta by the threshold on held-out losses.
+
+    Those that are not there yet a kernel machine works out in closed form; others would take folds.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a delta is below 1/(n + 1)
+        if isinstance(fit, OCKELM | VOCKELM | AAKELM | VAAKELM) and fit.calibration_ is None:
+            fit = clone(fit).set_params(threshold="loo").fit(split.train)
+        if getattr(fit, "calibration_", None) is None:
+            return None
         return float(np.mean(fit.predict(split.rows[split.y == 1], alpha=fit.delta) == -1))

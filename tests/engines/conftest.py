@@ -53,6 +53,7 @@ def judgement():
             import pandas as pd
 
             fresh = pd.DataFrame(fresh, columns=list(model.feature_names_in_))
-        return np.concatenate([model.score_samples(fresh), model.p_value(fresh), [model.offset_]])
+        p = [] if model.calibration_ is None else [model.p_value(fresh)]
+        return np.concatenate([model.score_samples(fresh), *p, [model.offset_]])
 
     return say

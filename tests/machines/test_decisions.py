@@ -1,8 +1,10 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
 from oneclass.core.machine import Machine
 from oracle.comparison import assert_agree
 
@@ -91,15 +93,52 @@ def test_a_budget_that_cannot_be_kept_accepts_as_a_budget_of_zero(machine, rows)
     assert machine(delta=0.01).fit(rows).offset_ == machine(delta=0.0).fit(rows).offset_
 
 
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2], ids=["rows", "groups"])
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
 @pytest.mark.parametrize("threshold", ["train", "authors"])
-def test_p_values_do_not_depend_on_the_threshold(machine, rows, fresh, threshold):
-    expected = machine().fit(rows).p_value(fresh)
-    assert_agree(machine(threshold=threshold, delta=0.0).fit(rows).p_value(fresh), expected, 1e-12)
+@pytest.mark.parametrize("loss", ["predictive", "uncertainty"])
+@pytest.mark.parametrize("kind", [AAKELM, VAAKELM])
+def test_p_values_by_uncertainty_do_not_depend_on_the_threshold(
+    kind, loss, threshold, approximation, groups, rows, fresh
+):
+    params = {"loss": loss, "approximation": approximation, "delta": 0.1}
+    expected = kind(**params).fit(rows, groups=groups).p_value(fresh)
+    actual = kind(threshold=threshold, **params).fit(rows, groups=groups).p_value(fresh)
+    assert_agree(actual, expected, 1e-12)
 
 
-def test_p_values_do_not_depend_on_the_mean_threshold(rows, fresh):
-    expected = VOCKELM().fit(rows).p_value(fresh)
-    assert_agree(VOCKELM(threshold="mean").fit(rows).p_value(fresh), expected, 1e-12)
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2], ids=["rows", "groups"])
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        (OCKELM, {"threshold": "train"}),
+        (OCKELM, {"threshold": "authors"}),
+        (VOCKELM, {"threshold": "mean"}),
+        (AAKELM, {"threshold": "train", "loss": "reconstruction"}),
+        (VAAKELM, {"threshold": "train", "loss": "reconstruction"}),
+    ],
+    ids=str,
+)
+def test_machines_that_held_no_row_out_say_what_p_values_need(kind, params, approximation, groups, rows, fresh):
+    model = kind(approximation=approximation, delta=0.1, **params).fit(rows, groups=groups)
+    assert model.calibration_ is None
+    rule = params["threshold"]
+    message = f"{kind.__name__}: p-values and other budgets need .* threshold='{rule}' .* fit with threshold='loo'"
+    asked = (model.p_value, model.false_discovery, partial(model.predict, alpha=0.1))
+    for verb in (*(partial(verb, fresh) for verb in asked), partial(model.interval, 0.1)):
+        with pytest.raises(ValueError, match=message):
+            verb()
+    with pytest.raises(AttributeError, match=f"held_out_scores_ needs .* threshold='{rule}' .* threshold='loo'"):
+        _ = model.held_out_scores_
+
+
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
+def test_scores_do_not_depend_on_whether_rows_were_held_out(machine, as_printed, approximation, rows, fresh):
+    params = as_printed(machine) | {"approximation": approximation}
+    one, other = (machine(threshold=threshold, **params).fit(rows) for threshold in RULES)
+    assert (one.calibration_ is None, other.calibration_ is None) == (False, True)
+    np.testing.assert_array_equal(one.score_samples(fresh), other.score_samples(fresh))
 
 
 def test_a_rejected_row_has_a_p_value_within_the_budget(machine, rows, fresh):

@@ -31,7 +31,7 @@ def units(model):
 
 
 def said(model, fresh):
-    verbs = ["score_samples", "p_value"]
+    verbs = ["score_samples"] if model.calibration_ is None else ["score_samples", "p_value"]
     if hasattr(model, "reconstruct"):
         verbs += ["reconstruct", "explain"]
     return [np.array([model.offset_]), *(getattr(model, verb)(fresh) for verb in verbs)]

@@ -17,7 +17,8 @@ LOSSES = ["reconstruction", "uncertainty", "predictive"]
 
 def judgement(model, fresh):
     """Everything a machine says about fresh rows, and where it draws the line."""
-    return np.concatenate([model.score_samples(fresh), model.p_value(fresh), [model.offset_]])
+    p = [] if model.calibration_ is None else [model.p_value(fresh)]
+    return np.concatenate([model.score_samples(fresh), *p, [model.offset_]])
 
 
 @pytest.mark.parametrize("without", NO_VARIANCE, ids=["none", "weight 0", "singletons", "zeros"])

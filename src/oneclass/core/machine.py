@@ -19,7 +19,7 @@ from .single import SinglePrecision
 from .solve import DualModel, TrainingRows, solve_dual
 from .threshold import RULES, Decision, Ranks
 
-__all__ = ["Machine", "fit_moments", "fit_rows", "put_threshold"]
+__all__ = ["Machine", "fit_moments", "fit_rows", "holds_out", "put_threshold"]
 
 #: Parts of the training rows to ask before all of them, and the fewest that are worth it.
 _PARTS, _FEWEST = (8, 4, 2), 128
@@ -126,8 +126,10 @@ class Machine:
         return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
 
 
-def fit_rows(plan: Plan, Z: Array, w: Array, *, groups: Groups | None = None) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, with and without their group."""
+def fit_rows(
+    plan: Plan, Z: Array, w: Array, *, leave_one_out: bool, groups: Groups | None = None
+) -> tuple[Machine, TrainingRows]:
+    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, left out with their group too."""
     recipe = plan.recipe
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
@@ -137,7 +139,7 @@ def fit_rows(plan: Plan, Z: Array, w: Array, *, groups: Groups | None = None) ->
         w,
         embedding.shrink(w, C=plan.C),
         ridge=plan.ridge,
-        leave_one_out=True,
+        leave_one_out=leave_one_out,
         keep_factor=recipe.needs_variance,
         embedding=embedding,
         C=plan.C,
@@ -156,6 +158,11 @@ def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
     model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype, count=count)
     features, targets = moments.means()
     return Machine(plan, model, signal, targets - namespace(features).astype(features, dtype) @ model.weights)
+
+
+def holds_out(decision: Decision, recipe: Recipe) -> bool:
+    """Whether a fit holds rows out: for the threshold, or at no cost beside the uncertainty that the loss looks at."""
+    return decision.held_out or recipe.needs_variance
 
 
 def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_residual: Array) -> float:

@@ -19,7 +19,7 @@ from ..core.calibration import Calibration, HeldOut
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
-from ..core.machine import Machine, fit_moments
+from ..core.machine import Machine, fit_moments, holds_out
 from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
@@ -87,7 +87,7 @@ def fit_through(
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
-        fit = fit_exactly(recipe, rows, w, on_training=not decision.held_out, check=lambda columns, distinct: None)
+        fit = fit_exactly(recipe, rows, w, decision=decision, check=lambda columns, distinct: None)
         return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
@@ -122,8 +122,9 @@ def _fit_planned(
     decision: Decision,
     groups: Groups | None,
 ) -> Fit:
+    out = holds_out(decision, plan.recipe)
     if survey.groups is not None:
-        if not survey.groups.alone:
+        if out and not survey.groups.alone:
             return _slim(_fit_by_folds(plan, survey, survey.groups, engine, decision), engine)
         engine = _Ungrouped(engine)
     if groups is None and isinstance(engine, InMemory):
@@ -132,7 +133,7 @@ def _fit_planned(
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
     del moments  # as large as a model for each cluster
-    if groups is not None and isinstance(engine, InMemory):
+    if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
     else:
         fit = judge_training(machine, engine, survey, approximation, decision, {})
@@ -150,10 +151,7 @@ def _with_features(engine: InMemory, plan: Plan) -> InMemory:
 
 def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
     """The machine with the losses of its training rows, held out with their group."""
-    rows = machine.plan.training_groups(primal(machine), engine.X, engine.w, groups)
-    together = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
-    training = None if decision.held_out else Ranks.of(machine.training_losses(rows), rows.w)
-    return Fit(machine, together.calibration(), training, together)
+    return Fit.of(machine, machine.plan.training_groups(primal(machine), engine.X, engine.w, groups), decision, groups)
 
 
 def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine, decision: Decision) -> Fit:
@@ -167,11 +165,10 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
-    training = None
-    if not decision.held_out:
-        step = partial(_training, machine, engine.loss_limit)
-        training = Ranks.of(*_Ungrouped(engine).total(step, "losses").weighted())
-    return Fit(machine, calibration, training, None)
+    if decision.held_out:
+        return Fit(machine, calibration, calibration, None)
+    step = partial(_training, machine, engine.loss_limit)
+    return Fit(machine, Ranks.of(*_Ungrouped(engine).total(step, "losses").weighted()), calibration, None)
 
 
 class _Ungrouped:
@@ -201,8 +198,8 @@ def judge_training(
     Losses (held out or not, of a sample or not) that are `known` are taken from there, others put there: they serve
     other decisions about the same machine.
     """
-    model, n = primal(machine), survey.n_rows
-    matters = model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
+    model, n, out = primal(machine), survey.n_rows, holds_out(decision, machine.plan.recipe)
+    matters = out and model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
@@ -214,9 +211,11 @@ def judge_training(
         for without, summary in judged.total(step, "held-out losses").items():
             known[without, sampled] = summary.weighted()
     held_out = known[matters, sampled]
-    training = None if decision.held_out else Ranks.of(*known[False, sampled])
-    by_row = None if sampled or not isinstance(engine, InMemory) else HeldOut.of(*held_out)
-    return Fit(machine, Calibration.of(*held_out), training, by_row)
+    calibration = Calibration.of(*held_out) if out else None
+    by_row = HeldOut.of(*held_out) if out and not sampled and isinstance(engine, InMemory) else None
+    if calibration is not None and decision.held_out:
+        return Fit(machine, calibration, calibration, by_row)
+    return Fit(machine, Ranks.of(*known[False, sampled]), calibration, by_row)
 
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:

@@ -13,11 +13,12 @@ from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import Calibration, HeldOut
 from ..core.compiled import expecting
 from ..core.groups import Groups
-from ..core.machine import Machine, fit_rows
+from ..core.machine import Machine, fit_rows, holds_out, put_threshold
 from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments, Scaler
-from ..core.threshold import Ranks
+from ..core.solve import TrainingRows
+from ..core.threshold import Decision, Ranks
 from ..engines.threads import on_one_thread, spread
 
 __all__ = ["Check", "Fit", "accepted_by", "fit_exactly", "in_blocks", "losses_of", "prepare", "rounded_losses_of"]
@@ -31,23 +32,40 @@ Check = Callable[[ColumnMoments, int], None]
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted machine, its held-out losses and, where the threshold asks for them, those of its training rows."""
+    """A fitted machine, the losses that its threshold looks at and, where it holds rows out, those of held-out rows."""
 
     machine: Machine
-    calibration: Calibration
-    training: Ranks | None
+    ranks: Ranks
+    calibration: Calibration | None
     held_out: HeldOut | None  # row by row, where all rows were at hand and judged
+
+    @classmethod
+    def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None) -> Fit:
+        """The fit of rows that fared like this, of which those of a group were held out together."""
+        held_out = calibration = None
+        if holds_out(decision, machine.plan.recipe):
+            held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
+            calibration = held_out.calibration()
+        if calibration is not None and decision.held_out:
+            return cls(machine, calibration, calibration, held_out)
+        return cls(machine, Ranks.of(machine.training_losses(rows), rows.w), calibration, held_out)
 
     def beside(self, removed: float) -> Fit:
         """The same fit where so many rows, to one that is here, were removed that are beyond all losses."""
-        training = None if self.training is None else self.training.beside(removed * self.training.total)
-        return replace(self, calibration=self.calibration.beside(removed * self.calibration.total), training=training)
+        known, ranks = self.calibration, self.ranks
+        calibration = None if known is None else known.beside(removed * known.total)
+        return replace(self, ranks=ranks.beside(removed * ranks.total), calibration=calibration)
+
+    def threshold(self, decision: Decision) -> float:
+        """Where the decision puts its threshold."""
+        machine = self.machine
+        return put_threshold(decision, self.ranks, recipe=machine.plan.recipe, mean_residual=machine.mean_residual)
 
 
 def fit_exactly(
-    recipe: Recipe, X: Array, w: Array, *, on_training: bool, check: Check, groups: Groups | None = None
+    recipe: Recipe, X: Array, w: Array, *, decision: Decision, check: Check, groups: Groups | None = None
 ) -> Fit:
-    """The exact machine of rows `X`, row i counted ``w[i]`` times; thresholds may look at losses `on_training` rows.
+    """The exact machine of rows `X`, row i counted ``w[i]`` times.
 
     Rows of `groups` are held out together, and each group weighs the same in the calibration.
     """
@@ -56,10 +74,9 @@ def fit_exactly(
         check(columns, X.shape[0])
         scaler = Scaler.of(recipe.scaling, columns, X, w)
         Z = scaler(X)
-        machine, rows = fit_rows(Plan.of(recipe, scaler, Z, w, total=columns.weight), Z, w, groups=groups)
-    training = Ranks.of(machine.training_losses(rows), w) if on_training else None
-    held_out = HeldOut.of(machine.held_out_losses(rows), w, groups)
-    return Fit(machine, held_out.calibration(), training, held_out)
+        plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
+        machine, rows = fit_rows(plan, Z, w, leave_one_out=holds_out(decision, recipe), groups=groups)
+    return Fit.of(machine, rows, decision, groups)
 
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:

@@ -22,12 +22,13 @@ from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.approximation import Approximation
 from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
+from ..core.calibration import Calibration
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.given import Device, Labels, Name, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
 from ..core.kernels import Precomputed
-from ..core.machine import Machine, put_threshold
+from ..core.machine import Machine
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.threshold import Decision
@@ -162,9 +163,7 @@ class KernelMachine(GoesOn):
         recipe = recipe_of(self, X, kept)
         check_matrix_fits(self, X)  # which is factored in place
         with self._naming(recipe):
-            fit = fit_exactly(
-                recipe, X, w, on_training=not decision.held_out, check=self._checking(header, recipe), groups=groups
-            )
+            fit = fit_exactly(recipe, X, w, decision=decision, check=self._checking(header, recipe), groups=groups)
         return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
@@ -276,15 +275,11 @@ class KernelMachine(GoesOn):
         fit = fit if stayed is None else fit.beside(stayed.removed)
         machine, plan = fit.machine, fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
-        ranks = fit.training or fit.calibration
-        threshold = put_threshold(decision, ranks, recipe=plan.recipe, mean_residual=machine.mean_residual)
-        n, d = int(fit.calibration.total), plan.scaler.centre.shape[0]
-        few = n < _FEW_ROWS and d > n and not precomputed
-        if few and decision.held_out and decision.delta >= fit.calibration.smallest_budget:
-            self._warn_of_few_rows(n, d)
+        if fit.calibration is not None and decision.held_out and not precomputed:
+            self._warn_if_few(fit.calibration, decision.delta, plan.scaler.centre.shape[0])
         return self._keep(
             header,
-            threshold,
+            fit.threshold(decision),
             fit.calibration,
             fit.held_out if fit.held_out is None or kept is None else replace(fit.held_out, learnt=kept),
             decision_=decision,
@@ -293,11 +288,13 @@ class KernelMachine(GoesOn):
             **published(machine, approximation),
         )
 
-    def _warn_of_few_rows(self, n: int, d: int) -> None:
-        warn(
-            f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
-            "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
-        )
+    def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
+        n = int(calibration.total)
+        if n < min(_FEW_ROWS, d) and delta >= calibration.smallest_budget:
+            warn(
+                f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
+                "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
+            )
 
     # Answers.
 

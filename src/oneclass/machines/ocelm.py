@@ -49,8 +49,8 @@ class OCELM(HiddenLayerMachine):
     ----------
     offset_ : float
         Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     model_ : fitted model
         Weights and biases of the hidden layer (``model_.map``) and the output weights B (``model_.weights``).
     machine_ : Machine

@@ -63,8 +63,8 @@ class OCKELM(KernelMachine):
     ----------
     offset_ : float
         Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    calibration_ : Calibration or None
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
     model_ : fitted model
         Of an exact fit, scaled training rows (``model_.rows``) and output weights A (``model_.weights``); of an
         approximated one, the feature map (``model_.map``) and the weights of the features.

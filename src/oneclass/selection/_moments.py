@@ -12,7 +12,7 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, to_device, to_numpy
 from ..core.compiled import expecting
 from ..core.groups import Groups
-from ..core.machine import Machine, fit_moments, put_threshold
+from ..core.machine import Machine, fit_moments, holds_out
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
@@ -98,16 +98,14 @@ class Gathered:
         if key not in self._losses:
             self._losses[key] = {}, losses_of(machine, self._rows)
         known, losses = self._losses[key]
-        if self._groups is None:
+        if self._groups is None or not holds_out(decision, recipe):
             fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
         else:
             grouped = (*key, decision.held_out)
             if grouped not in self._by_groups:
                 self._by_groups[grouped] = judge_groups(machine, self._engine, self._groups, decision)
             fit = self._by_groups[grouped]
-        ranks = fit.training or fit.calibration
-        threshold = put_threshold(decision, ranks, recipe=recipe, mean_residual=machine.mean_residual)
-        values = to_numpy(threshold - losses)
+        values = to_numpy(fit.threshold(decision) - losses)
         return Decisions(values, np.zeros_like(values), 0.0)
 
     def machine(self, recipe: Recipe) -> Machine:
