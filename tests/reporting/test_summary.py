@@ -14,7 +14,10 @@ from sklearn.preprocessing import PolynomialFeatures, RobustScaler
 
 import oneclass
 from oneclass import (
+    OCKELM,
+    OCSVM,
     VAAKELM,
+    VOCKELM,
     KNNDetector,
     NaiveParzen,
     OneClassSearchCV,
@@ -231,10 +234,20 @@ def test_where_there_are_no_reasons_the_report_says_why(new):
     assert "several others" in said.to_html()
 
 
-def test_without_held_out_losses_there_is_a_report_without_rates(new):
-    said = report(PCADetector(threshold="train").fit(rows(150, 0)), new)
-    assert said.summary["steps"] == [] or said.summary["budget"]["rate"] is not None
-    said.to_html(), said.to_markdown(), said.to_json()
+@pytest.mark.parametrize(
+    "model", [OCKELM(threshold="train"), VOCKELM(threshold="mean"), OCSVM(threshold="boundary")], ids=str
+)
+def test_without_held_out_losses_there_is_a_report_of_scores_without_rates(model, new):
+    said = report(model.fit(rows(150, 0)), new)
+    assert said.summary["steps"] == []
+    assert "rate" not in said.summary["budget"]
+    assert any("threshold='loo'" in words for words in said.summary["advice"])
+    page, text = said.to_html(), said.to_markdown()
+    assert ">Score</button>" in page
+    assert "| row | score | why |" in text
+    assert "as unusual" not in page + text
+    assert f"| {said.summary['rows'][0]['score']:.4g} |" in text
+    assert json.loads(said.to_json())["rows"][0]["p_value"] is None
 
 
 @pytest.mark.parametrize("name", oneclass.machines.__all__ + oneclass.baselines.__all__)

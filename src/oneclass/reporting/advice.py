@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..core.threshold import RULES
 from .contents import Budget, Resemblance, Summary
 from .wording import counted, listed, percent
 
@@ -93,7 +92,7 @@ def changed_columns(summary: Summary) -> list[str]:
 
 def unpromised(budget: Budget) -> bool:
     """Whether another rule would have kept the rate asked for; streams watch theirs."""
-    return not budget["promised"] and budget["rule"] in RULES
+    return not budget["promised"] and budget["rule"] != "stream"
 
 
 def advice_of(summary: Summary) -> list[str]:
@@ -147,8 +146,8 @@ def _about_model(summary: Summary) -> Iterator[str]:
     budget = summary["budget"]
     if unpromised(budget):
         yield (
-            f"Fit with threshold='loo' to have a promise: the rule {budget['rule']!r} looks at rows that the model has "
-            "learnt from, and keeps no rate."
+            f"Fit with threshold='loo' to have a promise: the rule {budget['rule']!r} does not look at held-out rows, "
+            "and keeps no rate."
         )
     elif budget["promised"] and budget["confidence"] is None and budget["asked"] > 0 and "interval" in budget:
         high, asked = budget["interval"][1], budget["asked"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from .contents import Row, Summary
 from .drift import held
-from .table import odds
+from .table import strangeness, strangeness_of
 from .wording import cell, percent
 
 __all__ = ["markdown_of"]
@@ -34,8 +34,9 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
         ]
         yield from ("", "## How many alarms", "", *_table(("", "with 95 % confidence"), facts))
     if summary["rows"] and budget["flagged"]:
+        strange = strangeness(model["learnt_from"]).lower()
         shown = [_row(row, model["learnt_from"]) for row in summary["rows"][:_ROWS] if row["flagged"]]
-        yield from ("", "## Flagged rows", "", *_table(("row", "normal rows as unusual", "why"), shown))
+        yield from ("", "## Flagged rows", "", *_table(("row", strange, "why"), shown))
         if budget["flagged"] > len(shown):
             yield from ("", f"and {budget['flagged'] - len(shown):,} more.")
     if compared := [column for column in summary["columns"] if "changed" in column]:
@@ -55,7 +56,7 @@ def _row(row: Row, learnt_from: float | None) -> tuple[str, str, str]:
         expected = "" if reason["expected"] is None else f" (expected {cell(reason['expected'])})"
         said.append(f"{reason['column']} = {cell(reason['value'])}{expected}, {percent(reason['share'])}")
     name = ", ".join([str(row["row"]), *map(str, row["labels"].values())])
-    return name, odds(row["p_value"], learnt_from) or cell(row["score"]), "; ".join(said)
+    return name, strangeness_of(row, learnt_from), "; ".join(said)
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> Iterator[str]:

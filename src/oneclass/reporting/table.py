@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core.given import Name
-from .contents import Cell, Said, Summary
+from .contents import Cell, Row, Said, Summary
 from .markup import Element, joined, tag
 from .wording import cell, percent
 
-__all__ = ["odds", "table"]
+__all__ = ["strangeness", "strangeness_of", "table"]
 
 Entry = tuple[object, object]  # what to sort by, and what is shown
 
-_STRANGE = "Normal rows as unusual"
 _WHY = ("Column", "Value", "Expected", "Share", "Also")
 
 
@@ -32,7 +31,7 @@ def table(summary: Summary) -> Iterator[Element]:
         tag(
             "table",
             tag("caption", "The most unusual first. Each heading sorts.", class_="quiet"),
-            tag("thead", tag("tr", *map(_head, drawn.heads, range(len(drawn.heads))))),
+            tag("thead", tag("tr", *drawn.heads())),
             tag("tbody", *(drawn.row(rank, hidden=rank >= flagged) for rank in range(len(rows)))),
             id="flagged",
         ),
@@ -41,21 +40,20 @@ def table(summary: Summary) -> Iterator[Element]:
         role="region",
         aria_label="Table of flagged rows",
     )
-    if _WHY[0] not in drawn.heads and summary["explained"]:
+    if not drawn.explained and summary["explained"]:
         yield tag("p", f"Reasons are not known: {summary['explained']}", class_="note")
 
 
-def _head(name: str, i: int) -> Element:
-    if name == _WHY[-1]:
-        return tag("th", name, scope="col")
-    order = "ascending" if name == _STRANGE else "none"
-    return tag("th", tag("button", name, type="button", data_sort=i), scope="col", aria_sort=order)
+def strangeness(learnt_from: float | None) -> str:
+    """What is said of how unusual a row is, where so many rows were held out."""
+    return "Score" if learnt_from is None else "Normal rows as unusual"
 
 
-def odds(p: float | None, learnt_from: float | None) -> str:
-    """How many normal rows are as unusual as a row."""
+def strangeness_of(row: Row, learnt_from: float | None) -> str:
+    """How many normal rows are as unusual as the row or, where none was held out, its score."""
+    p = row["p_value"]
     if p is None or learnt_from is None:
-        return ""
+        return cell(row["score"])
     if p * (learnt_from + 1) < 1.5:
         return f"none of {learnt_from:,.0f}"
     return f"1 in {1 / p:,.0f}" if p < 0.3 else percent(p)
@@ -69,14 +67,24 @@ class _Rows:
         self._categories = {column["name"] for column in summary["columns"] if column["kind"] == "category"}
         shares = [reason["share"] for row in self._rows for reason in row["reasons"]]
         self._most = max(shares, default=1.0)
-        self.heads = ["Row", *self._rows[0]["labels"], _STRANGE, *(_WHY if shares else ())]
+        self._strange = strangeness(self._learnt_from)
+        self._heads = ["Row", *self._rows[0]["labels"], self._strange, *(_WHY if shares else ())]
+        self.explained = bool(shares)
+
+    def heads(self) -> Iterator[Element]:
+        """The first row."""
+        for i, name in enumerate(self._heads):
+            if name == _WHY[-1]:
+                yield tag("th", name, scope="col")
+            else:
+                order = "ascending" if name == self._strange else "none"
+                yield tag("th", tag("button", name, type="button", data_sort=i), scope="col", aria_sort=order)
 
     def row(self, rank: int, *, hidden: bool) -> Element:
         row = self._rows[rank]
-        strange = odds(row["p_value"], self._learnt_from) or cell(row["score"])
         cells: list[Entry] = [(row["row"], f"{row['row']:,}")]
         cells += [(label, cell(label)) for label in row["labels"].values()]
-        cells += [(rank, strange), *self._why(row["reasons"])]
+        cells += [(rank, strangeness_of(row, self._learnt_from)), *self._why(row["reasons"])]
         drawn = [
             tag(
                 "td" if i else "th",
@@ -85,7 +93,7 @@ class _Rows:
                 data_head=head,
                 data_key="" if key is None else key,
             )
-            for i, (head, (key, shown)) in enumerate(zip(self.heads, cells, strict=False))
+            for i, (head, (key, shown)) in enumerate(zip(self._heads, cells, strict=False))
         ]
         return tag("tr", *drawn, data_rank=rank, hidden=hidden)
 
