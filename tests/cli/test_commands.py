@@ -87,6 +87,25 @@ def test_fit_then_score_is_the_library(folder, run):
     assert scored["reason_1"].str.startswith("price=99").all()
 
 
+@pytest.mark.parametrize("threshold", ["train", "loo"])
+def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
+    assert run(f"tune normal.csv -o model.oneclass --method ockelm --grid threshold={threshold} --grid C=1,4")[0] == 0
+    known, row = threshold == "loo", pd.read_csv("odd.csv")[:1]
+    model = oneclass.load("model.oneclass")
+    code, out, _ = run("explain model.oneclass odd.csv --row 1 --json")
+    assert (code, json.loads(out)["label"]) == (0, -1)
+    assert json.loads(out)["p_value"] == (model.p_value(row)[0] if known else None)
+    assert ("p=" in run("explain model.oneclass odd.csv --row 1")[1]) == known
+    code, out, _ = run("info model.oneclass --json")
+    said = json.loads(out)
+    assert (code, said["delta"], said["threshold"]) == (0, 0.05, threshold)
+    assert ("held_out" in said, "rate_95" in said) == (known, known)
+    code, _, error = run("score model.oneclass new.csv -o scored.csv --tail pareto")
+    assert (code == 0) == known
+    assert known or "fit with threshold='loo'" in error
+    assert (folder / "scored.csv").exists() == known
+
+
 def test_explanations_in_json_are_those_of_the_library_with_nulls_for_gaps(folder, run, parcels):
     assert run("fit normal.csv -o model.oneclass --method pca")[0] == 0
     new = parcels(3, 1).assign(price=[np.nan, 4.0, 5.0])

@@ -35,9 +35,12 @@ def info(model: str, as_json: bool) -> None:
         fields["columns"] = plan_rows(known)
     if isinstance(known, library.Stream):
         fields["rows"] = known.n_seen_
-    elif known.calibration_ is not None:
-        fitted = getattr(detector, "best_estimator_", detector)
-        fields |= {"delta": fitted.delta, "held_out": float(known.calibration_.total), "rate_95": [*known.interval()]}
+    else:
+        fields |= {"delta": known.decision_.delta, "threshold": known.decision_.rule}
+        if known.calibration_ is not None:
+            fields["held_out"] = float(known.calibration_.total)
+        if known.decision_.held_out:
+            fields["rate_95"] = [*known.interval()]
     plan = f"\n{known.plan_.table()}" if isinstance(known, library.TableDetector) else ""
     said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
     say(fields, as_json, "\n".join(said) + plan)

@@ -84,14 +84,15 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
             before += block.shape[0]
         if frame is None:
             raise ValueError(f"--row must be at most {before}, the number of rows, got {row}")
-        p, label = float(known.p_value(frame)[0]), int(known.predict(frame)[0])
+        p = None if known.calibration_ is None else float(known.p_value(frame)[0])
+        label = int(known.predict(frame)[0])
         found = known.explain(frame)
     reasons = found.row(0)
     fields = {"row": row, "p_value": p, "label": label, "reasons": found.to_dicts()[0]["columns"]}
     fields |= {"exact": found.exact, "method": found.method}
-    verdict = "an outlier" if label < 0 else "normal"
+    verdict = ("an outlier" if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
     lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
-    say(fields, as_json, "\n".join([f"row {row} is {verdict}: p={p:.3g}", *lines, found.method]))
+    say(fields, as_json, "\n".join([f"row {row} is {verdict}", *lines, found.method]))
 
 
 @click.command()

@@ -100,8 +100,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         self._check_fitted()
         if self.calibration_ is None:
             raise ValueError(
-                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
-                f"{self.decision_.rule!r} does not compute; fit with threshold='loo'"
+                f"{self._name}: p-values and other budgets need held-out losses, which this fit with threshold="
+                f"{self.decision_.rule!r} did not compute; fit with threshold='loo'"
             )
         return self.calibration_
 
@@ -385,7 +385,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         self._check_fitted()
         offset = self.offset_ if alpha is None else self._offset_at(alpha)
-        check_choice(self, "tail", (None, *TAILS), value=tail)
+        if check_choice(self, "tail", (None, *TAILS), value=tail) is not None:
+            self._calibrated()
         return partial(self._judged, offset, tail)
 
     def _judged(self, offset: float, tail: str | None, X: Rows) -> Columns:

@@ -210,14 +210,19 @@ def _model(summary: Summary) -> Iterator[Element]:
         left = "; ".join(f"{column['name']} ({column['why']})" for column in data["left_out"])
         facts.append(("Columns left out", left))
     yield tag("dl", *(tag("div", tag("dt", name), tag("dd", said)) for name, said in facts), class_="plain")
-    yield tag(
-        "details",
-        tag("summary", "What the numbers mean"),
-        tag("p", "The model has learnt from normal rows only. It gives every row a score, and flags rows whose score "
-            "is beyond a threshold. The threshold is put so that, of fresh rows like the training rows, no more than "
-            "the share asked for is flagged, on average over training sets; the interval says how far this very model "
-            "may be off. Two numbers with “to” between them hold with 95 % confidence."),
-        tag("p", "“1 in 200” means that one in 200 normal rows is at least this unusual. A flagged row is not wrong: "
-            "it is worth a look. All this holds while new normal rows come from where the training rows came from; the "
-            "section on changes says whether they seem to."),
-    )  # fmt: skip
+    yield tag("details", tag("summary", "What the numbers mean"), *_meaning(summary))
+
+
+def _meaning(summary: Summary) -> Iterator[Element]:
+    budget, rule = summary["budget"], repr(summary["budget"]["rule"])
+    scored = "The model has learnt from normal rows only. It gives every row a score, and flags rows that are beyond "
+    kept = ("a threshold. The threshold is put so that, of fresh rows like the training rows, no more than the share "
+            "asked for is flagged, on average over training sets.")  # fmt: skip
+    unkept = f"a threshold, which the rule {rule} puts without a look at held-out rows: it promises no rate."
+    interval = (" The interval says how far this very model may be off. Two numbers with “to” between them hold with "
+                "95 % confidence.")  # fmt: skip
+    odds = "“1 in 200” means that one in 200 normal rows is at least this unusual. "
+    yield tag("p", scored, unkept if unpromised(budget) else kept, interval if "interval" in budget else "")
+    yield tag("p", "" if summary["model"]["learnt_from"] is None else odds, "A flagged row is not wrong: it is worth a "
+              "look. All this holds while new normal rows come from where the training rows came from; the section on "
+              "changes says whether they seem to.")  # fmt: skip
