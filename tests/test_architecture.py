@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,11 @@ NAMES = [str(path.relative_to(ROOT)) for path in FILES]
 def room(parts):
     """The room that a module stands in: the first name below the package, or the package itself."""
     return parts[0] if len(parts) > 1 or (ROOT / parts[0]).is_dir() else ""
+
+
+def of(path):
+    """The room of a file."""
+    return room(path.relative_to(ROOT).parts)
 
 
 def imports(path):
@@ -37,13 +43,43 @@ def is_private(name):
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_no_private_name_crosses_the_wall_of_a_room(path):
-    own = room(path.relative_to(ROOT).parts)
+    own = of(path)
     crossing = [
         (".".join(module), names)
         for module, names in imports(path)
         if module and room(module) != own and any(map(is_private, (*module, *names)))
     ]
     assert crossing == []
+
+
+#: Private names of other libraries that a reader of their documentation, or of named tuples', may use.
+THEIRS = {"_asdict", "_getframe", "_meta", "_replace"}
+
+
+@cache
+def names_in(own):
+    """Names that a room gives to functions, attributes and variables."""
+    found = set()
+    for node in (node for path in FILES if of(path) == own for node in ast.walk(ast.parse(path.read_text()))):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_objects_of_other_rooms_are_asked_by_their_public_names_alone(path):
+    known = names_in(of(path)) | THEIRS
+    asked = [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in known
+        if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+        if not (isinstance(node.value, ast.Call) and ast.unparse(node.value) == "super()")
+    ]
+    assert asked == []
 
 
 def test_every_private_module_is_protected():
@@ -65,7 +101,7 @@ def test_rooms_below_the_command_line_take_nothing_through_the_front_door(path):
     taken = {
         (name, what)
         for module, names in imports(path)
-        if not module and room(path.relative_to(ROOT).parts) != "cli"
+        if not module and of(path) != "cli"
         for what in names or ["oneclass"]
         if not (ROOT / what).is_dir()  # a room, which import-linter sees
     }

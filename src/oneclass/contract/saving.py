@@ -40,6 +40,6 @@ class Saved:
         check_is_fitted(self)
         write(path, *encode(self))
 
-    def _derived(self) -> dict[str, object]:
+    def __derived__(self) -> dict[str, object]:
         """What a fit found that follows from the parameters: left out of files, and found again."""
         return {}

@@ -29,7 +29,7 @@ def name_of(kind: type) -> str:
 
 def _derived(estimator: object) -> dict[str, object]:
     """What an estimator found that follows from its parameters, and cannot or need not be written."""
-    found: dict[str, Any] = getattr(estimator, "_derived", dict)()
+    found: dict[str, Any] = getattr(estimator, "__derived__", dict)()
     return found
 
 

@@ -201,7 +201,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         decided = CRITERIA[criterion](problem)
         results = decided.columns | parameters(candidates)
         fitted: dict[str, Any] = {"criterion_": criterion, "n_splits_": decided.n_folds, "cv_results_": results}
-        fitted |= self._derived()
+        fitted |= self.__derived__()
         fitted |= self._chosen(results, names)
         if self.refit:
             rows = np.flatnonzero(targets)
@@ -252,7 +252,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             return {name: get_scorer(scoring) for name, scoring in self.scoring.items()}
         return {str(name): get_scorer(name) for name in self.scoring}
 
-    def _derived(self) -> dict[str, object]:
+    def __derived__(self) -> dict[str, object]:
         scorers = self._scorers()
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
 
