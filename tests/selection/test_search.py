@@ -15,6 +15,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, Scorer
 from oneclass.selection._decomposed import Shared
 from oneclass.selection._moments import MomentPath
+from oneclass.selection._spectral import SpectralPath
 from oneclass.selection._points import families
 from oneclass.selection._spectral import SpectralPath
 
@@ -377,6 +378,7 @@ def test_where_folds_lack_outliers_a_point_that_fails_still_does_not_win(data):
     with pytest.warns(UserWarning, match="2 of 5 folds hold none"), pytest.warns(FitFailedWarning):
         search.fit(*with_three_outliers(*data))
     assert search.cv_results_["mean_test_score"][0] == 0.25
+    assert search.cv_results_["numerics"].tolist() == ["none", SpectralPath.numerics]
     assert search.best_params_ == {"C": 1.0}
 
 

@@ -202,7 +202,7 @@ def failures(
     if isinstance(error_score, str):  # "raise"
         raise error
     scores = dict.fromkeys(scorers, float(error_score))
-    return [Row(i, k, scores, np.nan, 0.0, error) for i, k in product(candidates, folds)]
+    return [Row(i, k, scores, np.nan, 0.0, error, "none") for i, k in product(candidates, folds)]
 
 
 @contextmanager
