@@ -172,9 +172,14 @@ def test_what_names_no_column_is_refused(table, groups, rule):
         VAAKELM().fit_chunks(chunks(table), groups=groups)
 
 
-def test_one_group_and_missing_labels_are_refused(table):
+@pytest.mark.parametrize("loss", ["predictive", "reconstruction"])
+@pytest.mark.parametrize("threshold", ["loo", "train"])
+def test_one_group_is_refused(table, threshold, loss):
     with pytest.raises(ValueError, match="VAAKELM: groups must be at least two, since one is held out; got 1"):
-        VAAKELM().fit_chunks(chunks(table.assign(patient=3)), groups="patient")
+        VAAKELM(threshold=threshold, loss=loss).fit_chunks(chunks(table.assign(patient=3)), groups="patient")
+
+
+def test_missing_labels_are_refused(table):
     with pytest.raises(ValueError, match="VAAKELM: groups must name the group of every row, but 5 labels are missing"):
         VAAKELM().fit_chunks(chunks(table.assign(patient=[None] * 5 + [1] * 295)), groups="patient")
 

@@ -73,6 +73,11 @@ class GroupCounts:
         counts = np.bincount(places, self.counts).astype(np.int64)
         return GroupCounts(self.size, keys[: self.size], counts[: self.size])
 
+    def check(self) -> None:
+        """Refuse a single group, beside which none could be held out."""
+        if len(self.keys) < 2:
+            raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")
+
     @property
     def alone(self) -> bool:
         """Whether every row is a group of its own, as far as is known."""
@@ -81,8 +86,6 @@ class GroupCounts:
     @property
     def folds(self) -> int:
         """Number of folds."""
-        if len(self.keys) < 2:
-            raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")
         return min(_FOLDS, len(self.keys))
 
     def fold_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -127,9 +127,9 @@ class Machine:
 
 
 def fit_rows(
-    plan: Plan, Z: Array, w: Array, *, leave_one_out: bool, groups: Groups | None = None
+    plan: Plan, Z: Array, w: Array, *, held_out: bool, groups: Groups | None = None
 ) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, left out with their group too."""
+    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, `held_out` by groups too."""
     recipe = plan.recipe
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
@@ -139,11 +139,11 @@ def fit_rows(
         w,
         embedding.shrink(w, C=plan.C),
         ridge=plan.ridge,
-        leave_one_out=leave_one_out,
+        leave_one_out=held_out or recipe.needs_variance,
         keep_factor=recipe.needs_variance,
         embedding=embedding,
         C=plan.C,
-        groups=groups,
+        groups=groups if held_out else None,
     )
     if isinstance(plan.kernel, Precomputed):
         # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.
@@ -160,9 +160,12 @@ def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
     return Machine(plan, model, signal, targets - namespace(features).astype(features, dtype) @ model.weights)
 
 
-def holds_out(decision: Decision, recipe: Recipe) -> bool:
-    """Whether a fit holds rows out: for the threshold, or at no cost beside the uncertainty that the loss looks at."""
-    return decision.held_out or recipe.needs_variance
+def holds_out(decision: Decision, recipe: Recipe, *, grouped: bool) -> bool:
+    """Whether a fit holds rows out: for the threshold, or at no cost beside the uncertainty that the loss looks at.
+
+    Whole groups are never held out at no cost.
+    """
+    return decision.held_out or (recipe.needs_variance and not grouped)
 
 
 def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_residual: Array) -> float:

@@ -53,8 +53,8 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     offset_ : float
         Threshold on `score_samples`.
     calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if neither the threshold nor the
-        loss needed any.
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none
+        and they would have cost time (docs/calibration.md).
     model_ : fitted model
         Weights and biases of the hidden layer (``model_.map``) and the output weights B (``model_.weights``).
     machine_ : Machine

@@ -84,6 +84,8 @@ def fit_through(
     holds all of them, and copies as weights.
     """
     survey = _surveyed(engine, approximation, seed)
+    if survey.groups is not None:
+        survey.groups.check()
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
@@ -122,10 +124,11 @@ def _fit_planned(
     decision: Decision,
     groups: Groups | None,
 ) -> Fit:
-    out = holds_out(decision, plan.recipe)
+    apart = survey.groups is not None and not survey.groups.alone
+    out = holds_out(decision, plan.recipe, grouped=apart or groups is not None)
     if survey.groups is not None:
-        if out and not survey.groups.alone:
-            return _slim(_fit_by_folds(plan, survey, survey.groups, engine, decision), engine)
+        if out and apart:
+            return _slim(_fit_by_folds(plan, survey, survey.groups, engine), engine)
         engine = _Ungrouped(engine)
     if groups is None and isinstance(engine, InMemory):
         engine = _with_features(engine, plan)
@@ -136,7 +139,7 @@ def _fit_planned(
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
     else:
-        fit = judge_training(machine, engine, survey, approximation, decision, {})
+        fit = judge_training(machine, engine, survey, approximation, decision, {}, out=out)
     return _slim(fit, engine)
 
 
@@ -154,7 +157,7 @@ def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: D
     return Fit.of(machine, machine.plan.training_groups(primal(machine), engine.X, engine.w, groups), decision, groups)
 
 
-def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine, decision: Decision) -> Fit:
+def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine) -> Fit:
     """The machine of all rows, with losses by machines that did not see the fold of their group.
 
     A pass for each fold, whose moments are what a chunk of any size leaves of it: all folds in one pass would take as
@@ -165,10 +168,7 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
-    if decision.held_out:
-        return Fit(machine, calibration, calibration, None)
-    step = partial(_training, machine, engine.loss_limit)
-    return Fit(machine, Ranks.of(*_Ungrouped(engine).total(step, "losses").weighted()), calibration, None)
+    return Fit(machine, calibration, calibration, None)
 
 
 class _Ungrouped:
@@ -192,13 +192,15 @@ def judge_training(
     approximation: Approximation,
     decision: Decision,
     known: dict[tuple[bool, bool], Ranked],
+    *,
+    out: bool,
 ) -> Fit:
     """The machine with the losses of its training rows, or of a sample where leverages of all would cost too much.
 
-    Losses (held out or not, of a sample or not) that are `known` are taken from there, others put there: they serve
-    other decisions about the same machine.
+    Rows are held `out` if that is asked for. Losses (held out or not, of a sample or not) that are `known` are taken
+    from there, others put there: they serve other decisions about the same machine.
     """
-    model, n, out = primal(machine), survey.n_rows, holds_out(decision, machine.plan.recipe)
+    model, n = primal(machine), survey.n_rows
     matters = out and model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
@@ -208,7 +210,7 @@ def judge_training(
             owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
             judging = _judging(machine, owned, survey) if matters else machine
         step = partial(_judged, judging, owned, matters, judged.loss_limit)
-        for without, summary in judged.total(step, "held-out losses").items():
+        for without, summary in judged.total(step, "held-out losses" if out else "losses").items():
             known[without, sampled] = summary.weighted()
     held_out = known[matters, sampled]
     calibration = Calibration.of(*held_out) if out else None

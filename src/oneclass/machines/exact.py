@@ -43,7 +43,7 @@ class Fit:
     def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None) -> Fit:
         """The fit of rows that fared like this, of which those of a group were held out together."""
         held_out = calibration = None
-        if holds_out(decision, machine.plan.recipe):
+        if holds_out(decision, machine.plan.recipe, grouped=groups is not None):
             held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
             calibration = held_out.calibration()
         if calibration is not None and decision.held_out:
@@ -75,7 +75,8 @@ def fit_exactly(
         scaler = Scaler.of(recipe.scaling, columns, X, w)
         Z = scaler(X)
         plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
-        machine, rows = fit_rows(plan, Z, w, leave_one_out=holds_out(decision, recipe), groups=groups)
+        out = holds_out(decision, recipe, grouped=groups is not None)
+        machine, rows = fit_rows(plan, Z, w, held_out=out, groups=groups)
     return Fit.of(machine, rows, decision, groups)
 
 

@@ -98,8 +98,9 @@ class KernelMachine(GoesOn):
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: held-out losses leave out
-            the whole group, and each group weighs the same. A column that has the groups is no feature; of a Dask
-            collection they must be one, and folds of whole groups are left out (see `fit_chunks`).
+            the whole group, and each group weighs the same; thresholds on training losses know no groups. A column that
+            has the groups is no feature; of a Dask collection they must be one, and folds of whole groups are left out
+            (see `fit_chunks`).
 
         Returns
         -------
@@ -184,7 +185,7 @@ class KernelMachine(GoesOn):
             The name or the number of the column that has the group of each row, by any labels; it is no feature. The
             rows of a group may be anywhere. Groups go round five folds in the order of a hash of their labels, and
             held-out losses are those of machines without the fold of the row, nor landmarks of its group. The rows are
-            read up to seven times for that, and once more for a threshold on training losses. Of more than 32,768
+            read up to seven times for that; a threshold on training losses takes no groups. Of more than 32,768
             groups as many, drawn by that hash, make the threshold.
         verbose : bool, default=False
             Whether to show progress on standard error.

@@ -78,8 +78,8 @@ class VAAKELM(AutoAssociative):
     offset_ : float
         Threshold on `score_samples`.
     calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if neither the threshold nor the
-        loss needed any.
+        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none
+        and they would have cost time (docs/calibration.md).
     model_ : fitted model
         Of an exact fit, scaled training rows (``model_.rows``) and output weights A (``model_.weights``); of an
         approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by

@@ -88,7 +88,7 @@ class Gathered:
         self._moments = total(self._plan.moments, "moments")
         self._solved: dict[Cost, Machine] = {}
         self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
-        self._by_groups: dict[tuple[Cost, str, bool], Fit] = {}
+        self._by_groups: dict[tuple[Cost, str], Fit] = {}
 
     def decisions(self, point: Point) -> Decisions:
         """Decision values of the rows to judge."""
@@ -98,13 +98,13 @@ class Gathered:
         if key not in self._losses:
             self._losses[key] = {}, losses_of(machine, self._rows)
         known, losses = self._losses[key]
-        if self._groups is None or not holds_out(decision, recipe):
-            fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known)
+        out = holds_out(decision, recipe, grouped=self._groups is not None)
+        if self._groups is None or not out:
+            fit = judge_training(machine, self._engine, self._survey, self._approximation, decision, known, out=out)
         else:
-            grouped = (*key, decision.held_out)
-            if grouped not in self._by_groups:
-                self._by_groups[grouped] = judge_groups(machine, self._engine, self._groups, decision)
-            fit = self._by_groups[grouped]
+            if key not in self._by_groups:
+                self._by_groups[key] = judge_groups(machine, self._engine, self._groups, decision)
+            fit = self._by_groups[key]
         values = to_numpy(fit.threshold(decision) - losses)
         return Decisions(values, np.zeros_like(values), 0.0)
 
