@@ -15,7 +15,6 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, Scorer
 from oneclass.selection._decomposed import Shared
 from oneclass.selection._moments import MomentPath
-from oneclass.selection._spectral import SpectralPath
 from oneclass.selection._points import families
 from oneclass.selection._spectral import SpectralPath
 
