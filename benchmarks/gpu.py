@@ -15,6 +15,7 @@ import torch
 from _table import markdown
 from oneclass import AAKELM, VAAKELM, Nystrom
 from oneclass.contract.budgets import decision_of
+from oneclass.core.block import Block
 from oneclass.engines import InMemory
 from oneclass.machines.approximate import fit_through
 from oneclass.machines.choices import recipe_of
@@ -75,7 +76,7 @@ class Timed:
         self.engine, self.passes = InMemory(X, None), dict[str, float]()
         self.loss_limit = self.engine.loss_limit
 
-    def total(self, step: Callable[..., S], label: str) -> S:
+    def total(self, step: Callable[[Block], S], label: str) -> S:
         """As the engine's own."""
         result: list[S] = []
         self.passes[label] = seconds(lambda: result.append(self.engine.total(step, label)))

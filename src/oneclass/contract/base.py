@@ -100,8 +100,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         self._check_fitted()
         if self.calibration_ is None:
             raise ValueError(
-                f"{self._name}: p-values and other budgets need held-out losses, which this fit with threshold="
-                f"{self.decision_.rule!r} did not compute; fit with threshold='loo'"
+                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
+                f"{self.decision_.rule!r} does not compute; fit with threshold='loo'"
             )
         return self.calibration_
 

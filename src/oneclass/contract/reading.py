@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from ..core.block import Block
 from ..core.given import Device, Name, Rows, Weights
 from ..core.seen import Seen
 from .grouping import group_keys, without_groups
@@ -165,12 +166,12 @@ class Reader:
         names = getattr(stand_in, "feature_names_in_", None)
         return cls(Header(name, empty.shape[1] - (groups is not None), names), device, groups)
 
-    def __call__(self, block: Rows) -> tuple[Any, ...]:
-        """What an engine's steps take: the rows of a block, no weights and, if there are groups, their keys."""
+    def __call__(self, block: Rows) -> Block:
+        """The rows of a block and, if there are groups, the keys of these."""
         X, labels = without_groups(self.header.reader, block, self.groups)
         rows = read_rows(self.header, X)
         rows = rows if self.device is None else to_device(rows, self.device)
-        return (rows, None) if labels is None else (rows, None, group_keys(self.header.reader, labels))
+        return Block(rows, keys=None if labels is None else group_keys(self.header.reader, labels))
 
 
 def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, blocks, device, namespace
+from .block import Block
 from .groups import GroupCounts
 from .machine import Machine, fit_moments
 from .moments import Moments
@@ -45,11 +46,9 @@ class FoldMachine:
         return machine.loss(residuals, variance)
 
 
-def fold_moments(
-    plan: Plan, groups: GroupCounts, fold: int, X: Array, w: Array | None, keys: NDArray[np.int64]
-) -> Moments:
-    """Moments of the rows of a chunk whose groups are of a fold."""
-    return plan.moments(_rows(X, groups.fold_of(keys) == fold), w)
+def fold_moments(plan: Plan, groups: GroupCounts, fold: int, block: Block) -> Moments:
+    """Moments of the rows of a block, which weigh the same, whose groups are of a fold."""
+    return plan.moments(_rows(block.X, groups.fold_of(block.group_keys) == fold), None)
 
 
 def fold_machines(
@@ -67,11 +66,9 @@ def fold_machines(
     return machine, tuple(twins)
 
 
-def held_out_by_folds(
-    twins: tuple[FoldMachine, ...], groups: GroupCounts, X: Array, keys: NDArray[np.int64]
-) -> tuple[Array, Array]:
-    """Losses of the rows of a chunk that are of groups kept, by machines without their fold; and their weights."""
-    xp = namespace(X)
+def held_out_by_folds(twins: tuple[FoldMachine, ...], groups: GroupCounts, block: Block) -> tuple[Array, Array]:
+    """Losses of the rows of a block that are of groups kept, by machines without their fold; and their weights."""
+    X, keys, xp = block.X, block.group_keys, namespace(block.X)
     w, fold = groups.weights(keys), groups.fold_of(keys)
     judged = [(w > 0) & (fold == k) for k in range(len(twins))]
     losses = [twin.losses(_rows(X, mine), keys[mine]) for twin, mine in zip(twins, judged, strict=True)]

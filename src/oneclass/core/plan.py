@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from . import clusters
 from .arrays import Array, blocks, device, namespace, on_host, ones, to_numpy
+from .block import Block
 from .cholesky import solve_lower
 from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
@@ -42,11 +43,11 @@ class Survey:
     groups: GroupCounts | None = None
 
     @classmethod
-    def of(cls, X: Array, w: Array | None, keys: NDArray[np.int64] | None = None, *, size: int, seed: int) -> Survey:
-        """The survey of one chunk, whose rows may be of groups with these keys."""
-        w = ones(X) if w is None else w
-        groups = None if keys is None else GroupCounts.of(keys, size=_GROUPS)
-        sample = RowSample.of(X, w, keys, size=size, seed=seed)
+    def of(cls, block: Block, *, size: int, seed: int) -> Survey:
+        """The survey of one block of rows."""
+        X, w = block.X, ones(block.X) if block.w is None else block.w
+        groups = None if block.keys is None else GroupCounts.of(block.keys, size=_GROUPS)
+        sample = RowSample.of(X, w, block.keys, size=size, seed=seed)
         return cls(ColumnMoments.of(X, w), sample, int(X.shape[0]), groups)
 
     def __add__(self, other: Survey) -> Survey:

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from ..core.arrays import is_foreign
+from ..core.block import Block
 from ..core.given import Name, Rows
 from ..core.quantiles import EXACT
 from ..disk.formats import Batch
@@ -27,7 +28,7 @@ Source: TypeAlias = (
 )
 
 S = TypeVar("S")
-R = TypeVar("R", bound=Callable[[Any], tuple[Any, ...]])
+R = TypeVar("R", bound=Callable[[Any], Block])
 
 _ROWS = 65_536
 
@@ -42,7 +43,7 @@ class Chunks(Generic[R]):
         callable that returns a fresh iterator of blocks of rows; or an iterable that can be iterated over again.
     reader_of : callable
         Makes, of the first block, the `reader` that checks any block and returns what steps take: its rows, a
-        two-dimensional floating array, None for their weights and, where rows belong to groups, the keys of these.
+        two-dimensional floating array, and, where they belong to groups, the keys of these.
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
@@ -65,14 +66,14 @@ class Chunks(Generic[R]):
         #: The rows, once for each pass; the first goes on where the first block was read.
         self._passes = chain([chain([first], opened)], iter(lambda: _nonempty(source), None))
 
-    def total(self, step: Callable[..., S], label: str) -> S:
+    def total(self, step: Callable[[Block], S], label: str) -> S:
         """Sum of what `step` makes of every chunk."""
         progress = Progress(label, self._n_rows) if self._verbose else None
         checked = map(self.reader, next(self._passes))
         result: S | None = None
         rows = 0
         for first in checked:
-            for part, n in spread(lambda given: (step(*given), given[0].shape[0]), chain([first], checked), first[0]):
+            for part, n in spread(lambda block: (step(block), block.X.shape[0]), chain([first], checked), first.X):
                 result = part if result is None else result + part  # type: ignore[operator]
                 rows += n
                 if progress:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.arrays import Array
+from ..core.block import Block
 from ..core.compiled import expecting
 from ..core.given import Rows
 from ..core.quantiles import EXACT
@@ -51,10 +52,10 @@ class DaskRows:
 
     loss_limit = EXACT
 
-    def __init__(self, X: Any, read: Callable[[Rows], tuple[Array, ...]]) -> None:
+    def __init__(self, X: Any, read: Callable[[Rows], Block]) -> None:
         self._partitions, self._read = _parts(X), read
 
-    def total(self, step: Callable[..., S], label: str) -> S:
+    def total(self, step: Callable[[Block], S], label: str) -> S:
         """Sum of what `step` makes of every partition, reduced in a tree on the workers."""
         delayed = _dask().delayed
         # One task for what all partitions share: it travels to each worker once.
@@ -69,12 +70,12 @@ class DaskRows:
 
 
 class _Step:
-    def __init__(self, step: Callable[..., object], read: Callable[[Rows], tuple[Array, ...]]) -> None:
+    def __init__(self, step: Callable[[Block], object], read: Callable[[Rows], Block]) -> None:
         self.step, self.read = step, read
 
 
 def _apply(work: _Step, part: Any) -> object:
-    return work.step(*work.read(part)) if len(part) else None
+    return work.step(work.read(part)) if len(part) else None
 
 
 def _sum(parts: list[Any]) -> Any:

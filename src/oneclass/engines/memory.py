@@ -10,6 +10,7 @@ from operator import add
 from typing import ClassVar, TypeVar
 
 from ..core.arrays import Array, blocks, namespace, on_host
+from ..core.block import Block
 from .threads import cores, on_one_thread, spread
 
 __all__ = ["InMemory"]
@@ -34,18 +35,18 @@ class InMemory:
     #: The losses of all rows are kept: the rows are in memory anyway.
     loss_limit: ClassVar[float] = math.inf
 
-    def total(self, step: Callable[..., S], label: str) -> S:
+    def total(self, step: Callable[[Block], S], label: str) -> S:
         """Sum of what `step` makes of slices of the rows, so that no step copies them all."""
-        return reduce(add, self._parts(lambda a, b: step(*self._given(a, b))))
+        return reduce(add, self._parts(lambda a, b: step(self._block(a, b))))
 
     def with_features(self, features: Callable[[Array], Array]) -> InMemory:
         """The same engine with the features of all rows."""
         parts = list(self._parts(lambda a, b: features(self.X[a:b, :])))
         return replace(self, F=parts[0] if len(parts) == 1 else namespace(self.X).concat(parts))
 
-    def _given(self, a: int, b: int) -> tuple[Array | None, ...]:
-        given = self.X[a:b, :], None if self.w is None else self.w[a:b]
-        return given if self.F is None else (*given, self.F[a:b, :])
+    def _block(self, a: int, b: int) -> Block:
+        w, F = self.w, self.F
+        return Block(self.X[a:b, :], None if w is None else w[a:b], F=None if F is None else F[a:b, :])
 
     def slices(self) -> list[tuple[int, int]]:
         """Where the slices of the rows begin and end."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from ..core.block import Block
+
 __all__ = ["Engine"]
 
 S = TypeVar("S")
@@ -18,6 +20,6 @@ class Engine(Protocol):
         """Losses that are kept one by one."""
         ...
 
-    def total(self, step: Callable[..., S], label: str) -> S:
-        """Sum of ``step(rows, weights)``, or ``step(rows, weights, keys of their groups)``, over all chunks."""
+    def total(self, step: Callable[[Block], S], label: str) -> S:
+        """Sum of what `step` makes of every block of rows."""
         ...

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..contract.memory import has_room
 from ..core.approximation import Approximation
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
+from ..core.block import Block
 from ..core.calibration import Calibration, HeldOut
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments, holds_out
+from ..core.moments import Moments
 from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
@@ -38,11 +37,10 @@ __all__ = [
     "fit_through",
     "judge_groups",
     "judge_training",
+    "moments_of",
     "plan_through",
     "primal",
 ]
-
-S = TypeVar("S")
 
 #: Losses and their weights.
 Ranked = tuple[Array, Array]
@@ -126,13 +124,11 @@ def _fit_planned(
 ) -> Fit:
     apart = survey.groups is not None and not survey.groups.alone
     out = holds_out(decision, plan.recipe, grouped=apart or groups is not None)
-    if survey.groups is not None:
-        if out and apart:
-            return _slim(_fit_by_folds(plan, survey, survey.groups, engine), engine)
-        engine = _Ungrouped(engine)
+    if survey.groups is not None and apart and out:
+        return _slim(_fit_by_folds(plan, survey, survey.groups, engine), engine)
     if groups is None and isinstance(engine, InMemory):
         engine = _with_features(engine, plan)
-    moments = engine.total(plan.moments, "moments")
+    moments = engine.total(partial(moments_of, plan), "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
     del moments  # as large as a model for each cluster
@@ -141,6 +137,11 @@ def _fit_planned(
     else:
         fit = judge_training(machine, engine, survey, approximation, decision, {}, out=out)
     return _slim(fit, engine)
+
+
+def moments_of(plan: Plan, block: Block) -> Moments:
+    """Moments of a block of rows."""
+    return plan.moments(block.X, block.w, block.F)
 
 
 def _with_features(engine: InMemory, plan: Plan) -> InMemory:
@@ -169,20 +170,6 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
     return Fit(machine, calibration, calibration, None)
-
-
-class _Ungrouped:
-    """An engine as it would be if rows had no groups."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine, self.loss_limit = engine, engine.loss_limit
-
-    def total(self, step: Callable[..., S], label: str) -> S:
-        return self._engine.total(partial(_blind, step), label)
-
-
-def _blind(step: Callable[..., S], X: Array, w: Array | None, keys: object) -> S:
-    return step(X, w)
 
 
 def judge_training(
@@ -228,8 +215,8 @@ def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Ma
         return machine
     rounded = replace(machine, model=RoundedModel.of(model))
     some = slice(None, None, max(1, sample.rows.shape[0] // _MEASURED))
-    rows = math.inf, sample.rows[some, :], sample.weights[some]
-    found, plain = (_judged(one, owned, True, *rows)[True].losses for one in (rounded, machine))
+    block = Block(sample.rows[some, :], sample.weights[some])
+    found, plain = (_judged(one, owned, True, math.inf, block)[True].losses for one in (rounded, machine))
     return rounded if bool(np.all(np.abs(found - plain) <= _ROUNDED * plain)) else machine
 
 
@@ -311,18 +298,11 @@ class _Losses(dict[bool, LossSummary]):
         return _Losses({held_out: summary + other[held_out] for held_out, summary in self.items()})
 
 
-def _judged(
-    machine: Machine,
-    owned: OwnLandmarks | None,
-    matters: bool,
-    limit: float,
-    X: Array,
-    w: Array | None,
-    F: Array | None = None,
-) -> _Losses:
+def _judged(machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: float, block: Block) -> _Losses:
     """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
+    X, w, F = block.X, block.w, block.F
     if not matters:
-        return _Losses({False: _training(machine, limit, X, w)})
+        return _Losses({False: LossSummary.of(losses_of(machine, X), w, limit=limit)})
     rows = machine.plan.training_rows(primal(machine), X, w, F)
     losses = {
         True: machine.held_out_losses(rows) if owned is None else owned.without(machine, X, rows, F),
@@ -331,11 +311,5 @@ def _judged(
     return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in losses.items()})
 
 
-def _held_out_fold(
-    twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, X: Array, w: None, keys: NDArray[np.int64]
-) -> LossSummary:
-    return LossSummary.of(*held_out_by_folds(twins, groups, X, keys), limit=limit)
-
-
-def _training(machine: Machine, limit: float, X: Array, w: Array | None) -> LossSummary:
-    return LossSummary.of(losses_of(machine, X), w, limit=limit)
+def _held_out_fold(twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, block: Block) -> LossSummary:
+    return LossSummary.of(*held_out_by_folds(twins, groups, block), limit=limit)

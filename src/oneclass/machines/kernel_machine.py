@@ -216,7 +216,7 @@ class KernelMachine(GoesOn):
         """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
         reader = Reader.of_first(self, first, self.device, groups)
         if groups is None and not is_precomputed(self):
-            warn_if_dependent(self, reader(first)[0])
+            warn_if_dependent(self, reader(first).X)
         return reader
 
     def _fit_through(
