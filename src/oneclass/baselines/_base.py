@@ -22,7 +22,7 @@ from ..contract.reading import Header, read_training_rows
 from ..contract.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
-from ..core.calibration import HeldOut
+from ..core.calibration import HeldOut, Judged
 from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
@@ -207,24 +207,20 @@ class Baseline(OneClassClassifier, Generic[M]):
         if outliers is not None:
             training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
         model = self._learn(training)
-        held_out = calibration = None
         losses = None if self._minds_scale and training.scales_itself else self._held_out_losses(model, training)
         if losses is None and (decision.held_out or self._learns_quickly):
             losses = self._losses_by_folds(model, training)
-        if losses is not None:
-            held_out = HeldOut(losses, None, groups, learnt)
-            calibration = held_out.calibration()
-            calibration = calibration.beside(removed * calibration.total)
-        ranks: Ranks | None = calibration if decision.held_out else None
-        ranks = ranks or Ranks.of(self._training_losses(model, training), None).beside(removed * len(X))
+        held_out = None if losses is None else HeldOut(losses, None, groups, learnt)
+        judged = Judged.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, training), None))
+        judged = judged.beside(removed)
         self._after(model)
         return self._keep(
             header if training.pairwise else header.having_seen(X),
-            self._threshold(model, ranks, decision),
-            calibration,
-            held_out,
+            self._threshold(model, judged.ranks, decision),
+            judged.calibration,
+            judged.held_out,
             decision_=decision,
-            ranks_=ranks,
+            ranks_=judged.ranks,
             model_=model,
             scaler_=scaler,
             **self._attributes(model, training),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from scipy.special import betaincinv
@@ -12,9 +13,9 @@ from scipy.stats import betabinom
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
 from .tail import TAILS
-from .threshold import Ranks, confident_budget, conformal, ranks_within
+from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
-__all__ = ["Alarms", "Calibration", "HeldOut", "benjamini_hochberg", "rows_needed"]
+__all__ = ["Alarms", "Calibration", "HeldOut", "Judged", "benjamini_hochberg", "rows_needed"]
 
 
 class Alarms(NamedTuple):
@@ -264,6 +265,32 @@ class HeldOut:
         xp = namespace(values)
         place = xp.cumulative_sum(xp.astype(self.learnt, xp.int64)) - 1
         return xp.where(self.learnt, xp.take(values, xp.clip(place, min=0)), xp.full_like(values[:1], xp.nan))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The losses that a threshold looks at and, where training rows were held out, those that p-values look at."""
+
+    ranks: Ranks
+    calibration: Calibration | None
+    held_out: HeldOut | None  # row by row, where all rows were at hand and judged
+
+    @classmethod
+    def of(cls, decision: Decision, held_out: HeldOut | None, training: Callable[[], Ranks]) -> Judged:
+        """Rows by their held-out losses, if there are any, and by `training` losses if the decision looks at these."""
+        calibration = None if held_out is None else held_out.calibration()
+        ranks = calibration if decision.held_out else None
+        return cls(training() if ranks is None else ranks, calibration, held_out)
+
+    def beside(self, removed: float) -> Judged:
+        """The same where so many rows, to one that is here, were removed that are beyond all losses."""
+        known, ranks = self.calibration, self.ranks
+        calibration = None if known is None else known.beside(removed * known.total)
+        return replace(self, ranks=ranks.beside(removed * ranks.total), calibration=calibration)
+
+    def learning(self, learnt: Array | None) -> Judged:
+        """The same for rows of which some were `learnt` from; None is all of them."""
+        return self if self.held_out is None else replace(self, held_out=replace(self.held_out, learnt=learnt))
 
 
 def rows_needed(delta: float, confidence: float | None = None) -> int:

@@ -13,7 +13,7 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.block import Block
-from ..core.calibration import Calibration, HeldOut
+from ..core.calibration import Calibration, HeldOut, Judged
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
@@ -88,7 +88,8 @@ def fit_through(
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
         fit = fit_exactly(recipe, rows, w, decision=decision, check=lambda columns, distinct: None)
-        return replace(fit, machine=replace(fit.machine, labels=None), held_out=None)  # not in the order of the rows
+        judged = replace(fit.judged, held_out=None)  # not in the order of the rows
+        return Fit(replace(fit.machine, labels=None), judged)
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
     return fit_planned(plan, survey, engine, approximation, decision, groups)
@@ -169,7 +170,7 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
-    return Fit(machine, calibration, calibration, None)
+    return Fit(machine, Judged(calibration, calibration, None))
 
 
 def judge_training(
@@ -199,12 +200,10 @@ def judge_training(
         step = partial(_judged, judging, owned, matters, judged.loss_limit)
         for without, summary in judged.total(step, "held-out losses" if out else "losses").items():
             known[without, sampled] = summary.weighted()
-    held_out = known[matters, sampled]
-    calibration = Calibration.of(*held_out) if out else None
-    by_row = HeldOut.of(*held_out) if out and not sampled and isinstance(engine, InMemory) else None
-    if calibration is not None and decision.held_out:
-        return Fit(machine, calibration, calibration, by_row)
-    return Fit(machine, Ranks.of(*known[False, sampled]), calibration, by_row)
+    held_out = HeldOut.of(*known[matters, sampled]) if out else None
+    found = Judged.of(decision, held_out, lambda: Ranks.of(*known[False, sampled]))
+    every_row = isinstance(engine, InMemory) and not sampled
+    return Fit(machine, found if every_row else replace(found, held_out=None))
 
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from ..core.arrays import Array, blocks, namespace
-from ..core.calibration import Calibration, HeldOut
+from ..core.calibration import HeldOut, Judged
 from ..core.compiled import expecting
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows, holds_out, put_threshold
@@ -32,34 +32,23 @@ Check = Callable[[ColumnMoments, int], None]
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted machine, the losses that its threshold looks at and, where it holds rows out, those of held-out rows."""
+    """A fitted machine and how its training rows were judged."""
 
     machine: Machine
-    ranks: Ranks
-    calibration: Calibration | None
-    held_out: HeldOut | None  # row by row, where all rows were at hand and judged
+    judged: Judged
 
     @classmethod
     def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None) -> Fit:
         """The fit of rows that fared like this, of which those of a group were held out together."""
-        held_out = calibration = None
+        held_out = None
         if holds_out(decision, machine.plan.recipe, grouped=groups is not None):
             held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
-            calibration = held_out.calibration()
-        if calibration is not None and decision.held_out:
-            return cls(machine, calibration, calibration, held_out)
-        return cls(machine, Ranks.of(machine.training_losses(rows), rows.w), calibration, held_out)
-
-    def beside(self, removed: float) -> Fit:
-        """The same fit where so many rows, to one that is here, were removed that are beyond all losses."""
-        known, ranks = self.calibration, self.ranks
-        calibration = None if known is None else known.beside(removed * known.total)
-        return replace(self, ranks=ranks.beside(removed * ranks.total), calibration=calibration)
+        return cls(machine, Judged.of(decision, held_out, lambda: Ranks.of(machine.training_losses(rows), rows.w)))
 
     def threshold(self, decision: Decision) -> float:
         """Where the decision puts its threshold."""
-        machine = self.machine
-        return put_threshold(decision, self.ranks, recipe=machine.plan.recipe, mean_residual=machine.mean_residual)
+        machine, ranks = self.machine, self.judged.ranks
+        return put_threshold(decision, ranks, recipe=machine.plan.recipe, mean_residual=machine.mean_residual)
 
 
 def fit_exactly(

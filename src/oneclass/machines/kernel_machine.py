@@ -273,16 +273,16 @@ class KernelMachine(GoesOn):
         kept: Array | None = None,
         stayed: Stayed | None = None,
     ) -> Self:
-        fit = fit if stayed is None else fit.beside(stayed.removed)
+        judged = fit.judged.learning(kept).beside(0.0 if stayed is None else stayed.removed)
         machine, plan = fit.machine, fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
-        if fit.calibration is not None and decision.held_out and not precomputed:
-            self._warn_if_few(fit.calibration, decision.delta, plan.scaler.centre.shape[0])
+        if judged.calibration is not None and decision.held_out and not precomputed:
+            self._warn_if_few(judged.calibration, decision.delta, plan.scaler.centre.shape[0])
         return self._keep(
             header,
-            fit.threshold(decision),
-            fit.calibration,
-            fit.held_out if fit.held_out is None or kept is None else replace(fit.held_out, learnt=kept),
+            replace(fit, judged=judged).threshold(decision),
+            judged.calibration,
+            judged.held_out,
             decision_=decision,
             device_=self.device,
             kept_columns_=kept if precomputed else None,
