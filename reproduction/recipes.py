@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
 from oneclass.selection import OneClassSearchCV
 
 from .methods import EVERY, KERNEL_MACHINES, SOFTWARE, Method
@@ -228,7 +227,7 @@ def _rejected(fit: Any, split: Split) -> float | None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a delta is below 1/(n + 1)
-        if isinstance(fit, OCKELM | VOCKELM | AAKELM | VAAKELM) and fit.calibration_ is None:
+        if type(fit).__name__ in KERNEL_MACHINES and fit.calibration_ is None:
             fit = clone(fit).set_params(threshold="loo").fit(split.train)
         if getattr(fit, "calibration_", None) is None:
             return None

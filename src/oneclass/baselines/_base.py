@@ -22,7 +22,7 @@ from ..contract.reading import Header, read_training_rows
 from ..contract.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
-from ..core.calibration import HeldOut, Judged
+from ..core.calibration import HeldOut, Judgement
 from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
@@ -211,16 +211,16 @@ class Baseline(OneClassClassifier, Generic[M]):
         if losses is None and (decision.held_out or self._learns_quickly):
             losses = self._losses_by_folds(model, training)
         held_out = None if losses is None else HeldOut(losses, None, groups, learnt)
-        judged = Judged.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, training), None))
-        judged = judged.beside(removed)
+        judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, training), None))
+        judgement = judgement.beside(removed)
         self._after(model)
         return self._keep(
             header if training.pairwise else header.having_seen(X),
-            self._threshold(model, judged.ranks, decision),
-            judged.calibration,
-            judged.held_out,
+            self._threshold(model, judgement.ranks, decision),
+            judgement.calibration,
+            judgement.held_out,
             decision_=decision,
-            ranks_=judged.ranks,
+            ranks_=judgement.ranks,
             model_=model,
             scaler_=scaler,
             **self._attributes(model, training),

@@ -15,7 +15,7 @@ from .groups import Groups
 from .tail import TAILS
 from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
-__all__ = ["Alarms", "Calibration", "HeldOut", "Judged", "benjamini_hochberg", "rows_needed"]
+__all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]
 
 
 class Alarms(NamedTuple):
@@ -268,7 +268,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """The losses that a threshold looks at and, where training rows were held out, those that p-values look at."""
 
     ranks: Ranks
@@ -276,19 +276,23 @@ class Judged:
     held_out: HeldOut | None  # row by row, where all rows were at hand and judged
 
     @classmethod
-    def of(cls, decision: Decision, held_out: HeldOut | None, training: Callable[[], Ranks]) -> Judged:
-        """Rows by their held-out losses, if there are any, and by `training` losses if the decision looks at these."""
+    def of(cls, decision: Decision, held_out: HeldOut | None, training: Callable[[], Ranks]) -> Judgement:
+        """By held-out losses of the rows, if they have any, and `training` losses if the decision looks at these."""
         calibration = None if held_out is None else held_out.calibration()
-        ranks = calibration if decision.held_out else None
-        return cls(training() if ranks is None else ranks, calibration, held_out)
+        if not decision.held_out:
+            return cls(training(), calibration, held_out)
+        if calibration is None:
+            raise ValueError(f"the rule {decision.rule!r} looks at held-out losses, but there are none")
+        return cls(calibration, calibration, held_out)
 
-    def beside(self, removed: float) -> Judged:
+    def beside(self, removed: float) -> Judgement:
         """The same where so many rows, to one that is here, were removed that are beyond all losses."""
         known, ranks = self.calibration, self.ranks
         calibration = None if known is None else known.beside(removed * known.total)
-        return replace(self, ranks=ranks.beside(removed * ranks.total), calibration=calibration)
+        ranks = calibration if calibration is not None and ranks is known else ranks.beside(removed * ranks.total)
+        return replace(self, ranks=ranks, calibration=calibration)
 
-    def learning(self, learnt: Array | None) -> Judged:
+    def learning(self, learnt: Array | None) -> Judgement:
         """The same for rows of which some were `learnt` from; None is all of them."""
         return self if self.held_out is None else replace(self, held_out=replace(self.held_out, learnt=learnt))
 

@@ -73,7 +73,7 @@ class GroupCounts:
         counts = np.bincount(places, self.counts).astype(np.int64)
         return GroupCounts(self.size, keys[: self.size], counts[: self.size])
 
-    def check(self) -> None:
+    def refuse_one(self) -> None:
         """Refuse a single group, beside which none could be held out."""
         if len(self.keys) < 2:
             raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")

@@ -127,9 +127,9 @@ class Machine:
 
 
 def fit_rows(
-    plan: Plan, Z: Array, w: Array, *, held_out: bool, groups: Groups | None = None
+    plan: Plan, Z: Array, w: Array, *, out: bool, groups: Groups | None = None
 ) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, `held_out` by groups too."""
+    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, held `out` by groups or not."""
     recipe = plan.recipe
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
@@ -139,11 +139,11 @@ def fit_rows(
         w,
         embedding.shrink(w, C=plan.C),
         ridge=plan.ridge,
-        leave_one_out=held_out or recipe.needs_variance,
+        leave_one_out=out or recipe.needs_variance,
         keep_factor=recipe.needs_variance,
-        embedding=embedding,
+        embedding=embedding if out else None,
         C=plan.C,
-        groups=groups if held_out else None,
+        groups=groups if out else None,
     )
     if isinstance(plan.kernel, Precomputed):
         # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.

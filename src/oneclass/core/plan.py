@@ -77,6 +77,10 @@ class Plan:
         """``lam / C``."""
         return self.recipe.lam / self.C
 
+    def block_moments(self, block: Block) -> Moments:
+        """Moments of one block of rows."""
+        return self.moments(block.X, block.w, block.F)
+
     def moments(self, X: Array, w: Array | None, F: Array | None = None) -> Moments:
         """Moments of one chunk, whose features may be known, cluster by cluster."""
         return self.moments_of(self.scaler(X), F, w)

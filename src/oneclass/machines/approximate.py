@@ -13,12 +13,11 @@ from ..core.approximation import Approximation
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
 from ..core.block import Block
-from ..core.calibration import Calibration, HeldOut, Judged
+from ..core.calibration import Calibration, HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
 from ..core.machine import Machine, fit_moments, holds_out
-from ..core.moments import Moments
 from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
@@ -37,7 +36,6 @@ __all__ = [
     "fit_through",
     "judge_groups",
     "judge_training",
-    "moments_of",
     "plan_through",
     "primal",
 ]
@@ -83,13 +81,13 @@ def fit_through(
     """
     survey = _surveyed(engine, approximation, seed)
     if survey.groups is not None:
-        survey.groups.check()
+        survey.groups.refuse_one()
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
         fit = fit_exactly(recipe, rows, w, decision=decision, check=lambda columns, distinct: None)
-        judged = replace(fit.judged, held_out=None)  # not in the order of the rows
-        return Fit(replace(fit.machine, labels=None), judged)
+        judgement = replace(fit.judgement, held_out=None)  # not in the order of the rows
+        return Fit(replace(fit.machine, labels=None), judgement)
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
     return fit_planned(plan, survey, engine, approximation, decision, groups)
@@ -123,13 +121,13 @@ def _fit_planned(
     decision: Decision,
     groups: Groups | None,
 ) -> Fit:
-    apart = survey.groups is not None and not survey.groups.alone
-    out = holds_out(decision, plan.recipe, grouped=apart or groups is not None)
-    if survey.groups is not None and apart and out:
-        return _slim(_fit_by_folds(plan, survey, survey.groups, engine), engine)
+    in_pieces = None if survey.groups is None or survey.groups.alone else survey.groups
+    out = holds_out(decision, plan.recipe, grouped=groups is not None or in_pieces is not None)
+    if out and in_pieces is not None:
+        return _slim(_fit_by_folds(plan, survey, in_pieces, engine), engine)
     if groups is None and isinstance(engine, InMemory):
         engine = _with_features(engine, plan)
-    moments = engine.total(partial(moments_of, plan), "moments")
+    moments = engine.total(plan.block_moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
     del moments  # as large as a model for each cluster
@@ -140,13 +138,8 @@ def _fit_planned(
     return _slim(fit, engine)
 
 
-def moments_of(plan: Plan, block: Block) -> Moments:
-    """Moments of a block of rows."""
-    return plan.moments(block.X, block.w, block.F)
-
-
 def _with_features(engine: InMemory, plan: Plan) -> InMemory:
-    """The same rows with their features, so that held-out losses need not work these out again, if there is room."""
+    """The same rows with their features, so that losses need not work these out again, if there is room."""
     X, features, scaler = engine.X, plan.features, plan.scaler
     room = 8 * X.shape[0] * features.width
     if not isinstance(X, np.ndarray) or room > _KEPT or not has_room(2 * room, X):
@@ -156,7 +149,8 @@ def _with_features(engine: InMemory, plan: Plan) -> InMemory:
 
 def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
     """The machine with the losses of its training rows, held out with their group."""
-    return Fit.of(machine, machine.plan.training_groups(primal(machine), engine.X, engine.w, groups), decision, groups)
+    rows = machine.plan.training_groups(primal(machine), engine.X, engine.w, groups)
+    return Fit.of(machine, rows, decision, groups, out=True)
 
 
 def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine) -> Fit:
@@ -170,7 +164,7 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
-    return Fit(machine, Judged(calibration, calibration, None))
+    return Fit(machine, Judgement(calibration, calibration, None))
 
 
 def judge_training(
@@ -193,17 +187,17 @@ def judge_training(
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
-        judged = _sample_of(survey, approximation) if sampled else engine
+        source = _sample_of(survey, approximation) if sampled else engine
         with on_one_thread(model.width, model.factored):
             owned = OwnLandmarks.of(machine, survey, _candidates(approximation)) if matters and not sampled else None
             judging = _judging(machine, owned, survey) if matters else machine
-        step = partial(_judged, judging, owned, matters, judged.loss_limit)
-        for without, summary in judged.total(step, "held-out losses" if out else "losses").items():
+        step = partial(_judged, judging, owned, matters, source.loss_limit)
+        for without, summary in source.total(step, "held-out losses" if out else "losses").items():
             known[without, sampled] = summary.weighted()
     held_out = HeldOut.of(*known[matters, sampled]) if out else None
-    found = Judged.of(decision, held_out, lambda: Ranks.of(*known[False, sampled]))
+    judgement = Judgement.of(decision, held_out, lambda: Ranks.of(*known[False, sampled]))
     every_row = isinstance(engine, InMemory) and not sampled
-    return Fit(machine, found if every_row else replace(found, held_out=None))
+    return Fit(machine, judgement if every_row else replace(judgement, held_out=None))
 
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
@@ -301,13 +295,14 @@ def _judged(machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: 
     """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
     X, w, F = block.X, block.w, block.F
     if not matters:
-        return _Losses({False: LossSummary.of(losses_of(machine, X), w, limit=limit)})
+        losses = losses_of(machine, X) if F is None else machine.losses(machine.plan.scaler(X), F)
+        return _Losses({False: LossSummary.of(losses, w, limit=limit)})
     rows = machine.plan.training_rows(primal(machine), X, w, F)
-    losses = {
+    found = {
         True: machine.held_out_losses(rows) if owned is None else owned.without(machine, X, rows, F),
         False: machine.training_losses(rows),
     }
-    return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in losses.items()})
+    return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in found.items()})
 
 
 def _held_out_fold(twins: tuple[FoldMachine, ...], groups: GroupCounts, limit: float, block: Block) -> LossSummary:

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ..core.arrays import Array, blocks, namespace
-from ..core.calibration import HeldOut, Judged
+from ..core.calibration import HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.groups import Groups
 from ..core.machine import Machine, fit_rows, holds_out, put_threshold
@@ -35,19 +35,17 @@ class Fit:
     """A fitted machine and how its training rows were judged."""
 
     machine: Machine
-    judged: Judged
+    judgement: Judgement
 
     @classmethod
-    def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None) -> Fit:
-        """The fit of rows that fared like this, of which those of a group were held out together."""
-        held_out = None
-        if holds_out(decision, machine.plan.recipe, grouped=groups is not None):
-            held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups)
-        return cls(machine, Judged.of(decision, held_out, lambda: Ranks.of(machine.training_losses(rows), rows.w)))
+    def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None, *, out: bool) -> Fit:
+        """The fit of rows that fared like this, and may have been held `out`, those of a group together."""
+        held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups) if out else None
+        return cls(machine, Judgement.of(decision, held_out, lambda: Ranks.of(machine.training_losses(rows), rows.w)))
 
     def threshold(self, decision: Decision) -> float:
         """Where the decision puts its threshold."""
-        machine, ranks = self.machine, self.judged.ranks
+        machine, ranks = self.machine, self.judgement.ranks
         return put_threshold(decision, ranks, recipe=machine.plan.recipe, mean_residual=machine.mean_residual)
 
 
@@ -65,8 +63,8 @@ def fit_exactly(
         Z = scaler(X)
         plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
         out = holds_out(decision, recipe, grouped=groups is not None)
-        machine, rows = fit_rows(plan, Z, w, held_out=out, groups=groups)
-    return Fit.of(machine, rows, decision, groups)
+        machine, rows = fit_rows(plan, Z, w, out=out, groups=groups)
+    return Fit.of(machine, rows, decision, groups, out=out)
 
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:

@@ -185,8 +185,8 @@ class KernelMachine(GoesOn):
             The name or the number of the column that has the group of each row, by any labels; it is no feature. The
             rows of a group may be anywhere. Groups go round five folds in the order of a hash of their labels, and
             held-out losses are those of machines without the fold of the row, nor landmarks of its group. The rows are
-            read up to seven times for that; a threshold on training losses takes no groups. Of more than 32,768
-            groups as many, drawn by that hash, make the threshold.
+            read up to seven times for that. Thresholds on training losses know no groups, and take no more passes for
+            them. Of more than 32,768 groups as many, drawn by that hash, make the threshold.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -273,20 +273,20 @@ class KernelMachine(GoesOn):
         kept: Array | None = None,
         stayed: Stayed | None = None,
     ) -> Self:
-        judged = fit.judged.learning(kept).beside(0.0 if stayed is None else stayed.removed)
-        machine, plan = fit.machine, fit.machine.plan
+        judgement = fit.judgement.learning(kept).beside(0.0 if stayed is None else stayed.removed)
+        fit, plan = replace(fit, judgement=judgement), fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
-        if judged.calibration is not None and decision.held_out and not precomputed:
-            self._warn_if_few(judged.calibration, decision.delta, plan.scaler.centre.shape[0])
+        if judgement.calibration is not None and decision.held_out and not precomputed:
+            self._warn_if_few(judgement.calibration, decision.delta, plan.scaler.centre.shape[0])
         return self._keep(
             header,
-            replace(fit, judged=judged).threshold(decision),
-            judged.calibration,
-            judged.held_out,
+            fit.threshold(decision),
+            judgement.calibration,
+            judgement.held_out,
             decision_=decision,
             device_=self.device,
             kept_columns_=kept if precomputed else None,
-            **published(machine, approximation),
+            **published(fit.machine, approximation),
         )
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:

@@ -219,8 +219,8 @@ def _meaning(summary: Summary) -> Iterator[Element]:
     kept = ("a threshold. The threshold is put so that, of fresh rows like the training rows, no more than the share "
             "asked for is flagged, on average over training sets.")  # fmt: skip
     unkept = f"a threshold, which the rule {rule} puts without a look at held-out rows: it promises no rate."
-    interval = (" The interval says how far this very model may be off. Two numbers with “to” between them hold with "
-                "95 % confidence.")  # fmt: skip
+    interval = (" The interval says between which rates this very model flags normal rows. Two numbers with “to” "
+                "between them hold with 95 % confidence.")  # fmt: skip
     odds = "“1 in 200” means that one in 200 normal rows is at least this unusual. "
     yield tag("p", scored, unkept if unpromised(budget) else kept, interval if "interval" in budget else "")
     yield tag("p", "" if summary["model"]["learnt_from"] is None else odds, "A flagged row is not wrong: it is worth a "

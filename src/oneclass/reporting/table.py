@@ -67,17 +67,17 @@ class _Rows:
         self._categories = {column["name"] for column in summary["columns"] if column["kind"] == "category"}
         shares = [reason["share"] for row in self._rows for reason in row["reasons"]]
         self._most = max(shares, default=1.0)
-        self._strange = strangeness(self._learnt_from)
-        self._heads = ["Row", *self._rows[0]["labels"], self._strange, *(_WHY if shares else ())]
-        self.explained = bool(shares)
+        named = ["Row", *self._rows[0]["labels"]]
+        self._heads = [*named, strangeness(self._learnt_from), *(_WHY if shares else ())]
+        self._sorted_by, self.explained = len(named), bool(shares)
 
     def heads(self) -> Iterator[Element]:
         """The first row."""
         for i, name in enumerate(self._heads):
-            if name == _WHY[-1]:
+            if i == self._sorted_by + len(_WHY):
                 yield tag("th", name, scope="col")
             else:
-                order = "ascending" if name == self._strange else "none"
+                order = "ascending" if i == self._sorted_by else "none"
                 yield tag("th", tag("button", name, type="button", data_sort=i), scope="col", aria_sort=order)
 
     def row(self, rank: int, *, hidden: bool) -> Element:

@@ -16,7 +16,7 @@ from ..core.machine import Machine, fit_moments, holds_out
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Ranked, judge_groups, judge_training, moments_of, plan_through, primal
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, primal
 from ..machines.exact import Fit, losses_of
 from ._judged import Decisions
 from ._points import Family, Latest, Point, Refusal
@@ -85,7 +85,7 @@ class Gathered:
         check = partial(_check, recipe.scaling)
         self._plan, self._survey = plan_through(recipe, engine, approximation, seed=seed, check=check)
         total = expecting(self._survey.n_rows * self._plan.features.width, engine.total)
-        self._moments = total(partial(moments_of, self._plan), "moments")
+        self._moments = total(self._plan.block_moments, "moments")
         self._solved: dict[Cost, Machine] = {}
         self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
         self._by_groups: dict[tuple[Cost, str], Fit] = {}

@@ -34,7 +34,7 @@ def work_columns(rows: Sequence[Row], n_candidates: int, n_folds: int) -> dict[s
     return {
         "mean_fit_time": seconds.mean(axis=1),
         "std_fit_time": seconds.std(axis=1),
-        "numerics": np.array([" and ".join(sorted(way)) for way in ways], dtype=object),
+        "numerics": np.array([" and ".join(sorted(way - {"none"}) or ["none"]) for way in ways], dtype=object),
     }
 
 

@@ -52,7 +52,8 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
 
     Candidates of a kernel machine that differ in C, delta, threshold and loss share one decomposition of each fold (the
     moments of each fold, where the machine is approximated); other estimators are fitted again at every point. Either
-    way the scores are those of fitting every point, and ``cv_results_["numerics"]`` says which it was.
+    way the scores are those of fitting every point, and ``cv_results_["numerics"]`` says which it was ("none" where
+    no fit succeeds).
 
     Parameters
     ----------
