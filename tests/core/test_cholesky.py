@@ -90,6 +90,17 @@ def test_a_factor_in_panels_is_the_factor(xp, n):
     assert_agree(np.tril(L), scipy.linalg.cholesky(LARGE[:n, :n], lower=True), 1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 2, 17, 50])
+def test_the_diagonal_of_the_inverse_may_be_worked_out_in_the_place_of_the_factor(n, dtype):
+    L = cholesky.cholesky(LARGE[:n, :n].astype(dtype))
+    kept = L.copy()
+    found = cholesky.diagonal_of_inverse(L, overwrite=True)
+    assert found.dtype == dtype
+    assert_agree(found, cholesky.diagonal_of_inverse(kept), 1e-12 if dtype == np.float64 else 1e-4)
+    assert np.array_equal(L, kept) == (n == 1 and kept[0, 0] == 1)  # no room was taken beside it
+
+
 @pytest.mark.usefixtures("small_panels")
 @pytest.mark.parametrize("n", [15, 16, 17, 32, 50])
 def test_the_diagonal_of_the_inverse_in_panels_is_the_diagonal_and_leaves_the_factor_alone(xp, n):

@@ -195,9 +195,13 @@ def trace_of_solved(L: Array, S: Array) -> float:
     return float(xp.sum(xp.linalg.diagonal(cho_solve(L, S))))
 
 
-def diagonal_of_inverse(L: Array) -> Array:
-    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``, which is never there as a whole."""
+def diagonal_of_inverse(L: Array, *, overwrite: bool = False) -> Array:
+    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``, which takes no room: it may `overwrite` `L`."""
     n = L.shape[0]
+    if overwrite and n and _is_direct(L):
+        (trtri,) = get_lapack_funcs(("trtri",), (L,))
+        inverse_of_L = trtri(L.T, lower=False, overwrite_c=True)[0].T
+        return np.einsum("ij,ij->j", inverse_of_L, inverse_of_L)
     if isinstance(L, np.ndarray):
         parts = [np.empty(0, dtype=L.dtype)]
         step = min(max(n // 16, _FEWEST), _MOST)

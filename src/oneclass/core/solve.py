@@ -204,7 +204,7 @@ def solve_dual(
             embedded = Embedded(embedding.scatter, C, *known)
         if groups is not None:
             left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
-        inner = _sandwich_diagonal(shrink, L, P)
+        inner = _sandwich_diagonal(shrink, L, P, overwrite=not keep_factor)
         spare = 1 - unit * shrink.diagonal() + unit * ridge * inner
         spare = clipped(spare, float(xp.finfo(spare.dtype).smallest_normal), math.inf)
         if embedded is not None and groups is None:
@@ -270,12 +270,12 @@ def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
     return E
 
 
-def _sandwich_diagonal(shrink: Structured, L: Array, P: Array) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``."""
+def _sandwich_diagonal(shrink: Structured, L: Array, P: Array, *, overwrite: bool) -> Array:
+    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may `overwrite` `L`."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
         return xp.concat([xp.sum(half * half, axis=0) for half in halves])
     VZ = shrink.V @ shrink.Z
     low_rank = xp.sum((2 * shrink.d[:, None] * P + VZ @ (shrink.V.T @ P)) * VZ, axis=1)
-    return shrink.d**2 * diagonal_of_inverse(L) + low_rank
+    return shrink.d**2 * diagonal_of_inverse(L, overwrite=overwrite) + low_rank
