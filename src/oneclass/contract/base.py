@@ -205,7 +205,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Signed distance of the score from the threshold.
         """
-        return self._of_rows(X, lambda one, rows: -one._finite_losses(rows, -one.offset_) - one.offset_)
+        self._check_fitted()
+        offset = self.offset_
+        return self._answer(X, lambda scores: scores - offset)
 
     def predict(self, X: Rows, alpha: float | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
@@ -223,10 +225,9 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Labels.
         """
-        offset = None if alpha is None else self._offset_at(alpha)
-        return self._of_rows(
-            X, lambda one, rows: _labels(one._accepts(rows, -(one.offset_ if offset is None else offset)))
-        )
+        self._check_fitted()
+        offset = self.offset_ if alpha is None else self._offset_at(alpha)
+        return self._answer(X, lambda scores: _labels(scores >= offset))
 
     def _offset_at(self, alpha: float) -> float:
         """Threshold on the scores for another false-alarm rate."""
@@ -310,7 +311,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         -------
         array of shape (n_samples,)
             Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most alpha
-            where ``predict(X, alpha)`` rejects, but for the rounding of large batches (docs/speed.md).
+            exactly where ``predict(X, alpha)`` rejects.
         """
         calibration = self._calibrated()
         check_choice(self, "tail", (None, *TAILS), value=tail)
@@ -397,32 +398,19 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             p = [] if calibration is None else [calibration.p_value(-scores, tail)]
             return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
 
-        score, *p, label = to_numpy(self._answer(X, columns, offset)).T
+        score, *p, label = to_numpy(self._answer(X, columns)).T
         return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
 
-    def _finite_losses(self, rows: Array, threshold: float | None = None) -> Array:
-        """Losses, of which those that overflowed, of rows beyond all measure, are the largest number.
-
-        With a threshold they may be rounded where they are on no other side of it.
-        """
+    def _finite_losses(self, rows: Array) -> Array:
+        """Loss of each row; the largest finite number where it overflowed."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._losses(rows) if threshold is None else self._rounded_losses(rows, threshold)
+            found = self._losses(rows)
         xp = namespace(found)
         return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
 
-    def _accepts(self, rows: Array, threshold: float) -> Array:
-        """Whether the loss of each row is at most the threshold."""
-        return self._finite_losses(rows, threshold) <= threshold
-
-    def _rounded_losses(self, X: Array, threshold: float) -> Array:
-        """Losses of many rows; a subclass may round them where that saves much."""
-        return self._losses(X)
-
-    def _answer(self, X: Rows, verb: Callable[[Array], Array], offset: float | None = None) -> Array:
-        """What `verb` makes of the scores of the rows, for labels by this offset or that of the fit."""
-        return self._of_rows(
-            X, lambda one, rows: verb(-one._finite_losses(rows, -(one.offset_ if offset is None else offset)))
-        )
+    def _answer(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
+        """`verb` applied to the scores of the rows."""
+        return self._of_rows(X, lambda one, rows: verb(-one._finite_losses(rows)))
 
     def _of_rows(self, X: Rows, verb: Callable[[Self, Array], Array]) -> Array:
         """What `verb` makes of this classifier and rows; lazily, block by block, for a Dask collection."""

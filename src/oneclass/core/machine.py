@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from .arrays import Array, copy, namespace
 from .groups import Groups
@@ -15,18 +12,10 @@ from .moments import Moments
 from .plan import Plan
 from .primal import PrimalModel, solve_primal
 from .recipe import Recipe
-from .single import SinglePrecision
 from .solve import DualModel, TrainingRows, solve_dual
 from .threshold import RULES, Decision, Ranks
 
 __all__ = ["Machine", "fit_moments", "fit_rows", "holds_out", "put_threshold"]
-
-#: Parts of the training rows to ask before all of them, and the fewest that are worth it.
-_PARTS, _FEWEST = (8, 4, 2), 128
-#: Training rows or landmarks up to which a loss costs at most three times what a residual does, in double precision.
-_QUICK = 768
-#: Relative error of a loss by single precision above which it is worked out again, and how many may be.
-_TOLERANCE, _AGAIN = 5e-3, 0.25
 
 
 @dataclass(frozen=True)
@@ -49,59 +38,6 @@ class Machine:
     def losses(self, Z: Array, features: Array | None = None) -> Array:
         """Loss of each row, whose features may be known."""
         return self.loss(*self.judge(Z, features))
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
-
-    @cached_property
-    def single(self) -> SinglePrecision | None:
-        """The model in single precision, if it is one on the host for which that saves much."""
-        large = self.plan.recipe.needs_variance and self.model.width > _QUICK
-        return SinglePrecision.of(self.model) if large else None
-
-    def rounds_well(self, Z: Array) -> bool:
-        """Whether single precision tells the losses of most rows like these, of which few are enough."""
-        single = self.single
-        return single is not None and bool(np.mean(self.doubtful(self.rounded_losses(single, Z))) <= _AGAIN)
-
-    def rounded_losses(self, single: SinglePrecision, Z: Array) -> Array:
-        """Losses of host rows by single precision, and bounds on the error of these."""
-        features = self.model.features(Z)
-        residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
-        variance, error = single.uncertainty(self.model, Z, features)
-        losses = self.loss(residuals, variance / self.plan.C), self.loss(0 * residuals, error / self.plan.C)
-        return np.stack(losses, axis=1)
-
-    def doubtful(self, rounded: Array, threshold: float | None = None) -> Array:
-        """Which rounded losses may be off by more than `_TOLERANCE` of them, or on the other side of the threshold."""
-        found, slack = rounded.T
-        limit = _TOLERANCE * found
-        return ~(slack <= (limit if threshold is None else np.minimum(limit, np.abs(found - threshold))))
-
-    def accepts(self, Z: Array, threshold: float) -> Array:
-        """Whether the loss of each host row is at most the threshold, where the machine `answers_early`.
-
-        Uncertainty falls with every training row that is known, and few of them leave most rows little of it.
-        """
-        plan, model = self.plan, self.model
-        features, prior = model.features(Z), plan.kernel.diagonal(Z) / plan.recipe.lam
-        residuals = plan.recipe.target(Z) - model.outputs(features)
-        open_rows = np.flatnonzero(~(self.loss(residuals, 0 * prior) > threshold))
-        accepted, rounding, width = np.zeros(len(Z), dtype=bool), np.finfo(Z.dtype).eps ** 0.5, model.width
-        for part in (*_PARTS, 1):
-            known = width // part
-            if len(open_rows) and (known >= _FEWEST or part == 1):
-                left = model.uncertainty(Z[open_rows], features[open_rows, :known]) / plan.C
-                left += rounding * prior[open_rows] if part > 1 else 0.0
-                settled = self.loss(residuals[open_rows], left) <= threshold
-                accepted[open_rows[settled]] = True
-                open_rows = open_rows[~settled]
-        return accepted
-
-    @cached_property
-    def answers_early(self) -> bool:
-        """Whether some answers cost less than the loss: where that takes a look at all pairs of training rows."""
-        return self.plan.recipe.needs_variance and isinstance(self.model, DualModel)
 
     def training_losses(self, rows: TrainingRows) -> Array:
         """Losses of the training rows themselves."""

@@ -17,7 +17,6 @@ from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .leaving import Embedded
 from .moments import Moments
-from .solve import Telling
 
 __all__ = ["Columns", "Equations", "PrimalModel", "solve_primal"]
 
@@ -155,15 +154,8 @@ class PrimalModel:
         """``C v(z)``."""
         if self.known is None:
             return self.leverages(features) + self.outside(Z, features)
-        return self.unknown(Z, product_squares(self.known, features))
-
-    def unknown(self, Z: Array, known: Array) -> Array:
-        """C times what is left of ``k(z, z)``, of which this much is `known`: neither leverage nor outside."""
-        return clipped(self.map.kernel.diagonal(Z) - known, 0.0, math.inf) / self.ridge  # type: ignore[attr-defined]
-
-    def telling(self) -> Telling | None:
-        """How what is known of a row is told, where that takes one product."""
-        return None if self.known is None else (self.known, product_squares, self.map.landmarks)  # type: ignore[attr-defined]
+        prior = self.map.kernel.diagonal(Z)  # type: ignore[attr-defined]
+        return clipped(prior - product_squares(self.known, features), 0.0, math.inf) / self.ridge
 
 
 def solve_primal(

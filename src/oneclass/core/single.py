@@ -1,8 +1,7 @@
-"""Single precision, at half the work, where its error is known: scores, and held-out losses by landmarks."""
+"""Leverages of training rows in single precision, at half the work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -12,41 +11,8 @@ from .arrays import Array
 from .cholesky import explained, solve_lower
 from .features import NystromMap
 from .primal import PrimalModel
-from .solve import DualModel
 
-__all__ = ["RoundedModel", "SinglePrecision"]
-
-#: Training rows that rounding is measured on, and times the largest error among them that no row is expected to exceed.
-_MEASURED, _SAFETY = 32, 16
-
-
-@dataclass(frozen=True)
-class SinglePrecision:
-    """The factor of a host model's system in single precision."""
-
-    L: NDArray[np.floating]
-    tell: Callable[[Array, Array], Array]  # what is known of rows, by this and their features
-    error: float  # bound on the relative error of what is explained
-
-    @classmethod
-    def of(cls, model: DualModel | PrimalModel) -> SinglePrecision | None:
-        """The factor of a host model that has one; its error is measured on rows that the model knows well.
-
-        Rounding grows with the condition of the system and with no other trait of a row than what is explained of it.
-        """
-        telling = model.telling()
-        if telling is None or not isinstance(telling[0], np.ndarray) or telling[0].dtype != np.float64:
-            return None
-        precise, tell, rows = telling
-        features = model.features(rows[:: max(1, len(rows) // _MEASURED), :])
-        L, found = precise.astype(np.float32), tell(precise, features)
-        apart = np.abs(tell(L, features) - found) / found
-        return cls(L, tell, _SAFETY * max(float(np.max(apart)), float(np.finfo(np.float32).eps)))
-
-    def uncertainty(self, model: DualModel | PrimalModel, Z: Array, features: Array) -> tuple[Array, Array]:
-        """``C v(z)`` of rows, and a bound on its error."""
-        known = self.tell(self.L, features)
-        return model.unknown(Z, known), self.error * known / model.ridge
+__all__ = ["RoundedModel"]
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,8 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
@@ -28,7 +26,6 @@ from .leaving import Embedded, leave, leave_one_by_one, taken
 
 __all__ = [
     "DualModel",
-    "Telling",
     "TrainingRows",
     "residual_operator",
     "solve_dual",
@@ -86,10 +83,6 @@ class TrainingRows:
         return self.spare
 
 
-#: A triangular matrix, what it and the features of rows make of what is known of these, and rows that are known well.
-Telling: TypeAlias = tuple[Array, Callable[[Array, Array], Array], Array]
-
-
 @dataclass(frozen=True)
 class DualModel:
     """Outputs and uncertainty of any row from its kernel values with the training rows."""
@@ -134,16 +127,9 @@ class DualModel:
         return features @ self.weights
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
-        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``; no less if `features` are of the first rows alone."""
-        return self.unknown(Z, explained(self.factored, features))
-
-    def unknown(self, Z: Array, known: Array) -> Array:
-        """C times what is left of ``k(z, z)``, of which this much is `known`."""
-        return clipped(self.kernel.diagonal(Z) - known, 0.0, math.inf) / self.ridge
-
-    def telling(self) -> Telling | None:
-        """How what is known of a row is told."""
-        return None if self.factored is None else (self.factored, explained, self.rows)
+        """``C v(z) = (C / lam) (k(z, z) - k(z)' G^-1 k(z))``."""
+        unexplained = self.kernel.diagonal(Z) - explained(self.factored, features)
+        return clipped(unexplained, 0.0, math.inf) / self.ridge
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:

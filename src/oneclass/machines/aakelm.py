@@ -70,10 +70,9 @@ class AAKELM(AutoAssociative):
         and they would have cost time (docs/calibration.md).
     model_ : fitted model
         Of an exact fit, scaled training rows (``model_.rows``) and output weights A (``model_.weights``); of an
-        approximated one, the feature map (``model_.map``) and the weights of the features. A model that judges by
-        uncertainty has the factored system too, n² or m² numbers, and where these are above 768² a copy in single
-        precision from the first 128 rows on that are scored at once, on the host. They are worked out again where the
-        model was saved: from the rows, which an approximated fit keeps for it if they are few (``model_.equations``).
+        approximated one, the feature map (``model_.map``) and the weights of the features. A loss that
+        uses the variance also needs the Cholesky factor, n² or m² numbers. Files do not hold it: it is computed again
+        after loading, from the rows, which an approximated fit keeps if they are few (``model_.equations``).
     machine_ : Machine
         The whole fit as one frozen value: recipe, scaling, kernel, model.
     scaler_, kernel_, sigma_, C_, signal_

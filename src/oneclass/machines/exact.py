@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from ..core.machine import Machine, fit_rows, holds_out, put_threshold
 from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments, Scaler
-from ..core.solve import TrainingRows
+from ..core.solve import DualModel, TrainingRows
 from ..core.threshold import Decision, Ranks
 from ..engines.threads import on_one_thread, spread
 
-__all__ = ["Check", "Fit", "accepted_by", "fit_exactly", "in_blocks", "losses_of", "prepare", "rounded_losses_of"]
-
-#: Rows to score at once that are worth a second factor, in single precision, and how many of them say so.
-_MANY, _SOME = 128, 32
+__all__ = ["Check", "Fit", "fit_exactly", "in_blocks", "losses_of", "prepare"]
 
 #: May refuse columns, and their number of rows, once they are known.
 Check = Callable[[ColumnMoments, int], None]
@@ -69,8 +65,8 @@ def fit_exactly(
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:
     """Concatenate what `step` makes of the rows in z-scores."""
-    # Where every block goes through all of a factor, short ones would wait for memory.
-    factored = machine.answers_early and isinstance(X, np.ndarray)
+    # Each block is solved against the whole n x n factor: longer blocks read it less often.
+    factored = machine.plan.recipe.needs_variance and isinstance(machine.model, DualModel) and isinstance(X, np.ndarray)
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
     ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
@@ -93,28 +89,3 @@ def prepare(machine: Machine, like: Array) -> None:
 def losses_of(machine: Machine, X: Array) -> Array:
     """Loss of each row."""
     return in_blocks(machine, X, machine.losses)
-
-
-def rounded_losses_of(machine: Machine, X: Array, threshold: float) -> Array:
-    """Loss of each row by single precision, where there are many and most of them round well.
-
-    Those that it does not tell, or not which side of the threshold they are on, are worked out as they are, all at
-    once: few rows go through the factor no quicker than many.
-    """
-    if not isinstance(X, np.ndarray) or len(X) < _MANY:
-        return losses_of(machine, X)
-    prepare(machine, X)
-    single = machine.single
-    if single is None or not machine.rounds_well(machine.plan.scaler(X[:: len(X) // _SOME])):
-        return losses_of(machine, X)
-    rounded = in_blocks(machine, X, partial(machine.rounded_losses, single))
-    found, rows = rounded[:, 0], np.flatnonzero(machine.doubtful(rounded, threshold))
-    if len(rows):
-        found[rows] = losses_of(machine, X[rows])
-    return found
-
-
-def accepted_by(machine: Machine, X: Array, threshold: float) -> Array:
-    """Whether the loss of each host row is at most the threshold, by a machine that answers early."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of rows beyond all measure
-        return in_blocks(machine, X, lambda Z: machine.accepts(Z, threshold))

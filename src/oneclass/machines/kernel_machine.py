@@ -38,7 +38,7 @@ from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
 from .auto import choose_approximation, chunk_approximation
 from .choices import recipe_of, seed_of
-from .exact import Check, Fit, accepted_by, fit_exactly, losses_of, rounded_losses_of
+from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
 from .going_on import GoesOn, published
 
@@ -301,16 +301,6 @@ class KernelMachine(GoesOn):
 
     def _losses(self, X: Array) -> Array:
         return losses_of(self.machine_, X)
-
-    def _rounded_losses(self, X: Array, threshold: float) -> Array:
-        return rounded_losses_of(self.machine_, X, threshold)
-
-    def _accepts(self, rows: Array, threshold: float) -> Array:
-        machine = self.machine_
-        # In single precision a loss is a ten-thousandth off by who else is in its batch: labels must be of the scores.
-        if machine.answers_early and isinstance(rows, np.ndarray) and rows.dtype == np.float64:
-            return accepted_by(machine, rows, threshold)
-        return super()._accepts(rows, threshold)
 
     def _parts(self, rows: Array) -> Array | None:
         return parts_of(self.machine_, rows)
