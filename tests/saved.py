@@ -33,7 +33,7 @@ CASES = {
     "AAKELM polynomial": ("AAKELM", {"kernel": kernels.Polynomial(2), "loss": "reconstruction"}, {}),
     "AAKELM likelihood": ("AAKELM", {"C": "likelihood", "loss": "uncertainty"}, {"groups": GROUPS}),
     "VAAKELM": ("VAAKELM", {"kernel": "rbf"}, {"named": True}),
-    "VAAKELM laplacian": ("VAAKELM", {"kernel": kernels.Laplacian("median"), "variance_weight": 3}, {}),
+    "VAAKELM laplacian": ("VAAKELM", {"kernel": kernels.Laplacian("median"), "lam": 3}, {}),
     "VAAKELM matrix": ("VAAKELM", {"variance": LAPLACIAN, "scale": "zscore", "threshold": "authors"}, {}),
     "VAAKELM single": ("VAAKELM", {}, {"single": True}),
     "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),

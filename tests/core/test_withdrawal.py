@@ -20,7 +20,7 @@ W = RNG.integers(1, 4, 40).astype(float)
 
 def planned(kernel, landmarks, scatter, *, whiten):
     """The plan of a machine with these landmarks that embeds a scatter."""
-    machine = AAKELM(kernel=kernel, C=8.0, lam=1.3, loss="predictive", scale=False, approximation=Nystrom(5))
+    machine = AAKELM(kernel=kernel, C=8.0 / 1.3, loss="predictive", scale=False, approximation=Nystrom(5))
     plan = machine.fit(X).machine_.plan
     recipe = replace(plan.recipe, variance=None if scatter is None else Variance(scatter))
     return replace(plan, recipe=recipe, map=NystromMap.of(plan.kernel, landmarks, whiten=whiten))

@@ -1,18 +1,22 @@
 """Files of every version of the format that there has been are read for ever."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import oneclass
 from oneclass.disk.codec import decode
 from oneclass.disk.container import VERSION
-from oneclass.files.loading import CLASSES
+from oneclass.files.loading import CLASSES, _upgraded
 
 FOLDER = Path(__file__).parent / "versions"
+EVERY_KIND = zipfile.ZipFile(FOLDER / "0.1.zip")
+KNOWN = json.loads(EVERY_KIND.read("answers.json"))
 FILES = sorted(FOLDER.glob("*.oneclass"))
 
 
@@ -41,3 +45,23 @@ def test_a_field_that_was_not_there_yet_takes_its_default():
 def test_a_parameter_that_was_not_there_yet_takes_its_default():
     older = {"values": [{"class": "machines.ockelm.OCKELM", "parameters": {"C": 3.0}, "found": {}}]}
     assert decode(older, [], CLASSES).get_params() == oneclass.OCKELM(C=3.0).get_params()
+
+
+@pytest.mark.filterwarnings("ignore:.*values that training rows did not")
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_kind_of_file_of_version_0_1_answers_as_it_did(name, tmp_path):
+    model, known = oneclass.load(EVERY_KIND.extract(f"{name}.oneclass", tmp_path)), KNOWN[name]
+    rows = np.array(known["rows"], dtype=known["dtype"]) if known["columns"] is None else None
+    rows = pd.DataFrame(known["rows"], columns=known["columns"]) if rows is None else rows
+    single = known["dtype"] == "float32"
+    for verb, expected in known["answers"].items():
+        found = getattr(model, verb)
+        np.testing.assert_allclose(found(rows) if callable(found) else found, expected, rtol=1e-4 if single else 1e-8)
+    clone(model)
+
+
+def test_weights_of_version_0_1_become_their_ratios():
+    parameters = {"C": 6.0, "lam": 2.0, "variance_weight": 4.0}
+    older = {"values": [{"class": "machines.vaakelm.VAAKELM", "parameters": parameters, "found": {}}]}
+    model = decode(older, [], CLASSES, upgrade=_upgraded)
+    assert (model.C, model.lam) == (1.5, 0.5)

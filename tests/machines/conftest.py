@@ -43,10 +43,10 @@ def variant(request):
 
     def make(problem, laplacian=None, **params):
         if name is not None:
-            params |= EMBEDDINGS[name] | {"variance_weight": problem.variance_weight, "n_clusters": problem.k}
+            params |= EMBEDDINGS[name] | {"lam": problem.lam, "n_clusters": problem.k}
         if name == "laplacian":
             params["variance"] = problem.laplacian if laplacian is None else laplacian
-        return machine(C=problem.C, lam=problem.lam, **printed(machine) | params)
+        return machine(C=problem.C, **printed(machine) | params)
 
     make.machine, make.embedding = machine.__name__, name
     return make

@@ -29,16 +29,16 @@ def by_loops(variant, problem, model, **params):
     if variant.embedding is None:
         M = np.zeros((len(rows), len(rows)))
     elif variant.embedding == "laplacian":
-        M = problem.variance_weight * spread(problem.laplacian[kept][:, kept], w)
+        M = spread(problem.laplacian[kept][:, kept], w)
     else:
         labels = to_numpy(model.labels_) if hasattr(model, "labels_") else np.zeros(len(w))
         options = {"labels": repeat(labels, w), **EMBEDDINGS[variant.embedding]}
-        M = problem.variance_weight * variance_matrix(**options)
+        M = variance_matrix(**options)
 
         def without(i):
-            return problem.variance_weight * variance_matrix(**options, without=(i,))
+            return variance_matrix(**options, without=(i,))
 
-    numbers = {"C": problem.C, "lam": problem.lam, "without": without}
+    numbers = {"C": problem.C, "lam": 1.0 if variant.embedding is None else problem.lam, "without": without}
     return machines.fit(variant.machine, rows, problem.fresh, M, **numbers, **params)
 
 

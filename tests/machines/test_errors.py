@@ -13,7 +13,6 @@ NOT_NUMBERS = [float("nan"), float("inf"), "1", True, None, [1.0], np.array([1.0
 OPEN_INTERVAL = [0, -1, *NOT_NUMBERS]
 BAD = {
     "C": OPEN_INTERVAL,
-    "lam": OPEN_INTERVAL,
     "delta": [-0.1, 1, 1.5, *NOT_NUMBERS],
     "sigma": [0, -1, float("nan"), float("inf"), "auto", True, None, [1.0], np.array([1.0, 2.0]), 1j],
     "kernel": ["gauss", 3, None, RBF(sigma=-1.0), RBF(sigma="auto")],
@@ -32,9 +31,9 @@ BAD_VARIANCE = {
         np.full((60, 60), np.nan),
         np.triu(np.eye(60) + 1),
     ],
+    "lam": OPEN_INTERVAL,
     "n_clusters": [0, -1, 2.5, "5", True, None],
     "centring": ["mine", None, 3],
-    "variance_weight": [-1, *NOT_NUMBERS],
 }
 
 

@@ -51,7 +51,7 @@ def test_the_scatter_of_a_machines_own_clusters_is_its_subclass_variance(machine
 
 
 def test_the_scatter_of_one_group_is_the_class_variance_times_the_rows(rows, fresh):
-    given = VAAKELM(variance=scatter_laplacian(np.zeros(60)), variance_weight=1 / 60).fit(rows)
+    given = VAAKELM(variance=scatter_laplacian(np.zeros(60)) / 60).fit(rows)
     assert_agree(given.score_samples(fresh), VAAKELM(variance="class").fit(rows).score_samples(fresh), 1e-8)
 
 

@@ -19,7 +19,7 @@ GRIDS = {
     "VOCKELM": (VOCKELM(), {"C": COSTS, "threshold": ["loo", "train", "mean"]}, "one decomposition"),
     "AAKELM": (AAKELM(), {"C": COSTS, "loss": LOSSES}, "one decomposition"),
     "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 3]}, "one decomposition"),
-    "global": (VAAKELM(variance_weight=10.0), {"C": COSTS, "centring": ["own", "global"]}, "one decomposition"),
+    "global": (VAAKELM(lam=0.1), {"C": COSTS, "centring": ["own", "global"]}, "one decomposition"),
     "landmarks": (
         VAAKELM(approximation=Nystrom(15)),
         {"C": COSTS, "loss": LOSSES, "threshold": ["loo", "train"]},

@@ -8,7 +8,7 @@ estimators are listed, those inside others first, so that what is shared is writ
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -20,6 +20,9 @@ from .container import Host, Json, ModelFileError
 __all__ = ["decode", "encode", "name_of"]
 
 _PACKAGE = __name__.partition(".")[0]
+
+#: From a class and the parts of one of its records, by name, to the parts that the present version has.
+Upgrade = Callable[[type, dict[str, Any]], dict[str, Any]]
 
 
 def name_of(kind: type) -> str:
@@ -118,11 +121,19 @@ class _Encoder:
 
 
 def decode(
-    header: dict[str, Any], arrays: list[Host], classes: Mapping[str, type], *, device: str | None = None
+    header: dict[str, Any],
+    arrays: list[Host],
+    classes: Mapping[str, type],
+    *,
+    device: str | None = None,
+    upgrade: Upgrade = lambda kind, record: record,
 ) -> object:
-    """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`."""
+    """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`.
+
+    `upgrade` changes the parts of records of earlier versions to those of the present one.
+    """
     try:
-        decoder = _Decoder(arrays, classes, device)
+        decoder = _Decoder(arrays, classes, device, upgrade)
         for record in header["values"]:
             decoder.add(record)
         return decoder.values[-1]
@@ -133,8 +144,8 @@ def decode(
 
 
 class _Decoder:
-    def __init__(self, arrays: list[Host], classes: Mapping[str, type], device: str | None) -> None:
-        self._arrays, self._classes, self._device = arrays, classes, device
+    def __init__(self, arrays: list[Host], classes: Mapping[str, type], device: str | None, upgrade: Upgrade) -> None:
+        self._arrays, self._classes, self._device, self._upgrade = arrays, classes, device, upgrade
         self.values: list[Any] = []
 
     def add(self, record: dict[str, Any]) -> None:
@@ -143,16 +154,16 @@ class _Decoder:
         if kind is None:
             raise ModelFileError(f"it holds a {record['class']}, which this version of oneclass does not know")
         if "fields" in record:
-            self.values.append(kind(**self._parts(record["fields"])))
+            self.values.append(kind(**self._upgrade(kind, self._parts(record["fields"]))))
             return
-        made: Any = kind(**self._parts(record["parameters"]))
-        vars(made).update(self._parts(record["found"]) | _derived(made))
+        made: Any = kind(**self._upgrade(kind, self._parts(record["parameters"])))
+        vars(made).update(self._upgrade(kind, self._parts(record["found"])) | _derived(made))
         if self._device is not None and vars(made).get("device_") is not None:
             elsewhere = None if self._device == "host" else self._device
             vars(made).update(device=elsewhere, device_=elsewhere)
         self.values.append(made)
 
-    def _parts(self, nodes: dict[str, Any]) -> dict[str, object]:
+    def _parts(self, nodes: dict[str, Any]) -> dict[str, Any]:
         return {str(name): self._part(node) for name, node in nodes.items()}
 
     def _part(self, node: Any) -> Any:

@@ -89,6 +89,18 @@ CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMAT
 CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
 
 
+def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
+    """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
+    if issubclass(kind, machines.VAAKELM | machines.VOCKELM) and "variance_weight" in parts:
+        # The weights of error, variance and norm: only their ratios matter.
+        weight = parts.pop("variance_weight") or 1.0
+        parts |= {name: parts[name] / weight for name in ("C", "lam") if not isinstance(parts[name], str)}
+    if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
+        lam = parts.pop("lam")
+        parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}
+    return parts
+
+
 def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:
     """A fitted estimator from a file that its `save` has written.
 
@@ -124,7 +136,7 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
     """
     header, arrays = read(path, mapped=mmap)
     try:
-        estimator = decode(header, arrays, CLASSES, device=device)
+        estimator = decode(header, arrays, CLASSES, device=device, upgrade=_upgraded)
     except ModelFileError as error:
         raise ModelFileError(f"{path} cannot be read: {error}") from None
     if not isinstance(estimator, Saved):

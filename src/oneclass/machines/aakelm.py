@@ -16,7 +16,7 @@ __all__ = ["AAKELM"]
 class AAKELM(AutoAssociative):
     """Reject rows that a kernel autoencoder cannot rebuild.
 
-    Solves ``(K + lam I/C) A = X`` ([1]_, eq. AAKELM_betaK); a row is judged by ``‖z - o(z)‖²`` and by
+    Solves ``(K + I/C) A = X`` ([1]_, eq. AAKELM_betaK); a row is judged by ``‖z - o(z)‖²`` and by
     how little is known around it (`loss`).
 
     Parameters
@@ -25,8 +25,6 @@ class AAKELM(AutoAssociative):
         Weight of the training error; larger fits the rows more closely. ``"auto"`` is one for every 64 rows, from 8
         to 32: many rows bear each other out. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows
         are likeliest; it is nearly always the largest.
-    lam : float, default=1.0
-        Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="mean"
@@ -107,7 +105,6 @@ class AAKELM(AutoAssociative):
         self,
         *,
         C: float | str = "auto",
-        lam: float = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
         loss: str = "predictive",
@@ -120,7 +117,6 @@ class AAKELM(AutoAssociative):
         random_state: Seed = None,
     ) -> None:
         self.C = C
-        self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
         self.loss = loss

@@ -62,11 +62,10 @@ def is_matrix(variance: object) -> bool:
 
 
 def _variance(machine: KernelMachine, rows: Array | None, kept: Array | None) -> Variance | UserLaplacian | None:
-    weight = check_number(machine, "variance_weight", 0, _INFINITE, closed_low=True)
     if is_matrix(machine.variance):
         if rows is None:
             raise ChoiceError(f"{type(machine).__name__}: a matrix as variance needs an exact fit, approximation=None")
-        return UserLaplacian(_laplacian(machine, rows, kept), weight)
+        return UserLaplacian(_laplacian(machine, rows, kept))
     choice = machine.variance
     if not isinstance(choice, str) or choice not in ("none", "class", "subclass"):
         choices = "'none', 'class', 'subclass' or an n x n matrix"
@@ -74,9 +73,9 @@ def _variance(machine: KernelMachine, rows: Array | None, kept: Array | None) ->
     if choice == "none":
         return None
     if choice == "class":
-        return Variance(Scatter(per_row=True, weight=weight))
+        return Variance(Scatter(per_row=True))
     own_mean = check_choice(machine, "centring", ("own", "global")) == "own"
-    return Variance(Scatter(own_mean=own_mean, weight=weight), check_integer(machine, "n_clusters", 1))
+    return Variance(Scatter(own_mean=own_mean), check_integer(machine, "n_clusters", 1))
 
 
 def _laplacian(machine: KernelMachine, like: Array, kept: Array | None) -> Array:

@@ -22,7 +22,6 @@ class HiddenLayerMachine(KernelMachine):
     #: The kernel is linear in what the hidden units say.
     kernel: KernelChoice = "linear"
     sigma: float | str = "mean"
-    lam: float = 1.0
     cost_by_rule: ClassVar[bool] = False
 
     @property

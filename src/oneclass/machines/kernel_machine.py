@@ -55,7 +55,7 @@ class KernelMachine(GoesOn):
     """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
 
     C: float | str
-    lam: float
+    lam: float = 1.0
     kernel: KernelChoice
     sigma: float | str
     scale: str | bool
@@ -67,7 +67,6 @@ class KernelMachine(GoesOn):
     rebuilds: ClassVar[bool] = False
     #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
     variance: str | Array = "none"
-    variance_weight: float = 1.0
     #: Whether C may be left to the rows.
     cost_by_rule: ClassVar[bool] = True
 

@@ -16,7 +16,7 @@ __all__ = ["OCKELM"]
 class OCKELM(KernelMachine):
     """Reject rows whose output of a kernel machine trained on a constant is off it.
 
-    Solves ``(K + lam I/C) A = r 1`` ([1]_, eq. OCKELM_betaK); a row is judged by ``|o(z) - r|``.
+    Solves ``(K + I/C) A = r 1`` ([1]_, eq. OCKELM_betaK); a row is judged by ``|o(z) - r|``.
 
     Parameters
     ----------
@@ -24,8 +24,6 @@ class OCKELM(KernelMachine):
         Weight of the training error; larger fits the rows more closely. ``"auto"`` is one for every 64 rows, from 8
         to 32. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows are likeliest; it is nearly always
         the largest.
-    lam : float, default=1.0
-        Weight of the norm of the output weights.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="third"
@@ -96,7 +94,6 @@ class OCKELM(KernelMachine):
         self,
         *,
         C: float | str = 1.0,
-        lam: float = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
         scale: str | bool = "tamed",
@@ -109,7 +106,6 @@ class OCKELM(KernelMachine):
         random_state: Seed = None,
     ) -> None:
         self.C = C
-        self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
         self.scale = scale

@@ -27,7 +27,8 @@ class VAAKELM(AutoAssociative):
         to 32: many rows bear each other out. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows
         are likeliest; it is nearly always the largest.
     lam : float, default=1.0
-        Weight of the norm of the output weights.
+        Weight of the norm of the output weights. The variance term has weight 1/C and the norm lam/C: to weigh the
+        variance w times as much, use ``C / w`` and ``lam / w``.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="mean"
@@ -59,8 +60,6 @@ class VAAKELM(AutoAssociative):
     centring : {"own", "global"}, default="own"
         Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
         what the paper prints (model_SV).
-    variance_weight : float, default=1.0
-        Weight of the variance term; 1 is the paper.
     approximation : "auto", None, Nystrom or Fourier, default="auto"
         ``"auto"`` fits exactly up to 2,000 rows (30,000 on a GPU) if there is memory for it, and by ``Nystrom(1000)``
         beyond, wherever the rows are. None fits all rows in memory exactly, in time n³ and memory n²; for chunks and
@@ -132,7 +131,6 @@ class VAAKELM(AutoAssociative):
         variance: str | Array = "subclass",
         n_clusters: int = 5,
         centring: str = "own",
-        variance_weight: float = 1.0,
         approximation: Approximation | str | None = "auto",
         device: Device | None = None,
         random_state: Seed = None,
@@ -149,7 +147,6 @@ class VAAKELM(AutoAssociative):
         self.variance = variance
         self.n_clusters = n_clusters
         self.centring = centring
-        self.variance_weight = variance_weight
         self.approximation = approximation
         self.device = device
         self.random_state = random_state

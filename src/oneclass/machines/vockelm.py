@@ -27,7 +27,8 @@ class VOCKELM(KernelMachine):
         to 32. ``"likelihood"`` takes the value from 2^-5 to 2^5 under which the rows are likeliest; it is nearly always
         the largest.
     lam : float, default=1.0
-        Weight of the norm of the output weights.
+        Weight of the norm of the output weights. The variance term has weight 1/C and the norm lam/C: to weigh the
+        variance w times as much, use ``C / w`` and ``lam / w``.
     kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="laplacian"
         Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="third"
@@ -58,8 +59,6 @@ class VOCKELM(KernelMachine):
     centring : {"own", "global"}, default="own"
         Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
         what the paper prints (model_SV).
-    variance_weight : float, default=1.0
-        Weight of the variance term; 1 is the paper.
     r : float, default=1.0
         Output that normal rows should have; not 0.
     approximation : "auto", None, Nystrom or Fourier, default="auto"
@@ -129,7 +128,6 @@ class VOCKELM(KernelMachine):
         variance: str | Array = "subclass",
         n_clusters: int = 5,
         centring: str = "own",
-        variance_weight: float = 1.0,
         r: float = 1.0,
         approximation: Approximation | str | None = "auto",
         device: Device | None = None,
@@ -146,7 +144,6 @@ class VOCKELM(KernelMachine):
         self.variance = variance
         self.n_clusters = n_clusters
         self.centring = centring
-        self.variance_weight = variance_weight
         self.r = r
         self.approximation = approximation
         self.device = device
