@@ -76,7 +76,7 @@ def test_one_row_a_group_is_no_groups(visits):
     folds = list(OneClassKFold(3).split(X, y))
     for search in (OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=folds), OneClassSearchCV(KNNDetector(), {}, cv=folds)):
         plain = search.fit(X, y).cv_results_["mean_test_score"]
-        np.testing.assert_array_equal(search.fit(X, y, np.arange(len(y))).cv_results_["mean_test_score"], plain)
+        np.testing.assert_array_equal(search.fit(X, y, groups=np.arange(len(y))).cv_results_["mean_test_score"], plain)
 
 
 @pytest.mark.parametrize("criterion", ["consistency", "histogram", "likelihood"])
@@ -123,7 +123,9 @@ def test_a_column_may_have_the_groups(visits):
     X, y, persons = visits
     table = pd.DataFrame(X, columns=list("abc")).assign(person=[f"p{i}" for i in persons])
     search = OneClassSearchCV(AAKELM(delta=0.1), {"C": COSTS}, cv=3).fit(table, y, groups="person")
-    expected = OneClassSearchCV(AAKELM(delta=0.1), {"C": COSTS}, cv=3).fit(table[list("abc")], y, table["person"])
+    expected = OneClassSearchCV(AAKELM(delta=0.1), {"C": COSTS}, cv=3).fit(
+        table[list("abc")], y, groups=table["person"]
+    )
     assert list(search.feature_names_in_) == list("abc")
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
 

@@ -139,7 +139,7 @@ class Baseline(OneClassClassifier, Generic[M]):
     decision_: Decision
     ranks_: Ranks
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
         """Learn the target class from its rows.
 
         Parameters

@@ -115,7 +115,7 @@ class SVDD(KernelDescription["_Ball"]):
         self.threshold = threshold
         self.confidence = confidence
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.
 
         Parameters
@@ -137,7 +137,7 @@ class SVDD(KernelDescription["_Ball"]):
         self
             The fitted classifier.
         """
-        return super().fit(X, y, groups)
+        return super().fit(X, y, groups=groups)
 
     def center_distance(self, X: Rows) -> Array:
         """Distance of each row from the centre of the ball, to be compared with `radius_`.

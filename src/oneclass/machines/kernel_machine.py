@@ -78,6 +78,7 @@ class KernelMachine(GoesOn):
         self,
         X: Rows,
         y: Labels | None = None,
+        *,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
     ) -> Self:

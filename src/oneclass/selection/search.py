@@ -151,7 +151,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         self.error_score = error_score
         self.verbose = verbose
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
         """Judge every point of the grid, then fit the best one on all targets.
 
         Parameters
@@ -218,7 +218,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None) -> Array:
+    def fit_predict(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Array:
         """`fit`, then labels of the same rows by the best estimator: +1 for the target class, -1 for an outlier.
 
         Parameters
@@ -230,7 +230,7 @@ class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, B
         -------
         array of shape (n_samples,)
         """
-        return self.fit(X, y, groups).predict(X)
+        return self.fit(X, y, groups=groups).predict(X)
 
     def _criterion(self, X: Rows, targets: NDArray[np.bool_], candidates: list[Params]) -> str:
         if self.criterion == "auto":

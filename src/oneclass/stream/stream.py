@@ -128,7 +128,7 @@ class Stream(Answers):
     # Learning.
 
     def fit(
-        self, X: Rows, y: Labels | None = None, sample_weight: Weights | None = None, *, time: ArrayLike | None = None
+        self, X: Rows, y: Labels | None = None, *, sample_weight: Weights | None = None, time: ArrayLike | None = None
     ) -> Self:
         """Begin anew with rows that are believed to be normal.
 

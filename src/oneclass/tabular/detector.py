@@ -103,7 +103,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     def _detector(self) -> Estimator:
         return VAAKELM() if self.detector is None else self.detector
 
-    def fit(self, X: Rows, y: Labels | None = None, groups: Labels | Name | None = None, **params: Any) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None, **params: Any) -> Self:
         """Plan the columns, and learn the target class from its rows.
 
         Parameters
@@ -125,6 +125,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
         return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
+
+    def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
+        """`fit`, then `predict` of the same rows; the parameters are those of `fit`."""
+        return self.fit(X, y, **params).predict(X)
 
     @_if_detector_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
