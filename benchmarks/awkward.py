@@ -9,7 +9,7 @@ for each check, classifier and dataset, and writes one line a check to results/a
 - alone: a row scored alone has the score it has among others.
 - beside far: a row at 1e9 times the largest value changes no other row's score.
 - order: fits to the same rows in other orders give the same scores (classifiers that draw at random excepted).
-- false alarms (`threshold="loo"`): over a few fits, fresh rows are rejected no more often than asked for, give or take
+- false alarms (`threshold="held_out"`): over a few fits, fresh rows are rejected no more often than asked for, within
   four standard errors. The rate of one fit has the Beta distribution of ranks k of n + 1, and the fresh rows are drawn.
 """
 
@@ -66,7 +66,7 @@ def study(classifier: str, dataset: str) -> list[Row]:
     """One row a check, for all thresholds of the classifier."""
     name = classifier.removesuffix(NYSTROM)
     rows = []
-    for threshold in ("loo", "train", "authors", *MORE_THRESHOLDS.get(name, ())):
+    for threshold in ("held_out", "train", "authors", *MORE_THRESHOLDS.get(name, ())):
         where = {"classifier": classifier, "dataset": dataset, "threshold": threshold}
         for check, outcome, detail in _checks(classifier, dataset, threshold):
             rows.append({**where, "check": check, "outcome": outcome, "detail": detail})
@@ -104,11 +104,11 @@ def _answers(classifier: str, dataset: str, threshold: str) -> Iterator[tuple[st
     yield "alone", *_same(scores[:10], alone, scores)
     yield "beside far", *_same(scores, beside[:-1], scores)
     if "random_state" not in SETTINGS.get(classifier, {}):
-        orders = (np.lexsort(X.T), np.random.default_rng(1).permutation(len(X)))[: 1 + (threshold == "loo")]
+        orders = (np.lexsort(X.T), np.random.default_rng(1).permutation(len(X)))[: 1 + (threshold == "held_out")]
         fits = [make(classifier, threshold=threshold, delta=delta).fit(X[order]) for order in orders]
         found = [_same(scores, fit.score_samples(fresh), scores) for fit in fits]
         yield "order", all(good for good, _ in found), ", ".join(detail for _, detail in found)
-    if threshold == "loo" and dataset not in DEPENDENT:
+    if threshold == "held_out" and dataset not in DEPENDENT:
         rates = [_rate(classifier, dataset, delta, seed) for seed in range(1, FITS + 1)]
         variance = delta * (1 - delta) * (1 / (len(X) + 2) + 1 / FRESH) / FITS
         bound = delta + 4 * variance**0.5

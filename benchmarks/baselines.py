@@ -67,7 +67,7 @@ def candidates() -> dict[str, Callable[[], Any]]:
     """What is measured, by name; PyOD and scikit-learn have no types."""
     made: dict[str, Callable[[], Any]] = {}
     for name in OURS:
-        for threshold in ("train", "loo"):
+        for threshold in ("train", "held_out"):
             made[f"{name} {threshold}"] = partial(_ours, name, threshold)
     # The same nu, contamination and bandwidth as ours; the rest as it comes.
     made["PyOD KNN"] = lambda: KNN(contamination=0.05)
@@ -148,7 +148,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
         results = {n: measure(n) for n in SIZES}
-        costs = [(n, d, word, *tree_cost(n, d, word)) for n, d in TREES for word in ("train", "loo")]
+        costs = [(n, d, word, *tree_cost(n, d, word)) for n, d in TREES for word in ("train", "held_out")]
     head = ["classifier", "peer"]
     for n in SIZES:
         head += [f"n = {n:,}: fit, train", "fit, loo", "score"]

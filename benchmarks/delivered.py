@@ -1,7 +1,7 @@
 """False-alarm rates asked for and delivered by every classifier with their defaults.
 
 Targets are split 80/20 at random; a classifier learns from the 80 % and the delivered rate is the share of the other
-20 % that it rejects, at three budgets from one fit (`predict(X, alpha=...)`). Writes the table of docs/calibration.md.
+20 % that it rejects, at three budgets from one fit (`predict(X, delta=...)`). Writes the table of docs/calibration.md.
 Set ONECLASS_DATA to where the datasets are.
 """
 
@@ -42,7 +42,7 @@ def study(dataset: str, classifier: str, X: Rows) -> list[tuple[str, str, float,
         if "random_state" in model.get_params():
             model.set_params(random_state=seed)
         model.fit(X[order[:n]])
-        rejected += [np.sum(model.predict(X[order[n:]], alpha=alpha) == -1) for alpha in BUDGETS]
+        rejected += [np.sum(model.predict(X[order[n:]], delta=alpha) == -1) for alpha in BUDGETS]
     held_out = SPLITS * (len(X) - n)
     return [(dataset, classifier, b, count, held_out, n) for b, count in zip(BUDGETS, rejected, strict=True)]
 

@@ -109,8 +109,8 @@ class Sliding(ABC):
         return losses, alarms
 
 
-class Neighbours(Sliding):
-    """Distance to the 20th neighbour in a window of rows that were accepted."""
+class Neighbors(Sliding):
+    """Distance to the 20th neighbor in a window of rows that were accepted."""
 
     def begin(self, X: Rows) -> None:
         """Learn the opening."""
@@ -160,7 +160,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     FROZEN: lambda: Refitted(frozen=True),
     REFITTED: Refitted,
     REFITTED_TOLD: lambda: Refitted(told=True),
-    NEIGHBOURS: Neighbours,
+    NEIGHBOURS: Neighbors,
     GAUSSIAN: Gaussian,
     "Stream that believes all rows": lambda: Ours(patience=None),
     OURS: Ours,

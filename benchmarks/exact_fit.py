@@ -48,7 +48,7 @@ def main() -> None:
         X = np.random.default_rng(n).normal(size=(n, 20))
         runs: dict[str, Callable[[], object]] = {"bare": partial(bare, X)}
         for machine in (AAKELM, VAAKELM):
-            for threshold in ("train", "loo"):
+            for threshold in ("train", "held_out"):
                 model = machine(threshold=threshold, **PAPER)
                 runs[f"{machine.__name__} {threshold}"] = partial(model.fit, X)
         # Interleaved, so that a busy moment of the machine hits all of them; the best of each is compared.

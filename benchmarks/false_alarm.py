@@ -70,7 +70,16 @@ def main() -> None:
                 kept = [r for r in rows if r[0].startswith(group) and r[3] == C and r[4] == delta]
                 line += [f"{100 * np.mean([r[5] for r in kept]):.1f}", f"{100 * np.mean([r[6] for r in kept]):.1f}"]
             body.append(line)
-    head = ["C", "asked", "wine 2, train", "loo", "digits 0-9, train", "loo", "benign breast, train", "loo"]
+    head = [
+        "C",
+        "asked",
+        "wine 2, train",
+        "held_out",
+        "digits 0-9, train",
+        "held_out",
+        "benign breast, train",
+        "held_out",
+    ]
     table = markdown(head, body)
     large = [r for r in rows if r[1] >= 100]
     in_the_mean = worst_gap(large, lambda r: (r[2], r[3]))

@@ -1,4 +1,4 @@
-"""False discoveries and power of `false_discovery`, with conformal p-values and with tails fitted beyond the sample.
+"""False discoveries and power of `label_batch`, with conformal p-values and with tails fitted beyond the sample.
 
 First the procedure itself, on independent losses (squared lengths of rows of five features): batches of 10 to 10^5 rows
 without outliers, where naming any row is a false discovery, and with 3 % of them far away. A generalised Pareto tail
@@ -125,8 +125,8 @@ def classifier_study(name: str, data: str, repeats: int) -> tuple[str, str, floa
     for _ in range(repeats):
         model = getattr(oneclass, name.split(",")[0])(**CLASSIFIERS[name]).fit(draw(rng, 280))
         batch = np.concatenate([draw(rng, 1540), np.full((50, 5), FAR)])
-        usual, far = (model.false_discovery(batch, Q, tail) == -1 for tail in (None, "pareto"))
-        alone = np.any(model.false_discovery(draw(rng, 1000), Q, "pareto") == -1)
+        usual, far = (model.label_batch(batch, Q, tail) == -1 for tail in (None, "pareto"))
+        alone = np.any(model.label_batch(draw(rng, 1000), Q, "pareto") == -1)
         found.append((usual[1540:].mean(), far[1540:].mean(), far[:1540].sum() / max(1, far.sum()), alone))
     return (name, data, *np.mean(found, axis=0))
 

@@ -90,9 +90,9 @@ def line(n: int, bare: Callable[[Rows], None], rounds: int, *, fast: bool, appro
         allow_compiled(yes)
         VAAKELM(threshold=rule, approximation=approximation).fit(X)
 
-    runs = {"bare": lambda: bare(X), "train": lambda: fit("train", False), "loo": lambda: fit("loo", False)}
+    runs = {"bare": lambda: bare(X), "train": lambda: fit("train", False), "held_out": lambda: fit("held_out", False)}
     if fast:
-        runs["compiled"] = lambda: fit("loo", True)
+        runs["compiled"] = lambda: fit("held_out", True)
         runs["compiled"]()  # loads the code
     bare_s, *fits = medians(runs, rounds=rounds).values()
     return [f"{n:,}", f"{bare_s:.3f}", BEFORE.get(n, ""), *(f"{t / bare_s:.2f}" for t in fits)]
@@ -102,7 +102,7 @@ def main() -> None:
     threadpool_limits(1)
     rounds = int(sys.argv[1]) if sys.argv[1:] else 5
     fast = compiled.load() is not None
-    head = ["bare, s", "train, before", 'threshold="train"', 'threshold="loo"']
+    head = ["bare, s", "train, before", 'threshold="train"', 'threshold="held_out"']
     exact = [line(n, bare_exact, max(1, rounds * 5000 // n), fast=False, approximation=None) for n in EXACT]
     write("fit-cost", [f"rows (d = {D}), exact", *head], exact)
     times = {n: max(1, min(rounds, 3 * 50_000 // n)) for n in MANY}

@@ -21,7 +21,7 @@ SPLITS, BUDGETS = 10, (0.02, 0.05, 0.10)
 Rows = NDArray[np.float64]
 
 #: The machine as its paper has it: the threshold is a quantile of the losses of the rows that it was fitted to.
-PAPER = partial(VAAKELM, kernel="rbf", scale="zscore", loss="reconstruction", centring="global", threshold="train")
+PAPER = partial(VAAKELM, kernel="rbf", scale="zscore", loss="reconstruction", centering="global", threshold="train")
 
 WAYS: dict[str, Callable[[float], Any]] = {
     "oneclass: VAAKELM(delta=asked)": lambda asked: VAAKELM(delta=asked),
@@ -65,7 +65,7 @@ def budgets() -> None:
     print("""
    OneClassSVM's nu bounds the share of *training* rows outside; fresh rows are another matter. A threshold on the
    scores of the rows that a model was fitted to fails likewise. LOF comes close, since it leaves a training row out of
-   its own neighbourhood. `VAAKELM(delta=...)` puts the threshold on leave-one-out scores, with the correction of
+   its own neighborhood. `VAAKELM(delta=...)` puts the threshold on leave-one-out scores, with the correction of
    conformal prediction: asked is delivered on average, as long as rows are independent. (56 rows of wine cannot promise
    less than 1/57, which is nearly 2 %.)
 """)
@@ -78,7 +78,7 @@ def alarm() -> None:
     train, fresh = next(splits(benign))
     model = VAAKELM(delta=0.05).fit(train)
     row = malignant[:1]
-    low, high = model.interval()
+    low, high = model.false_alarm_interval()
     print("2. An alarm that one can argue with\n")
     print(f"   Learnt from {len(train)} benign tumours, 5 % false alarms asked for.")
     print(f"   This very model's own rate is {100 * low:.1f} to {100 * high:.1f} % (95 % confidence);")

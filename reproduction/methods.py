@@ -86,7 +86,7 @@ _PRINTED = {"kernel": "rbf", "sigma": "mean", "scale": "zscore"}
 _KERNEL = {**_PRINTED, "threshold": "train", "lam": 1.0, "approximation": None}
 _REBUILDING = {**_KERNEL, "loss": "reconstruction"}
 #: The variance inside clusters as printed (model_SV): rows deviate from the mean of all.
-_EMBEDDED = {"variance": "subclass", "centring": "global"}
+_EMBEDDED = {"variance": "subclass", "centering": "global"}
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -117,8 +117,8 @@ METHODS: dict[str, Method] = {
 EMBEDDINGS: dict[str, dict[str, Any]] = {
     "none": {"variance": "none"},
     "class": {"variance": "class"},
-    "own": {"variance": "subclass", "centring": "own"},
-    "global": {"variance": "subclass", "centring": "global"},
+    "own": {"variance": "subclass", "centering": "own"},
+    "global": {"variance": "subclass", "centering": "global"},
 }
 
 

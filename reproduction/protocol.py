@@ -79,7 +79,7 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     -------
     list of dict
         One row for each choice of parameters: origin, parameters, metrics, counts, versions, and seconds of processor
-        time, which neighbours on the machine do not lengthen. Times aside, the same arguments give the same rows.
+        time, which neighbors on the machine do not lengthen. Times aside, the same arguments give the same rows.
 
     Examples
     --------

@@ -193,7 +193,7 @@ def _decisions(fold: Fold, method: Method, axes: Axes, seed: int) -> Bool:
         else:
             fit = _fitted(method, params, fold.train, seed)
             scores = fit.score_samples(fold.rows)
-            out.append([scores >= fit.offset_at(delta) for delta in deltas])
+            out.append([scores >= fit._offset_at(delta) for delta in deltas])
     return np.array(out).reshape(*map(len, values), len(deltas), len(fold.rows))
 
 
@@ -228,7 +228,7 @@ def _rejected(fit: Any, split: Split) -> float | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a delta is below 1/(n + 1)
         if type(fit).__name__ in KERNEL_MACHINES and fit.calibration_ is None:
-            fit = clone(fit).set_params(threshold="loo").fit(split.train)
+            fit = clone(fit).set_params(threshold="held_out").fit(split.train)
         if getattr(fit, "calibration_", None) is None:
             return None
-        return float(np.mean(fit.predict(split.rows[split.y == 1], alpha=fit.delta) == -1))
+        return float(np.mean(fit.predict(split.rows[split.y == 1], delta=fit.delta) == -1))

@@ -29,7 +29,7 @@ CASES = {
     ),
     "OCKELM Fourier": ("OCKELM", {"approximation": Fourier(20), "kernel": "laplacian"}, {}),
     "VOCKELM": ("VOCKELM", {"threshold": "mean", "variance": "class"}, {}),
-    "VOCKELM landmarks": ("VOCKELM", {"approximation": Nystrom(10, "kmeans"), "centring": "global"}, {}),
+    "VOCKELM landmarks": ("VOCKELM", {"approximation": Nystrom(10, "kmeans"), "centering": "global"}, {}),
     "AAKELM polynomial": ("AAKELM", {"kernel": kernels.Polynomial(2), "loss": "reconstruction"}, {}),
     "AAKELM likelihood": ("AAKELM", {"C": "likelihood", "loss": "uncertainty"}, {"groups": GROUPS}),
     "VAAKELM": ("VAAKELM", {"kernel": "rbf"}, {"named": True}),
@@ -38,7 +38,7 @@ CASES = {
     "VAAKELM single": ("VAAKELM", {}, {"single": True}),
     "VAAKELM landmarks": ("VAAKELM", {"approximation": Nystrom(10), "random_state": np.random.RandomState(3)}, {}),
     "AAKELM few rows": ("AAKELM", {"approximation": Nystrom(35)}, {"sample_weight": 1 - np.arange(40) % 3 / 4}),
-    "VAAKELM few rows": ("VAAKELM", {"approximation": Nystrom(35), "centring": "global"}, {"groups": GROUPS}),
+    "VAAKELM few rows": ("VAAKELM", {"approximation": Nystrom(35), "centering": "global"}, {"groups": GROUPS}),
     "VAAKELM few rows, rbf": (
         "VAAKELM",
         {"approximation": Nystrom(35), "kernel": "rbf"},
@@ -63,7 +63,7 @@ CASES = {
     "NaiveParzen": ("NaiveParzen", {"scale": False, "confidence": 0.6}, {}),
     "Parzen": ("Parzen", {}, {"named": True}),
     "Parzen full": ("Parzen", {"bandwidth": "full", "threshold": "train"}, {}),
-    "PCADetector": ("PCADetector", {"n_components": 1, "scale": "tamed"}, {"named": True}),
+    "PCADetector": ("PCADetector", {"n_components": 1, "scale": "robust"}, {"named": True}),
 }
 
 

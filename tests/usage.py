@@ -33,7 +33,7 @@ def rows_of_every_kind(X: NDArray[np.float64], table: pd.DataFrame) -> None:
     for rows in (X, X.tolist(), table, pl.DataFrame(X), torch.zeros(3, 2), da.zeros((3, 2))):
         machine.fit(rows).p_value(rows)
     machine.fit([[0.0, 1.0], [1, 2]], y=[1, -1], sample_weight=[1, 2.0], groups=["a", 7])
-    machine.fit(table, pd.Series([1, -1]), groups="person").predict(((0.0, 1.0),), alpha=0.1)
+    machine.fit(table, pd.Series([1, -1]), groups="person").predict(((0.0, 1.0),), delta=0.1)
     print(machine.explain(X)[np.array([True, False])].top(1)[0][0].share + 1, machine.screen(X).classifier.predict(X))
     machine.fit(None)  # type: ignore[arg-type]
     machine.fit(5)  # type: ignore[arg-type]
@@ -58,11 +58,11 @@ def searches_and_tables(X: NDArray[np.float64], table: pd.DataFrame) -> None:
     OneClassSearchCV(OneClassSVM(), {"nu": np.linspace(0, 1, 3), "gamma": [1]}, complexity=lambda svm: svm.nu)
     OneClassSearchCV(make_pipeline(StandardScaler(), VAAKELM()), [{"vaakelm__C": (1, 2)}], cv=[([0], [1])])
     fitted = TableDetector(search, {"name": "drop"}).fit(table, groups="person")
-    print(fitted.detector_.best_params_, fitted.interval()[0] + search.offset_, search.p_value(X))
+    print(fitted.estimator_.best_params_, fitted.false_alarm_interval()[0] + search.offset_, search.p_value(X))
     print(get_scorer("f1")(search, X, [1]), SCORERS["f1"](OneClassSVM(), X, [1, -1]), generate_outliers(X, 5).shape)
     print(oneclass.report(fitted, table, X_train=X).summary["budget"]["flagged"] + 1)
     pipe = oneclass.make_one_class_pipeline(StandardScaler(), KNNDetector()).fit(X, groups=[1, 2])
-    print(pipe.offset_ + 1, SVDD(kernel="rbf").fit(X, [1, -1]).center_distance(X), oneclass.to_onnx(fitted))
+    print(pipe.offset_ + 1, SVDD(kernel="rbf").fit(X, [1, -1])._center_distance(X), oneclass.to_onnx(fitted))
     OneClassSearchCV(VAAKELM(), 3)  # type: ignore[arg-type]
     TableDetector(columns=["name"])  # type: ignore[arg-type]
     SCORERS["f1"](StandardScaler, X)  # type: ignore[call-arg]

@@ -24,7 +24,7 @@ for ax, confidence in zip(axes, (None, 0.9), strict=True):
         models = [OCKELM(delta=0.1, confidence=confidence).fit(rng.normal(size=(n, 3))) for _ in range(repeats)]
         rates = [100 * np.mean(model.predict(fresh) == -1) for model in models]
         ax.plot(np.full(repeats, n) * rng.uniform(0.93, 1.07, repeats), rates, ".", color="#4c72b0", alpha=0.6)
-        low, high = models[0].interval(confidence=0.9)
+        low, high = models[0].false_alarm_interval(confidence=0.9)
         ax.plot([n, n], [100 * low, 100 * high], color="#dd8452", linewidth=8, alpha=0.35, solid_capstyle="butt")
         above = np.mean(np.array(rates) > 10)
         print(f"n = {n}, confidence={confidence}: {np.mean(rates):.1f} % on average, {above:.0%} above")

@@ -3,7 +3,7 @@ P-values, and false discoveries
 ===============================
 
 A p-value says how many normal rows are as strange. In a batch of normal rows p-values are uniform; outliers pile up
-at the left. A budget bounds false alarms among *normal* rows; ``false_discovery`` bounds the share of normal rows
+at the left. A budget bounds false alarms among *normal* rows; ``label_batch`` bounds the share of normal rows
 among those *named*.
 """
 
@@ -28,7 +28,7 @@ for ax, (name, rows) in zip(axes, batches.items(), strict=True):
     p = model.p_value(rows)
     ax.hist(p, bins=20, range=(0, 1), color="#4c72b0")
     ax.axhline(len(rows) / 20, color="black", linewidth=0.8, linestyle=":")
-    alarms, named = (model.predict(rows) == -1).sum(), (model.false_discovery(rows, q=0.1, tail="pareto") == -1).sum()
+    alarms, named = (model.predict(rows) == -1).sum(), (model.label_batch(rows, q=0.1, tail="pareto") == -1).sum()
     ax.set_title(f"{name}\n{alarms} alarms at 5 %, {named} named at q = 10 %", fontsize=10)
     ax.set_xlabel("p-value")
 axes[0].set_ylabel("rows")
@@ -37,13 +37,13 @@ plt.show()
 # %%
 # Of the rows named, how many are normal? Twenty models, and as many batches, for each number of outliers.
 
-counts, shares = (3, 10, 30, 100), {name: list[float]() for name in ("budget of 5 %", "false_discovery, q = 10 %")}
+counts, shares = (3, 10, 30, 100), {name: list[float]() for name in ("budget of 5 %", "label_batch, q = 10 %")}
 for count in counts:
     wrong = {name: list[float]() for name in shares}
     for _ in range(20):
         model.fit(rng.normal(size=(399, 5)))
         rows = np.concatenate([rng.normal(size=(1000 - count, 5)), 5 + rng.normal(size=(count, 5))])
-        labels = model.predict(rows), model.false_discovery(rows, q=0.1, tail="pareto")
+        labels = model.predict(rows), model.label_batch(rows, q=0.1, tail="pareto")
         for name, named in zip(shares, np.array(labels) == -1, strict=True):
             wrong[name].append(named[:-count].sum() / max(named.sum(), 1))
     for name in shares:

@@ -38,7 +38,7 @@ for row in range(12):
 # %%
 # All rows are judged at once, with at most a tenth of false discoveries among those that are named.
 
-named = model.false_discovery(new, q=0.1, tail="pareto") == -1
+named = model.label_batch(new, q=0.1, tail="pareto") == -1
 why = model.explain(new)
 print(f"{named[:12].sum()} of 12 slips found, {named[12:].sum()} other patients named")
 print(f"{np.mean(model.predict(new[12:]) == -1):.1%} of the others have p <= 0.05")

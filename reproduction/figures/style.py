@@ -11,7 +11,7 @@ __all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
 #: Seven steps of cividis, from light to dark: a row of greys in print, and the same to colour-blind eyes.
 _STEPS = ("#fce236", "#cebc63", "#a39a74", "#7d7c78", "#595e6e", "#2f426d", "#002656")
 
-#: Two methods a colour, told apart by hatching in bars and by dashes in lines; neighbours are light and dark.
+#: Two methods a colour, told apart by hatching in bars and by dashes in lines; neighbors are light and dark.
 _PAIRS = {
     ("OCRF", "NaiveParzen"): 0,
     ("KMeans", "KNN"): 4,

@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_every_verb_answers_with_numbers(name, X, threshold):
     model = quick(name, delta=0.0, threshold=threshold).fit(X)
     far = X[:1] + 1e3 * (1 + np.abs(X).max(axis=0))

@@ -59,13 +59,13 @@ def test_explanations_blame_the_feature_that_strays(explained, rows):
         assert model.explain([stray]).shares[0].argmax() == feature
 
 
-def test_strays_score_lower_than_their_neighbourhood(baseline, rows, fresh):
+def test_strays_score_lower_than_their_neighborhood(baseline, rows, fresh):
     scores = baseline().fit(rows).score_samples(fresh)
     assert scores[10:].max() < np.median(scores[:10])
 
 
 def test_p_values_are_the_ranks_among_held_out_losses(baseline, rows, fresh):
-    model = baseline(scale="tamed").fit(rows)
+    model = baseline(scale="robust").fit(rows)
     held_out = losses_held_out(model, rows)
     losses = -model.score_samples(fresh)
     expected = [decisions.p_value(loss, held_out) for loss in losses]
@@ -84,8 +84,10 @@ def test_p_values_do_not_depend_on_the_threshold_or_say_which_one_they_need(base
         assert np.array_equal(model.p_value(fresh), baseline().fit(rows).p_value(fresh))
         return
     assert model.calibration_ is None
-    message = f"{name}: p-values and other budgets need held-out losses, .* threshold='{threshold}' .* threshold='loo'"
-    for verb in (model.p_value, model.false_discovery, lambda X: model.predict(X, alpha=0.1)):
+    message = (
+        f"{name}: p-values and other budgets need held-out losses, .* threshold='{threshold}' .* threshold='held_out'"
+    )
+    for verb in (model.p_value, model.label_batch, lambda X: model.predict(X, delta=0.1)):
         with pytest.raises(ValueError, match=message):
             verb(fresh)
 
@@ -117,7 +119,7 @@ def test_train_is_the_midpoint_rule_of_dd_tools(baseline, rows, delta):
 
 
 def test_without_a_budget_every_training_row_is_accepted(baseline, rows):
-    for threshold in ("loo", "train"):
+    for threshold in ("held_out", "train"):
         assert (baseline(delta=0.0, threshold=threshold).fit(rows).predict(rows) == 1).all()
 
 
@@ -172,8 +174,8 @@ def test_arrays_of_other_libraries_are_refused_by_name(baseline, rows):
     ("parameter", "value", "rule"),
     [
         ("delta", 1.0, r"delta must be a number in \[0, 1\), got 1.0"),
-        ("threshold", "mean", "threshold must be one of 'loo', 'train', 'authors'"),
-        ("scale", "yes", "scale must be 'tamed', 'zscore' or False; got 'yes'"),
+        ("threshold", "mean", "threshold must be one of 'held_out', 'train', 'authors'"),
+        ("scale", "yes", "scale must be 'robust', 'zscore' or False; got 'yes'"),
     ],
 )
 def test_errors_name_the_classifier_the_parameter_the_rule_and_the_value(baseline, rows, parameter, value, rule):

@@ -39,7 +39,7 @@ def test_the_nearest_rows_are_those_of_brute_force_wherever_they_lie(d, shift, a
 
 
 @pytest.mark.parametrize("d", [2, 20])
-def test_a_row_among_its_copies_is_not_its_own_neighbour(d):
+def test_a_row_among_its_copies_is_not_its_own_neighbor(d):
     rows = np.random.default_rng(0).normal(size=(4, d))
     copies = np.repeat(rows, [5, 2, 2, 1], axis=0)
     held_out = losses_held_out(KNNDetector(n_neighbors=1, scale=False, delta=0.0).fit(copies), copies)
@@ -67,7 +67,7 @@ def likelihood(rows, k):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_number_of_neighbours_has_the_largest_leave_one_out_likelihood(seed):
+def test_the_number_of_neighbors_has_the_largest_leave_one_out_likelihood(seed):
     random = np.random.default_rng(seed)
     rows = random.standard_t(3, size=(40, 2))
     model = KNNDetector(scale=False).fit(rows)
@@ -85,10 +85,10 @@ def test_a_likelihood_that_grows_beyond_ten_is_followed():
 
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
-def test_neighbours_that_coincide_do_not_drive_the_choice():
+def test_neighbors_that_coincide_do_not_drive_the_choice():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     copies = np.repeat(rows, 3, axis=0)
-    # A row's two copies are its first neighbours; a density at distance zero would be infinite.
+    # A row's two copies are its first neighbors; a density at distance zero would be infinite.
     assert KNNDetector().fit(copies).n_neighbors_ >= 3
 
 

@@ -127,8 +127,8 @@ def test_fewer_paths_describe_less():
     assert losses[1].mean() < losses[0].mean()
 
 
-@pytest.mark.parametrize("scale", ["zscore", "tamed", False])
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 @pytest.mark.parametrize("kinds", [2, 5])
 def test_rows_of_a_few_kinds_are_accepted_and_rows_of_other_kinds_are_not(kinds, threshold, scale):
     X = np.eye(5)[np.random.default_rng(0).integers(kinds, size=100)]

@@ -128,7 +128,9 @@ def test_half_is_the_majority_of_unpruned_trees(grown, rows, fresh):
 
 
 def test_oob_is_another_word_for_loo(rows):
-    thresholds = [OCRF(threshold=word, n_estimators=10, random_state=0).fit(rows).offset_ for word in ("oob", "loo")]
+    thresholds = [
+        OCRF(threshold=word, n_estimators=10, random_state=0).fit(rows).offset_ for word in ("oob", "held_out")
+    ]
     assert thresholds[0] == thresholds[1]
 
 
@@ -155,7 +157,7 @@ def test_rows_seen_are_told_from_others_by_equality_alone():
     assert not _Seen.of(X, bags)(X + 1e-15).any()
 
 
-@pytest.mark.parametrize("scale", ["zscore", "tamed", False])
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
 def test_values_beyond_single_precision_are_judged_like_its_largest(rows, scale):
     model = OCRF(n_estimators=20, scale=scale, random_state=0).fit(rows)
     Z = np.repeat(rows[:1], 4, axis=0)
@@ -198,7 +200,7 @@ def test_no_forest_is_grown_that_the_threshold_does_not_need(rows, monkeypatch):
     groups = np.arange(len(rows)) // 4
     model = OCRF(n_estimators=3, delta=0.2, threshold="train", random_state=0).fit(rows, groups=groups)
     assert grown == [len(rows)]
-    with pytest.raises(ValueError, match="fit with threshold='loo'"):
+    with pytest.raises(ValueError, match="fit with threshold='held_out'"):
         model.p_value(rows)
-    assert model.set_params(threshold="loo").fit(rows, groups=groups).p_value(rows).shape == (len(rows),)
+    assert model.set_params(threshold="held_out").fit(rows, groups=groups).p_value(rows).shape == (len(rows),)
     assert len(grown) == 1 + 1 + 5

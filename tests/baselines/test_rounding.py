@@ -23,7 +23,7 @@ def draw(n, seed):
 
 
 @pytest.mark.parametrize("scale", ["zscore", False])
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 @pytest.mark.parametrize(
     ("rows", "by_share"),
     [
@@ -47,7 +47,7 @@ def test_rows_on_the_plane_are_accepted_and_rows_off_it_are_not(rows, by_share, 
     assert (model.predict(off_plane) == -1).all()
 
 
-@pytest.mark.parametrize("scale", ["zscore", "tamed", False])
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
 def test_rounding_is_no_direction_of_the_plane(scale):
     sums = np.where(np.random.default_rng(0).integers(2, size=(60, 3)), 0.3, 0.1 + 0.2)
     model = PCADetector(n_components=2, scale=scale).fit(sums)
@@ -79,7 +79,7 @@ POINTS = {
 
 @pytest.mark.parametrize("shift", [0.0, 0.1, 1e6 / 3])
 @pytest.mark.parametrize("n", [40, 3000])
-@pytest.mark.parametrize("scale", ["zscore", "tamed", False])
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
 @pytest.mark.parametrize("make", POINTS.values(), ids=POINTS.keys())
 def test_copies_of_a_few_rows_are_accepted_and_rows_beside_them_are_not(make, scale, n, shift):
     points = np.eye(4) / 3 + shift

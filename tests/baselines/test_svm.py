@@ -116,19 +116,19 @@ def test_outliers_take_no_part_in_scaling_or_calibration(rows):
 def test_support_vectors_between_their_bounds_lie_on_the_ball(kernel):
     X = np.random.default_rng(0).normal(size=(50, 2))
     model = SVDD(kernel=kernel, delta=0.2, scale=False, tol=1e-10).fit(X)
-    a, distance = dense(model, 50), model.center_distance(X)
+    a, distance = dense(model, 50), model._center_distance(X)
     free = (a > 1e-6) & (a < 0.1 - 1e-6)
     assert free.any()
     np.testing.assert_allclose(distance[free], model.radius_, rtol=1e-5)
     assert (distance[a == 0] <= model.radius_ * (1 + 1e-5)).all()
     assert (distance[a >= 0.1 - 1e-6] >= model.radius_ * (1 - 1e-5)).all()
-    np.testing.assert_allclose(model.center_distance(X) ** 2, -model.score_samples(X))
+    np.testing.assert_allclose(model._center_distance(X) ** 2, -model.score_samples(X))
 
 
 def test_two_points_have_the_ball_between_them():
     model = SVDD(kernel="linear", scale=False, delta=0.0, threshold="boundary").fit([[0.0, 0.0], [6.0, 8.0]])
     assert model.radius_ == pytest.approx(5)
-    np.testing.assert_allclose(model.center_distance([[3.0, 4.0], [3.0, 9.0]]), [0, 5], atol=1e-5)
+    np.testing.assert_allclose(model._center_distance([[3.0, 4.0], [3.0, 9.0]]), [0, 5], atol=1e-5)
 
 
 @pytest.mark.parametrize("machine", [OCSVM, SVDD])

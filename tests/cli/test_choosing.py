@@ -29,7 +29,7 @@ def test_tuning_by_labels_is_the_librarys_search(folder, tune):
     table = pd.read_csv("labelled.csv")
     y = np.where(table.pop("fault") == "no", 1, -1)
     search = OneClassSearchCV(oneclass.KNNDetector(), GRID, scoring="auroc", refit=False)
-    search = TableDetector(search, COLUMNS).fit(table, y).detector_
+    search = TableDetector(search, COLUMNS).fit(table, y).estimator_
     assert said["criterion"] == "labels"
     assert said["best"]["parameters"] == search.best_params_
     assert sorted(point["score"] for point in said["tried"]) == pytest.approx(
@@ -71,7 +71,7 @@ def test_a_word_for_nothing_may_be_the_label_of_normal_rows(folder, tune):
 def test_tuning_without_labels_makes_up_outliers(folder, tune):
     said, model = tune("normal.csv")
     assert said["criterion"] == "histogram"
-    assert model.detector_.n_neighbors == said["best"]["parameters"]["n_neighbors"]
+    assert model.estimator_.n_neighbors == said["best"]["parameters"]["n_neighbors"]
     assert (model.predict(pd.read_csv("odd.csv")) == -1).all()
 
 

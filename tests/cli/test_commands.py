@@ -87,10 +87,10 @@ def test_fit_then_score_is_the_library(folder, run):
     assert scored["reason_1"].str.startswith("price=99").all()
 
 
-@pytest.mark.parametrize("threshold", ["train", "loo"])
+@pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
     assert run(f"tune normal.csv -o model.oneclass --method ockelm --grid threshold={threshold} --grid C=1,4")[0] == 0
-    known, row = threshold == "loo", pd.read_csv("odd.csv")[:1]
+    known, row = threshold == "held_out", pd.read_csv("odd.csv")[:1]
     model = oneclass.load("model.oneclass")
     code, out, _ = run("explain model.oneclass odd.csv --row 1 --json")
     assert (code, json.loads(out)["label"]) == (0, -1)
@@ -102,7 +102,7 @@ def test_a_model_without_held_out_rows_is_explained_and_described_without_p_valu
     assert ("held_out" in said, "rate_95" in said) == (known, known)
     code, _, error = run("score model.oneclass new.csv -o scored.csv --tail pareto")
     assert (code == 0) == known
-    assert known or "fit with threshold='loo'" in error
+    assert known or "fit with threshold='held_out'" in error
     assert (folder / "scored.csv").exists() == known
 
 
@@ -172,7 +172,7 @@ def test_every_kind_of_model_is_described(folder, run):
         said = json.loads(out)
         assert (code, said["kind"]) == (0, type(model).__name__)
         if name != "stream":
-            assert (said["delta"], said["rate_95"]) == (0.1, [*model.interval(0.1)])
+            assert (said["delta"], said["rate_95"]) == (0.1, [*model.false_alarm_interval(delta=0.1)])
     assert said["columns"][0] == {"name": 0, "kind": "number", "why": "numbers"}
 
 

@@ -1,4 +1,4 @@
-"""Explanations as a value, for every classifier: parts, shares, expected values, neighbours."""
+"""Explanations as a value, for every classifier: parts, shares, expected values, neighbors."""
 
 import datetime
 import decimal
@@ -203,13 +203,13 @@ def test_one_near_constant_pixel_does_not_drown_the_others():
     np.testing.assert_array_equal(found.shares.argmax(axis=1), found.parts.argmax(axis=1))
 
 
-# Neighbours.
+# Neighbors.
 
 
 @pytest.mark.parametrize("name", sorted(KEEPING))
-def test_neighbours_are_the_nearest_training_rows(fitted, name):
+def test_neighbors_are_the_nearest_training_rows(fitted, name):
     model = fitted[name]
-    found = model.explain(FRESH, neighbours=3).neighbours
+    found = model.explain(FRESH, neighbors=3).neighbors
     near = NearestNeighbors(n_neighbors=3, metric="manhattan").fit(model.scaler_(ROWS))
     expected = ROWS[near.kneighbors(model.scaler_(FRESH))[1]]
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
@@ -220,32 +220,32 @@ def test_nearest_rows_come_nearest_first():
     np.testing.assert_array_equal(nearest_rows(FRESH, ROWS, 4), D.argsort(axis=1, kind="stable")[:, :4])
 
 
-def test_landmarks_and_support_vectors_are_neighbours_too():
+def test_landmarks_and_support_vectors_are_neighbors_too():
     model = VAAKELM(approximation=Nystrom(10)).fit(ROWS)
-    near = model.explain(FRESH, neighbours=2).neighbours
+    near = model.explain(FRESH, neighbors=2).neighbors
     landmarks = model.scaler_.inverse(model.model_.map.landmarks)
     assert manhattan_distances(near.reshape(-1, 4), landmarks).min(axis=1).max() < 1e-9
-    near = OCSVM().fit(ROWS).explain(FRESH, neighbours=2).neighbours
+    near = OCSVM().fit(ROWS).explain(FRESH, neighbors=2).neighbors
     assert manhattan_distances(near.reshape(-1, 4), ROWS).min(axis=1).max() < 1e-9
 
 
 def test_a_stream_has_the_rows_that_it_remembers():
     stream = Stream(window=60).fit(ROWS)
-    near = stream.explain(FRESH, neighbours=1).neighbours
+    near = stream.explain(FRESH, neighbors=1).neighbors
     assert manhattan_distances(near[:, 0], ROWS).min(axis=1).max() < 1e-9
 
 
 @pytest.mark.parametrize("model", [PCADetector(), VAAKELM(approximation=Fourier(10))], ids=repr)
 def test_a_fit_that_keeps_no_rows_says_so(model):
     name = type(model).__name__
-    with pytest.raises(ValueError, match=f"{name}: neighbours must be 0, got 2: this fit keeps none"):
-        model.fit(ROWS).explain(FRESH, neighbours=2)
+    with pytest.raises(ValueError, match=f"{name}: neighbors must be 0, got 2: this fit keeps none"):
+        model.fit(ROWS).explain(FRESH, neighbors=2)
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, "three"])
-def test_a_wrong_number_of_neighbours_is_refused(fitted, bad):
-    with pytest.raises(ValueError, match="KNNDetector: neighbours must be a whole number of at least 0"):
-        fitted["KNNDetector"].explain(FRESH, neighbours=bad)
+def test_a_wrong_number_of_neighbors_is_refused(fitted, bad):
+    with pytest.raises(ValueError, match="KNNDetector: neighbors must be a whole number of at least 0"):
+        fitted["KNNDetector"].explain(FRESH, neighbors=bad)
 
 
 # The value.
@@ -255,7 +255,7 @@ def test_a_wrong_number_of_neighbours_is_refused(fitted, bad):
 def value():
     X = pd.DataFrame(ROWS, columns=list("abcd"))
     fresh = pd.DataFrame(FRESH, columns=list("abcd"), index=[f"r{i}" for i in range(12)])
-    return VAAKELM().fit(X).explain(fresh, neighbours=2)
+    return VAAKELM().fit(X).explain(fresh, neighbors=2)
 
 
 def test_names_and_labels_are_those_of_the_frame(value):
@@ -292,7 +292,7 @@ def test_a_group_has_the_shares_of_its_columns_and_the_value_of_the_worst(value)
     np.testing.assert_allclose(folded.parts.sum(axis=1), value.parts.sum(axis=1))
     worst = np.where(value.shares[:, 1] >= value.shares[:, 3], 1, 3)
     np.testing.assert_array_equal(folded.values[:, 1], value.values[np.arange(12), worst])
-    np.testing.assert_array_equal(folded.neighbours[:, :, 1], value.neighbours[np.arange(12), :, worst])
+    np.testing.assert_array_equal(folded.neighbors[:, :, 1], value.neighbors[np.arange(12), :, worst])
 
 
 @pytest.mark.parametrize(
@@ -363,5 +363,5 @@ def test_it_is_shown_with_its_reasons(value):
 
 
 def test_parzen_with_an_ellipsoid_keeps_its_rows_in_the_users_units():
-    near = Parzen(bandwidth="full").fit(ROWS).explain(ROWS[:5], neighbours=1).neighbours
+    near = Parzen(bandwidth="full").fit(ROWS).explain(ROWS[:5], neighbors=1).neighbors
     np.testing.assert_allclose(near[:, 0], ROWS[:5], rtol=1e-8, atol=1e-10)

@@ -67,7 +67,7 @@ def test_without_groups_new_persons_are_rejected_wholesale():
     assert delivered(KNNDetector, 6, 0.1, grouped=False)[0] > 0.3
 
 
-@pytest.mark.parametrize("params", [{}, {"variance": "none"}, {"centring": "global"}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"variance": "none"}, {"centering": "global"}], ids=str)
 @pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
 def test_every_row_a_group_of_its_own_is_no_groups(machine, params):
     if machine in (OCKELM, AAKELM) and params:
@@ -162,7 +162,7 @@ def test_labels_and_p_values_agree_where_rows_share_the_weight_of_their_group(ma
     X = rng.normal(size=(30, 2))[owner] + 0.5 * rng.normal(size=(150, 2))
     model, fresh = make().fit(X, groups=owner), 2 * rng.normal(size=(500, 2))
     for alpha in (0.05, 0.07, 0.1, 0.33):
-        np.testing.assert_array_equal(model.predict(fresh, alpha=alpha) == -1, model.p_value(fresh) <= alpha)
+        np.testing.assert_array_equal(model.predict(fresh, delta=alpha) == -1, model.p_value(fresh) <= alpha)
 
 
 @pytest.mark.parametrize(("count", "delta"), [(9, 0.1), (19, 0.05), (39, 0.05), (99, 0.01)])
@@ -218,7 +218,7 @@ def test_groups_of_every_size_are_found():
 
 @pytest.mark.parametrize("d", [2, 12])
 @pytest.mark.parametrize("method", ["kappa", "delta", "gamma"])
-def test_neighbours_of_other_groups_are_those_of_fits_without_the_group(method, d):
+def test_neighbors_of_other_groups_are_those_of_fits_without_the_group(method, d):
     rng = np.random.default_rng(0)
     owner = np.concatenate([np.arange(8), rng.integers(0, 8, 52)])
     X = rng.normal(size=(60, d))
@@ -232,7 +232,7 @@ def test_neighbours_of_other_groups_are_those_of_fits_without_the_group(method, 
     assert_agree(-model.held_out_scores_, losses, 1e-9)
 
 
-def test_a_group_that_leaves_too_few_neighbours_is_held_out_by_folds():
+def test_a_group_that_leaves_too_few_neighbors_is_held_out_by_folds():
     X = np.random.default_rng(0).normal(size=(40, 2))
     owner = np.concatenate([np.zeros(36), np.arange(1, 5)])
     assert np.isfinite(KNNDetector(delta=0.2).fit(X, groups=owner).offset_)

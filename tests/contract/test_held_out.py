@@ -125,10 +125,10 @@ def test_a_threshold_that_needs_no_held_out_scores_leaves_none_behind():
     model = KMeansDetector(n_init=1).fit(ROWS)
     assert model.held_out_scores_.shape == (40,)
     model.set_params(threshold="train").fit(ROWS)
-    with pytest.raises(AttributeError, match=r"KMeansDetector: held_out_scores_ .* threshold='loo'"):
+    with pytest.raises(AttributeError, match=r"KMeansDetector: held_out_scores_ .* threshold='held_out'"):
         _ = model.held_out_scores_
     # Of the fit that was, and not of the parameter as it is.
-    model.set_params(threshold="loo")
+    model.set_params(threshold="held_out")
     with pytest.raises(AttributeError, match=r"a fit with threshold='train' judges none"):
         _ = model.held_out_scores_
     with pytest.raises(ValueError, match=r"KMeansDetector: .* a fit with threshold='train' does not compute"):

@@ -64,11 +64,11 @@ def test_verbs_are_those_of_the_classifier_on_prepared_rows():
     rows = pipe[0].transform(FRESH)
     for verb in ("predict", "decision_function", "score_samples", "p_value", "explain"):
         np.testing.assert_array_equal(getattr(pipe, verb)(FRESH), getattr(alone, verb)(rows))
-    np.testing.assert_array_equal(pipe.predict(FRESH, alpha=0.3), alone.predict(rows, alpha=0.3))
+    np.testing.assert_array_equal(pipe.predict(FRESH, delta=0.3), alone.predict(rows, delta=0.3))
     np.testing.assert_array_equal(pipe.p_value(FRESH, tail="pareto"), alone.p_value(rows, tail="pareto"))
-    np.testing.assert_array_equal(pipe.false_discovery(FRESH, q=0.4), alone.false_discovery(rows, q=0.4))
+    np.testing.assert_array_equal(pipe.label_batch(FRESH, q=0.4), alone.label_batch(rows, q=0.4))
     np.testing.assert_allclose(pipe.reconstruct(FRESH), pipe[0].inverse_transform(alone.reconstruct(rows)))
-    assert pipe.interval(0.2, 0.9) == alone.interval(0.2, 0.9)
+    assert pipe.false_alarm_interval(delta=0.2, confidence=0.9) == alone.false_alarm_interval(delta=0.2, confidence=0.9)
     assert pipe.offset_ == alone.offset_
     assert pipe.calibration_.total == alone.calibration_.total
     assert pipe.decision_ == alone.decision_
@@ -105,7 +105,7 @@ def test_groups_and_weights_reach_the_last_step(routing):
             machine.set_fit_request(groups=True, sample_weight=True)
         pipe = make_one_class_pipeline(RobustScaler(), machine)
         assert pipe.fit(ROWS, groups=groups, sample_weight=weights).offset_ == expected.offset_
-        np.testing.assert_array_equal(pipe.predict(FRESH, alpha=0.2), pipe[-1].predict(pipe[0].transform(FRESH), 0.2))
+        np.testing.assert_array_equal(pipe.predict(FRESH, delta=0.2), pipe[-1].predict(pipe[0].transform(FRESH), 0.2))
 
 
 def test_a_parameter_may_name_its_step():

@@ -45,9 +45,9 @@ def fitted_names(model):
 def answers(model, X=FRESH):
     """All that a fitted classifier says of rows."""
     said = {verb: getattr(model, verb)(X) for verb in ("score_samples", "decision_function", "predict", "p_value")}
-    said["another budget"] = model.predict(X, alpha=0.3)
-    said["false_discovery"] = model.false_discovery(X, q=0.3)
-    others = ("explain", "reconstruct", "center_distance")
+    said["another budget"] = model.predict(X, delta=0.3)
+    said["label_batch"] = model.label_batch(X, q=0.3)
+    others = ("explain", "reconstruct", "_center_distance")
     return said | {verb: getattr(model, verb)(X) for verb in others if hasattr(model, verb)}
 
 
@@ -81,7 +81,7 @@ def refuse_delta(model, monkeypatch):
 def refuse_scale(model, monkeypatch):
     with pytest.raises(ValueError, match="scale must be"):
         model.set_params(scale="yes").fit(2 * ROWS)
-    model.set_params(scale="tamed")
+    model.set_params(scale="robust")
 
 
 def interrupt(model, monkeypatch):
@@ -150,8 +150,8 @@ CHOICES = {
     "kernel": ["rbf", "linear"] if find_spec("clarabel") else ["rbf"],  # without it SVDD has radial kernels only
     "variance": ["none", "subclass"],
     "approximation": [None, Nystrom(5)],
-    "threshold": ["loo", "train"],
-    "scale": ["tamed", "zscore", False],
+    "threshold": ["held_out", "train"],
+    "scale": ["robust", "zscore", False],
     "n_neighbors": [None, 3],
     "n_components": [0.9, 1],
     "n_paths": [0, 2],
@@ -251,8 +251,8 @@ def test_a_pickled_classifier_has_the_same_attributes_and_answers(name):
 def test_warnings_point_at_the_users_line(name):
     with pytest.warns(UserWarning, match="delta=0.01 is below") as at_fit:
         model = quick(name, delta=0.01).fit(ROWS)
-    with pytest.warns(UserWarning, match="alpha=0.01 is below") as at_predict:
-        model.predict(FRESH, alpha=0.01)
+    with pytest.warns(UserWarning, match="delta=0.01 is below") as at_predict:
+        model.predict(FRESH, delta=0.01)
     assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
 
 
@@ -264,8 +264,8 @@ def test_warnings_of_approximated_fits_point_at_the_users_line(name, way):
         model.set_params(approximation=Nystrom(10))
     with pytest.warns(UserWarning, match="delta=0.01 is below") as at_fit:
         WAYS[way](model, ROWS)
-    with pytest.warns(UserWarning, match="alpha=0.01 is below") as at_predict:
-        model.predict(FRESH, alpha=0.01)
+    with pytest.warns(UserWarning, match="delta=0.01 is below") as at_predict:
+        model.predict(FRESH, delta=0.01)
     assert {warning.filename for warning in [*at_fit, *at_predict]} == {__file__}
 
 

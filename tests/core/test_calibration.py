@@ -44,7 +44,11 @@ def rates(n, asked, models=4000):
 
 @pytest.mark.parametrize(("n", "delta"), [(99, 0.05), (199, 0.1), (1000, 0.01)])
 def test_the_rate_of_a_model_is_in_its_interval_as_often_as_it_says(n, delta):
-    inside = [low <= rate <= high for c, rate in rates(n, lambda c: delta) for low, high in [c.interval(delta, 0.9)]]
+    inside = [
+        low <= rate <= high
+        for c, rate in rates(n, lambda c: delta)
+        for low, high in [c.false_alarm_interval(delta, 0.9)]
+    ]
     assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
 
 
@@ -58,7 +62,7 @@ def test_a_confident_budget_is_broken_as_seldom_as_it_says(n, delta, confidence)
 def test_so_few_rows_cannot_be_confident():
     calibration = Calibration.of(np.arange(20.0), np.ones(20))
     assert calibration.budget(0.05) == 0
-    assert calibration.interval(0.01)[0] == 0
+    assert calibration.false_alarm_interval(0.01)[0] == 0
 
 
 @pytest.mark.parametrize(("n", "delta"), [(99, 0.05), (300, 0.01), (40, 0.001)])

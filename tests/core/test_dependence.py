@@ -1,4 +1,4 @@
-"""Ranks, correlations and neighbours by short cuts, against their definitions."""
+"""Ranks, correlations and neighbors by short cuts, against their definitions."""
 
 import numpy as np
 import pytest

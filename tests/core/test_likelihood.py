@@ -64,7 +64,7 @@ def test_likeliest_bandwidth_is_the_best_of_its_candidates(rows):
 
 
 @pytest.mark.parametrize("features", [1, 2, 3, 30])
-def test_a_local_bandwidth_is_the_best_of_those_that_few_neighbours_span(features):
+def test_a_local_bandwidth_is_the_best_of_those_that_few_neighbors_span(features):
     rows, w = np.random.default_rng(0).normal(size=(200, features)), np.ones(200)
     D = RBF().distances(rows, rows)
     mean, nearest = D.sum() / (200 * 199), np.sort(D, axis=1)[:, 1].mean()

@@ -107,7 +107,7 @@ def test_z_scores_stop_where_their_squares_would(xp):
 
 def tamed(xp, X, w):
     X, w = xp.asarray(X), xp.asarray(w)
-    return Scaler.of("tamed", ColumnMoments.of(X, w), X, w)
+    return Scaler.of("robust", ColumnMoments.of(X, w), X, w)
 
 
 @given(problem=problems(min_weight=1))
@@ -148,7 +148,7 @@ def test_constant_columns_are_tamed_around_their_value_in_their_own_unit(xp, val
 def test_tails_of_any_weight_are_tamed(xp, size):
     X = size * np.random.default_rng(0).standard_cauchy((60, 2)) ** 3
     columns = ColumnMoments.of(xp.asarray(X), xp.asarray(np.ones(60)))
-    assert columns.out_of_range("tamed") is None
+    assert columns.out_of_range("robust") is None
     scaler = tamed(xp, X, np.ones(60))
     Z = scaler(xp.asarray(np.r_[X, [[1.7e308, -1.7e308]]]))
     assert bool(xp.all(xp.isfinite(Z)))

@@ -130,9 +130,9 @@ def test_false_discoveries_are_controlled_and_far_rows_found_in_batches_of_any_s
     for _ in range(REPEATS[m]):
         calibration = calibrated(LIGHTER[name](rng, 100))
         batch = LIGHTER[name](rng, m)
-        alone.append(np.any(calibration.false_discovery(batch, q, tail="pareto")))
+        alone.append(np.any(calibration.label_batch(batch, q, tail="pareto")))
         batch[:n_far] = 1e12
-        found = calibration.false_discovery(batch, q, tail="pareto")
+        found = calibration.label_batch(batch, q, tail="pareto")
         assert found[:n_far].all()
         false.append(found[n_far:].sum() / found.sum())
     assert np.mean(alone) <= q + 3 * math.sqrt(q * (1 - q) / REPEATS[m])

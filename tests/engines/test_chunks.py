@@ -193,7 +193,7 @@ def test_a_file_of_an_unknown_kind_is_named(vaakelm):
         vaakelm().fit_chunks("rows.txt")
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_the_rows_are_read_three_times_whatever_the_threshold_looks_at(vaakelm, rows, threshold):
     reads = count()
 

@@ -113,8 +113,8 @@ def test_a_graph_of_answers_holds_the_model_once(rows, verb):
 def test_false_discoveries_of_a_collection_are_those_of_its_rows(vaakelm, rows, fresh):
     model = vaakelm().fit(rows)
     batch = np.vstack([rows[:50], fresh])
-    labels = model.false_discovery(da.from_array(batch, chunks=(30, -1)), q=0.2)
-    np.testing.assert_array_equal(labels, model.false_discovery(batch, q=0.2))
+    labels = model.label_batch(da.from_array(batch, chunks=(30, -1)), q=0.2)
+    np.testing.assert_array_equal(labels, model.label_batch(batch, q=0.2))
 
 
 @pytest.mark.usefixtures("in_this_thread")

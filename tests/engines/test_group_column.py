@@ -92,7 +92,7 @@ def test_groups_that_share_all_their_rows_lose_no_landmark():
     np.testing.assert_allclose(found.offset_, exact.offset_, rtol=0.5)
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_groups_in_chunks_in_any_order_make_the_same_machine(table, threshold, fresh, judgement):
     def fitted(frame, size):
         machine = VAAKELM(**SETTINGS, threshold=threshold, approximation=Nystrom(30))
@@ -173,7 +173,7 @@ def test_what_names_no_column_is_refused(table, groups, rule):
 
 
 @pytest.mark.parametrize("loss", ["predictive", "reconstruction"])
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_one_group_is_refused(table, threshold, loss):
     with pytest.raises(ValueError, match="VAAKELM: groups must be at least two, since one is held out; got 1"):
         VAAKELM(threshold=threshold, loss=loss).fit_chunks(chunks(table.assign(patient=3)), groups="patient")

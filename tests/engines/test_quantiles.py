@@ -122,11 +122,11 @@ def test_a_summary_that_travels_says_the_same(xp):
 
 def test_a_fit_beyond_the_limit_calibrates_like_one_below(machine, monkeypatch, rows, fresh):
     many = np.vstack([rows, rows + 0.1])
-    exact, held_out = machine().fit(many), machine(threshold="loo").fit(many)
+    exact, held_out = machine().fit(many), machine(threshold="held_out").fit(many)
     monkeypatch.setattr(Chunks, "loss_limit", 1600)
     model = machine().fit_chunks(np.array_split(many, 20))
     assert_agree(model.score_samples(fresh), exact.score_samples(fresh), 1e-10)
-    p, q = held_out.p_value(many), machine(threshold="loo").fit_chunks(np.array_split(many, 20)).p_value(many)
+    p, q = held_out.p_value(many), machine(threshold="held_out").fit_chunks(np.array_split(many, 20)).p_value(many)
     assert np.max(q - p) > 1e-6  # losses are binned
     assert np.all(p <= q + 1e-9)
     assert np.max(q - p) < 0.05

@@ -54,9 +54,9 @@ def written(path):
     return found.astype({name: kinds[name] for name in found.columns if name in kinds})
 
 
-def expected(model, X, alpha=None):
+def expected(model, X, delta=None):
     p = {} if model.calibration_ is None else {"p_value": model.p_value(X)}
-    return {"score": model.score_samples(X), **p, "label": model.predict(X, alpha=alpha)}
+    return {"score": model.score_samples(X), **p, "label": model.predict(X, delta=delta)}
 
 
 def assert_written(path, columns):
@@ -127,11 +127,11 @@ def test_an_array_file_is_a_source_too(tmp_path):
 
 
 def test_another_budget_changes_the_labels_alone(model, tmp_path):
-    scored = model.score_chunks(FRESH, tmp_path / "scored.csv", alpha=0.3)
-    assert_written(tmp_path / "scored.csv", expected(model, FRESH, alpha=0.3))
-    assert scored.outliers == (model.predict(FRESH, alpha=0.3) < 0).sum() > (model.predict(FRESH) < 0).sum()
-    with pytest.raises(ValueError, match=r"KNNDetector: alpha must be a number in \[0, 1\)"):
-        model.score_chunks(FRESH, tmp_path / "scored.csv", alpha=2)
+    scored = model.score_chunks(FRESH, tmp_path / "scored.csv", delta=0.3)
+    assert_written(tmp_path / "scored.csv", expected(model, FRESH, delta=0.3))
+    assert scored.outliers == (model.predict(FRESH, delta=0.3) < 0).sum() > (model.predict(FRESH) < 0).sum()
+    with pytest.raises(ValueError, match=r"KNNDetector: delta must be a number in \[0, 1\)"):
+        model.score_chunks(FRESH, tmp_path / "scored.csv", delta=2)
 
 
 def test_arrays_of_every_library_are_scored(xp, tmp_path):
@@ -153,8 +153,8 @@ def test_a_machine_on_a_device_writes_what_it_says(tmp_path):
 
 def test_a_search_lets_its_best_estimator_score(tmp_path):
     search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 3]}, cv=2).fit(TRAIN)
-    search.score_chunks(FRESH, tmp_path / "scored.csv", alpha=0.2)
-    assert_written(tmp_path / "scored.csv", expected(search.best_estimator_, FRESH, alpha=0.2))
+    search.score_chunks(FRESH, tmp_path / "scored.csv", delta=0.2)
+    assert_written(tmp_path / "scored.csv", expected(search.best_estimator_, FRESH, delta=0.2))
 
 
 def test_a_tail_goes_beyond_the_sample(model, tmp_path):
@@ -178,13 +178,13 @@ def test_a_pipeline_scores_tables_with_text_in_them(ending, tmp_path):
     path = tmp_path / f"rows{ending}"
     fresh.to_parquet(path) if ending == ".parquet" else fresh.to_csv(path, index=False, float_format="%.17g")
     source = TableFile(path, keep=["id"], text=["colour"])
-    scored = pipe.score_chunks(source, tmp_path / "scored.csv", alpha=0.1)
+    scored = pipe.score_chunks(source, tmp_path / "scored.csv", delta=0.1)
     said = fresh.drop(columns="id")
     found = written(tmp_path / "scored.csv")
-    assert scored == (230, (pipe.predict(said, alpha=0.1) < 0).sum())
+    assert scored == (230, (pipe.predict(said, delta=0.1) < 0).sum())
     assert list(found["id"]) == list(fresh["id"])
     np.testing.assert_allclose(found["score"], pipe.score_samples(said), rtol=1e-12)
-    np.testing.assert_array_equal(found["label"], pipe.predict(said, alpha=0.1))
+    np.testing.assert_array_equal(found["label"], pipe.predict(said, delta=0.1))
     with pytest.raises(ValueError, match="sink must be another file than the source"):
         pipe.score_chunks(source, path)
     if ending == ".csv":

@@ -84,7 +84,7 @@ MACHINES = [
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @pytest.mark.parametrize("approximation", [None, Nystrom(30), Fourier(40)], ids=lambda a: type(a).__name__)
 def test_kernel_machines_are_their_graphs(machine, loss, kernel, approximation):
-    scale = "tamed" if kernel == "laplacian" else "zscore"
+    scale = "robust" if kernel == "laplacian" else "zscore"
     assert_same(machine(kernel=kernel, scale=scale, sigma="mean", C=8.0, approximation=approximation, **loss).fit(ROWS))
 
 
@@ -115,11 +115,11 @@ BASELINES = {
     "PCA": PCADetector(),
     "PCA, one component": PCADetector(n_components=1, scale=False),
     "PCA, no component": PCADetector(n_components=0),
-    "PCA, tamed": PCADetector(scale="tamed"),
+    "PCA, tamed": PCADetector(scale="robust"),
     "k-means": KMeansDetector(),
     "k-centres": KCentersDetector(n_init=3),
     "k-NN": KNNDetector(),
-    "k-NN, mean of neighbours": KNNDetector(n_neighbors=4, method="delta"),
+    "k-NN, mean of neighbors": KNNDetector(n_neighbors=4, method="delta"),
     "k-NN, mean distance": KNNDetector(n_neighbors=4, method="gamma"),
     "Naive Parzen": NaiveParzen(),
     "Parzen": Parzen(),
@@ -165,7 +165,7 @@ def test_p_values_are_ours_for_any_number_of_held_out_losses(n):
 
 @pytest.mark.parametrize(
     "model",
-    [*BASELINES.values(), VAAKELM(kernel="rbf", scale="zscore"), AAKELM(kernel="laplacian", scale="tamed")],
+    [*BASELINES.values(), VAAKELM(kernel="rbf", scale="zscore"), AAKELM(kernel="laplacian", scale="robust")],
     ids=str,
 )
 def test_rows_beyond_all_measure_are_outliers_with_numbers_for_scores(model):

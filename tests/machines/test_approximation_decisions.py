@@ -108,9 +108,9 @@ def test_resubstitution_would_not_deliver_the_rate(normal):
     }
     rates = {
         threshold: np.mean(VAAKELM(threshold=threshold, **params).fit(rows[:400]).predict(fresh) == -1)
-        for threshold in ("loo", "train")
+        for threshold in ("held_out", "train")
     }
-    assert abs(rates["loo"] - DELTA) < 4 * np.sqrt(DELTA * (1 - DELTA) / 400)
+    assert abs(rates["held_out"] - DELTA) < 4 * np.sqrt(DELTA * (1 - DELTA) / 400)
     assert rates["train"] > 2 * DELTA
 
 

@@ -12,7 +12,7 @@ BASELINES = {"OCSVM": 30, "SVDD": 30, "PCADetector": 30, "MSTDetector": 30, "KNN
 BASELINES |= {"KCentersDetector": 10, "KMeansDetector": 8, "AutoencoderDetector": 8, "OCRF": 6}
 BUDGETS = (0.01, 0.05, 0.10)
 N, FRESH = 199, 200  # with 199 rows the three budgets are whole numbers of two hundredths
-COARSE = pytest.mark.filterwarnings("ignore:.*false_discovery named no row")
+COARSE = pytest.mark.filterwarnings("ignore:.*label_batch named no row")
 
 
 def draw(rng, n):
@@ -28,7 +28,7 @@ def delivered(make, repeats):
     for _ in range(repeats):
         model = make().fit(draw(rng, N))
         fresh = draw(rng, FRESH)
-        shares.append([np.mean(model.predict(fresh, alpha=alpha) == -1) for alpha in BUDGETS])
+        shares.append([np.mean(model.predict(fresh, delta=alpha) == -1) for alpha in BUDGETS])
     return np.mean(shares, axis=0)
 
 
@@ -67,7 +67,7 @@ def rows():
 @pytest.mark.parametrize("delta", [0.02, 0.05, 0.3])
 @pytest.mark.parametrize("machine", [AAKELM, KNNDetector], ids=["AAKELM", "KNNDetector"])
 def test_another_budget_is_the_threshold_of_a_fit_with_it(rows, machine, delta):
-    changed = machine().fit(rows[:200]).predict(rows[200:], alpha=delta)
+    changed = machine().fit(rows[:200]).predict(rows[200:], delta=delta)
     np.testing.assert_array_equal(changed, machine(delta=delta).fit(rows[:200]).predict(rows[200:]))
 
 
@@ -81,20 +81,20 @@ def test_parameters_set_after_the_fit_do_not_change_its_p_values(rows, machine, 
 def test_another_budget_uses_held_out_scores_whatever_the_threshold(rows):
     model = AAKELM(threshold="train").fit(rows[:200])
     expected = AAKELM(delta=0.2).fit(rows[:200]).predict(rows[200:])
-    np.testing.assert_array_equal(model.predict(rows[200:], alpha=0.2), expected)
+    np.testing.assert_array_equal(model.predict(rows[200:], delta=0.2), expected)
 
 
 def test_a_larger_budget_rejects_the_same_rows_and_more(rows):
     model = VAAKELM().fit(rows[:200])
-    few, many = (model.predict(rows[200:], alpha=alpha) for alpha in (0.05, 0.4))
+    few, many = (model.predict(rows[200:], delta=alpha) for alpha in (0.05, 0.4))
     assert np.all(many[few == -1] == -1)
     assert np.sum(many == -1) > np.sum(few == -1)
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.0, math.nan, "0.1", True])
 def test_a_budget_is_a_share(rows, alpha):
-    with pytest.raises(ValueError, match=r"AAKELM: alpha must be a number in \[0, 1\)"):
-        AAKELM().fit(rows[:50]).predict(rows, alpha=alpha)
+    with pytest.raises(ValueError, match=r"AAKELM: delta must be a number in \[0, 1\)"):
+        AAKELM().fit(rows[:50]).predict(rows, delta=alpha)
 
 
 @pytest.mark.parametrize("machine", [AAKELM, PCADetector], ids=["AAKELM", "PCADetector"])
@@ -103,14 +103,14 @@ def test_a_budget_that_so_few_rows_cannot_keep_is_announced(rows, machine):
     with pytest.warns(UserWarning, match=rf"{machine.__name__}: delta=0.01 is below 1/\(n\+1\)=0.02"):
         machine(delta=0.01).fit(few)
     model = machine(delta=0.02).fit(few)
-    with pytest.warns(UserWarning, match="alpha=0.019 is below"):
-        model.predict(rows, alpha=0.019)
+    with pytest.warns(UserWarning, match="delta=0.019 is below"):
+        model.predict(rows, delta=0.019)
     with pytest.warns(UserWarning, match=r"q=0.01 is below.*no row can be named an outlier"):
-        assert (model.false_discovery(rows, q=0.01) == 1).all()
+        assert (model.label_batch(rows, q=0.01) == 1).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.predict(rows, alpha=0.0)
-        model.predict(rows, alpha=0.02)
+        model.predict(rows, delta=0.0)
+        model.predict(rows, delta=0.02)
 
 
 def benjamini_hochberg(p, q):
@@ -128,7 +128,7 @@ def benjamini_hochberg(p, q):
 def test_false_discovery_is_the_procedure_of_benjamini_and_hochberg(rows, q):
     model = AAKELM().fit(rows[:199])
     batch = np.concatenate([rows[200:280], rows[280:310] + 4.0])
-    np.testing.assert_array_equal(model.false_discovery(batch, q=q), benjamini_hochberg(model.p_value(batch), q))
+    np.testing.assert_array_equal(model.label_batch(batch, q=q), benjamini_hochberg(model.p_value(batch), q))
 
 
 @COARSE
@@ -139,7 +139,7 @@ def test_false_discoveries_are_controlled_on_mixtures(outliers, q):
     for _ in range(50):
         model = AAKELM().fit(draw(rng, 299))
         far = rng.normal(size=(outliers, 3)) + rng.choice([-25.0, 25.0], size=(outliers, 3))
-        labels = model.false_discovery(np.concatenate([draw(rng, 100), far]), q=q)
+        labels = model.label_batch(np.concatenate([draw(rng, 100), far]), q=q)
         named = max(1, np.sum(labels == -1))
         shares.append(np.sum(labels[:100] == -1) / named)
         found.append(np.mean(labels[100:] == -1) if outliers else 1.0)
@@ -150,7 +150,7 @@ def test_false_discoveries_are_controlled_on_mixtures(outliers, q):
 
 def test_a_false_discovery_rate_is_a_share(rows):
     with pytest.raises(ValueError, match=r"AAKELM: q must be a number in \(0, 1\), got 0"):
-        AAKELM().fit(rows[:50]).false_discovery(rows, q=0)
+        AAKELM().fit(rows[:50]).label_batch(rows, q=0)
 
 
 @COARSE
@@ -159,8 +159,8 @@ def test_calibration_answers_in_the_library_that_asked(xp, rows):
     reference = AAKELM().fit(rows[:100])
     batch = xp.asarray(rows[100:200])
     for answer, expected in (
-        (model.predict(batch, alpha=0.2), reference.predict(rows[100:200], alpha=0.2)),
-        (model.false_discovery(batch, q=0.4), reference.false_discovery(rows[100:200], q=0.4)),
+        (model.predict(batch, delta=0.2), reference.predict(rows[100:200], delta=0.2)),
+        (model.label_batch(batch, q=0.4), reference.label_batch(rows[100:200], q=0.4)),
     ):
         np.testing.assert_array_equal(np.from_dlpack(answer), expected)
 
@@ -178,11 +178,11 @@ def test_a_batch_too_large_for_the_rows_is_announced_with_the_rows_it_takes():
     with pytest.warns(
         UserWarning, match="50 of 1590 are beyond.*n=280 rows.*n=317 to name 50 of 1590 rows, n=15899 to"
     ):
-        assert (model.false_discovery(np.concatenate([inside, far(rng, 50)])) == 1).all()
+        assert (model.label_batch(np.concatenate([inside, far(rng, 50)])) == 1).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert (model.false_discovery(inside) == 1).all()  # no row is beyond
-        assert (model.false_discovery(np.concatenate([inside, far(rng, 57)])) == -1).sum() == 57
+        assert (model.label_batch(inside) == 1).all()  # no row is beyond
+        assert (model.label_batch(np.concatenate([inside, far(rng, 57)])) == -1).sum() == 57
 
 
 @pytest.mark.parametrize("make", [AAKELM, VAAKELM, KNNDetector, PCADetector], ids=lambda make: make.__name__)
@@ -191,21 +191,19 @@ def test_a_pareto_tail_names_fifty_far_rows_among_1590_with_280_to_learn_from(ma
     model = make().fit(draw(rng, 280))
     inside = draw(rng, 1700)
     inside = inside[model.p_value(inside) > model.calibration_.smallest_budget][:1540]
-    labels = model.false_discovery(np.concatenate([inside, far(rng, 50)]), tail="pareto")
+    labels = model.label_batch(np.concatenate([inside, far(rng, 50)]), tail="pareto")
     assert (labels == np.repeat([1, -1], [1540, 50])).all()
 
 
 def test_a_pareto_tail_names_next_to_nothing_among_normal_rows():
     rng = np.random.default_rng(5)
-    named = [
-        np.any(AAKELM().fit(draw(rng, 280)).false_discovery(draw(rng, 1000), tail="pareto") < 0) for _ in range(40)
-    ]
+    named = [np.any(AAKELM().fit(draw(rng, 280)).label_batch(draw(rng, 1000), tail="pareto") < 0) for _ in range(40)]
     assert np.mean(named) <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / 40)
 
 
 def test_tails_are_named(rows):
     model = KNNDetector().fit(rows[:50])
-    for verb in (model.p_value, model.false_discovery):
+    for verb in (model.p_value, model.label_batch):
         with pytest.raises(ValueError, match="KNNDetector: tail must be one of None, 'pareto'; got 'gauss'"):
             verb(rows, tail="gauss")
 
@@ -216,8 +214,8 @@ def test_a_confident_threshold_is_that_of_its_budget(rows, machine):
     usual = machine(delta=0.1).fit(rows[:200])
     assert sure.offset_ == -usual.calibration_.threshold(usual.calibration_.budget(0.1, 0.9)) < usual.offset_
     # Nine in ten on one side are eight in ten between two.
-    assert sure.interval(confidence=0.8)[1] <= 0.1 < usual.interval(confidence=0.8)[1]
-    assert usual.interval(0.02) == usual.calibration_.interval(0.02)
+    assert sure.false_alarm_interval(confidence=0.8)[1] <= 0.1 < usual.false_alarm_interval(confidence=0.8)[1]
+    assert usual.false_alarm_interval(delta=0.02) == usual.calibration_.false_alarm_interval(0.02)
 
 
 def test_a_confident_model_breaks_its_budget_as_seldom_as_it_says():
@@ -239,8 +237,8 @@ def test_confidence_is_a_chance_and_needs_held_out_losses(rows):
         AAKELM(confidence=1).fit(rows)
     with pytest.raises(ValueError, match=r"PCADetector: confidence must be None with threshold='train'.*got 0.9"):
         PCADetector(confidence=0.9, threshold="train").fit(rows)
-    with pytest.raises(ValueError, match="AAKELM: alpha must say which budget is meant"):
-        AAKELM(threshold="train").fit(rows).interval()
+    with pytest.raises(ValueError, match="AAKELM: delta must say which budget is meant"):
+        AAKELM(threshold="train").fit(rows).false_alarm_interval()
 
 
 def test_few_rows_of_many_columns_are_warned_about():
@@ -269,5 +267,5 @@ def test_a_budget_of_few_digits_is_used_in_all_of_ours():
     rng = np.random.default_rng(0)
     model, fresh = KNNDetector(n_neighbors=1).fit(rng.normal(size=(3000, 2))), 1.5 * rng.normal(size=(3000, 2))
     for alpha in np.linspace(0.01, 0.3, 7).astype(np.float16):
-        np.testing.assert_array_equal(model.predict(fresh, alpha=alpha), model.predict(fresh, alpha=float(alpha)))
-        assert model.interval(alpha) == model.interval(float(alpha))
+        np.testing.assert_array_equal(model.predict(fresh, delta=alpha), model.predict(fresh, delta=float(alpha)))
+        assert model.false_alarm_interval(delta=alpha) == model.false_alarm_interval(delta=float(alpha))

@@ -89,9 +89,9 @@ def test_half_precision_is_read_as_other_numbers_are(machine, rows, fresh):
 
 
 def test_rows_of_any_library_are_explained_as_those_of_numpy(machine, xp, rows, fresh):
-    found = machine().fit(xp.asarray(rows)).explain(xp.asarray(fresh), neighbours=2)
-    expected = machine().fit(rows).explain(fresh, neighbours=2)
-    for name in ("values", "expected", "shares", "neighbours"):
+    found = machine().fit(xp.asarray(rows)).explain(xp.asarray(fresh), neighbors=2)
+    expected = machine().fit(rows).explain(fresh, neighbors=2)
+    for name in ("values", "expected", "shares", "neighbors"):
         assert isinstance(getattr(found, name), np.ndarray)
         assert_agree(getattr(found, name), getattr(expected, name), 1e-8)
 
@@ -161,7 +161,7 @@ def test_a_clone_is_unfitted_with_the_same_parameters(machine, rows):
         twin.predict(rows)
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_a_pickled_machine_judges_the_same(machine, rows, fresh, threshold):
     model = machine(threshold=threshold).fit(rows)
     twin = pickle.loads(pickle.dumps(model))

@@ -8,7 +8,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom
 from oneclass.core.machine import Machine
 from oracle.comparison import assert_agree
 
-RULES = ["loo", "train"]
+RULES = ["held_out", "train"]
 LOSSES = ["reconstruction", "uncertainty", "predictive"]
 SMALL_BUDGET = "ignore:.*smallest false-alarm rate:UserWarning"
 
@@ -126,12 +126,12 @@ def test_machines_that_held_no_row_out_say_what_p_values_need(kind, params, grou
     alone = kind(approximation=approximation, delta=0.1, **params).fit(rows)
     assert_agree(model.offset_, alone.offset_, 1e-9)  # training losses know no groups
     rule = params["threshold"]
-    message = f"{kind.__name__}: p-values and other budgets need .* threshold='{rule}' .* fit with threshold='loo'"
-    asked = (model.p_value, model.false_discovery, partial(model.predict, alpha=0.1))
+    message = f"{kind.__name__}: p-values and other budgets need .* threshold='{rule}' .* fit with threshold='held_out'"
+    asked = (model.p_value, model.label_batch, partial(model.predict, delta=0.1))
     for verb in (*(partial(verb, fresh) for verb in asked), partial(model.interval, 0.1)):
         with pytest.raises(ValueError, match=message):
             verb()
-    with pytest.raises(AttributeError, match=f"held_out_scores_ needs .* threshold='{rule}' .* threshold='loo'"):
+    with pytest.raises(AttributeError, match=f"held_out_scores_ needs .* threshold='{rule}' .* threshold='held_out'"):
         _ = model.held_out_scores_
 
 

@@ -31,7 +31,7 @@ def by_loops(variant, problem, model, **params):
     elif variant.embedding == "laplacian":
         M = spread(problem.laplacian[kept][:, kept], w)
     else:
-        labels = to_numpy(model.labels_) if hasattr(model, "labels_") else np.zeros(len(w))
+        labels = to_numpy(model.cluster_labels_) if hasattr(model, "cluster_labels_") else np.zeros(len(w))
         options = {"labels": repeat(labels, w), **EMBEDDINGS[variant.embedding]}
         M = variance_matrix(**options)
 

@@ -17,7 +17,7 @@ BAD = {
     "sigma": [0, -1, float("nan"), float("inf"), "auto", True, None, [1.0], np.array([1.0, 2.0]), 1j],
     "kernel": ["gauss", 3, None, RBF(sigma=-1.0), RBF(sigma="auto")],
     "scale": ["yes", True, 1, None],
-    "threshold": ["LOO", "", 3, None, ["loo"]],
+    "threshold": ["LOO", "", 3, None, ["held_out"]],
 }
 BAD_CONSTANT = {"r": [0, *NOT_NUMBERS]}
 BAD_REBUILDER = {"loss": ["error", None, 3]}
@@ -33,7 +33,7 @@ BAD_VARIANCE = {
     ],
     "lam": OPEN_INTERVAL,
     "n_clusters": [0, -1, 2.5, "5", True, None],
-    "centring": ["mine", None, 3],
+    "centering": ["mine", None, 3],
 }
 
 
@@ -89,7 +89,7 @@ def test_a_variance_matrix_with_a_negative_eigenvalue_is_refused(rows, size):
 
 
 def test_the_mean_rule_belongs_to_vockelm(rows):
-    with pytest.raises(ValueError, match="AAKELM: threshold must be one of 'loo', 'train', 'authors'; got 'mean'"):
+    with pytest.raises(ValueError, match="AAKELM: threshold must be one of 'held_out', 'train', 'authors'; got 'mean'"):
         AAKELM(threshold="mean").fit(rows)
     assert np.isfinite(VOCKELM(threshold="mean").fit(rows).offset_)
 

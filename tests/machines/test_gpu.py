@@ -22,7 +22,7 @@ MACHINES = [
     VAAKELM(kernel="rbf", sigma="local", scale="zscore"),
     VAAKELM(variance="class", loss="uncertainty"),
     VAAKELM(approximation=Nystrom(200)),
-    VAAKELM(approximation=Nystrom(200, landmarks="kmeans"), centring="global"),
+    VAAKELM(approximation=Nystrom(200, landmarks="kmeans"), centering="global"),
     AAKELM(approximation=Fourier(200), kernel="laplacian"),
 ]
 
@@ -80,7 +80,7 @@ def test_a_device_by_name_takes_and_gives_numpy():
 
 @pytest.mark.parametrize("machine", [VAAKELM, OCKELM])
 def test_rows_are_explained_on_the_device_as_on_the_host(machine):
-    found = machine(device="cuda").fit(X).explain(FRESH, neighbours=2)
-    expected = machine().fit(X).explain(FRESH, neighbours=2)
-    for name in ("shares", "expected", "neighbours"):
+    found = machine(device="cuda").fit(X).explain(FRESH, neighbors=2)
+    expected = machine().fit(X).explain(FRESH, neighbors=2)
+    for name in ("shares", "expected", "neighbors"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-5, atol=1e-8)

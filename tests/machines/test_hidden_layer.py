@@ -38,7 +38,7 @@ def said(model, fresh):
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(60) // 4], ids=["rows", "groups"])
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 @pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
 @pytest.mark.parametrize(("machine", "params"), MACHINES, ids=str)
 def test_it_is_the_kernel_machine_of_its_own_hidden_units(machine, params, activation, threshold, groups, rows, fresh):
@@ -127,7 +127,7 @@ def test_a_search_scores_every_point_as_fits_do(machine, rows, fresh):
         ({"activation": "relu"}, "activation must be one of 'sigmoid', 'tanh'; got 'relu'"),
         ({"C": "likelihood"}, r"C must be a number in \(0, inf\), got 'likelihood'"),
         ({"C": -1}, r"C must be a number in \(0, inf\), got -1"),
-        ({"threshold": "mean"}, "threshold must be one of 'loo', 'train', 'authors'; got 'mean'"),
+        ({"threshold": "mean"}, "threshold must be one of 'held_out', 'train', 'authors'; got 'mean'"),
     ],
 )
 @PLAIN

@@ -31,7 +31,7 @@ def test_heat_falls_with_length_and_units_have_no_say(rows):
     edges = np.argwhere(np.triu(L, 1) < 0)
     weights, along = -L[tuple(edges.T)], lengths[tuple(edges.T)]
     assert np.array_equal(np.argsort(weights), np.argsort(-along))
-    for scale in ("zscore", "tamed"):
+    for scale in ("zscore", "robust"):
         given, other = (knn_laplacian(X, 3, scale=scale) for X in (rows, rows * [1.0, 1e3, 1e-3, 7.0]))
         assert_agree(other, given, 1e-9)
 
@@ -46,7 +46,7 @@ def test_the_scatter_of_labels_is_that_of_discriminant_analysis(rows):
 @pytest.mark.parametrize("machine", [VOCKELM, VAAKELM], ids=lambda m: m.__name__)
 def test_the_scatter_of_a_machines_own_clusters_is_its_subclass_variance(machine, rows, fresh):
     model = machine(variance="subclass", n_clusters=4).fit(rows)
-    given = machine(variance=scatter_laplacian(model.labels_, shares="size")).fit(rows)
+    given = machine(variance=scatter_laplacian(model.cluster_labels_, shares="size")).fit(rows)
     assert_agree(given.score_samples(fresh), model.score_samples(fresh), 1e-8)
 
 
@@ -69,7 +69,7 @@ def test_awkward_rows_have_a_laplacian(rows, normalized):
         (lambda X: knn_laplacian(X, 60), "knn_laplacian: n_neighbors must be .* from 1 to n - 1 = 59, got 60"),
         (lambda X: knn_laplacian(X, 2.5), "knn_laplacian: n_neighbors must be .* got 2.5"),
         (lambda X: knn_laplacian(X, weights="cosine"), "knn_laplacian: weights must be one of .* got 'cosine'"),
-        (lambda X: knn_laplacian(X, scale=True), "knn_laplacian: scale must be 'tamed', 'zscore' or False; got True"),
+        (lambda X: knn_laplacian(X, scale=True), "knn_laplacian: scale must be 'robust', 'zscore' or False; got True"),
         (lambda X: scatter_laplacian(X), r"scatter_laplacian: labels must be one label a row, got shape \(60, 4\)"),
         (lambda X: scatter_laplacian(X[:, 0], shares="n"), "scatter_laplacian: shares must be one of .* got 'n'"),
     ],

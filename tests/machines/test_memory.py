@@ -21,8 +21,8 @@ CHOICES = [
     (AAKELM, {"loss": "predictive"}),
     (OCKELM, {"kernel": "precomputed", "threshold": "train"}),
     (VOCKELM, {"variance": "class"}),
-    (VAAKELM, {"centring": "own"}),
-    (VAAKELM, {"centring": "global", "threshold": "train"}),
+    (VAAKELM, {"centering": "own"}),
+    (VAAKELM, {"centering": "global", "threshold": "train"}),
     (VAAKELM, {"variance": "laplacian"}),
     (VAAKELM, {"variance": "laplacian", "loss": "predictive"}),
 ]

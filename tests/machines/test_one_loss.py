@@ -14,7 +14,7 @@ FRESH = np.concatenate([NORMAL, RNG.uniform(-9, 9, size=(300, 3)), TRAIN[:100], 
 MACHINES = {
     "predictive": VAAKELM(loss="predictive"),
     "uncertainty": VAAKELM(loss="uncertainty"),
-    "global": VAAKELM(centring="global", C=64.0),
+    "global": VAAKELM(centering="global", C=64.0),
     "plain": AAKELM(loss="predictive"),
     "rbf": AAKELM(kernel="rbf", C=64.0),
     "polynomial": AAKELM(kernel="polynomial"),
@@ -39,7 +39,7 @@ def test_labels_are_those_of_the_scores(name, dtype):
         np.testing.assert_array_equal(model.p_value(batch), model.calibration_.p_value(-scores))
         for alpha in (0.01, 0.2, 0.9):
             expected = np.where(-scores <= model.calibration_.threshold(alpha), 1, -1)
-            np.testing.assert_array_equal(model.predict(batch, alpha=alpha), expected)
+            np.testing.assert_array_equal(model.predict(batch, delta=alpha), expected)
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -22,7 +22,7 @@ def judgement(model, fresh):
 
 
 @pytest.mark.parametrize("without", NO_VARIANCE, ids=["none", "singletons", "zeros"])
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_no_variance_makes_vaakelm_aakelm(rows, fresh, without, threshold):
     expected = judgement(AAKELM(C=3.0, threshold=threshold).fit(rows), fresh)
     assert_agree(judgement(VAAKELM(C=3.0, threshold=threshold, **without).fit(rows), fresh), expected)
@@ -85,7 +85,7 @@ def test_kernel_object_and_callable_are_the_named_kernel(machine, rows, fresh, k
     assert_agree(judgement(machine(kernel=kernel).fit(rows), fresh), expected)
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 def test_the_order_of_rows_and_features_changes_nothing(machine, rows, fresh, threshold):
     rng = np.random.default_rng(0)
     order, features = rng.permutation(60), rng.permutation(4)
@@ -110,7 +110,7 @@ def test_units_of_the_features_change_nothing(machine, rows, fresh):
     assert_agree(judgement(machine().fit(rows * unit + origin), fresh * unit + origin), expected, 1e-8)
 
 
-@pytest.mark.parametrize("threshold", ["loo", "train", "authors"])
+@pytest.mark.parametrize("threshold", ["held_out", "train", "authors"])
 @given(problem=problems(min_weight=0, min_rows=6), sigma=st.sampled_from(["mean", "median", "rms"]))
 def test_sample_weights_are_repeated_rows(variant, threshold, problem, sigma):
     kept = problem.w > 0
@@ -123,7 +123,7 @@ def test_sample_weights_are_repeated_rows(variant, threshold, problem, sigma):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("threshold", ["loo", "train"])
+@pytest.mark.parametrize("threshold", ["held_out", "train"])
 @given(problem=problems(min_rows=6))
 def test_sample_weights_are_repeated_rows_for_every_loss(loss, threshold, problem):
     model = VAAKELM(C=problem.C, lam=problem.lam, loss=loss, threshold=threshold, delta=0.25, variance="class")
@@ -175,7 +175,7 @@ def test_the_number_of_rows_judged_at_once_changes_nothing(machine, rows, fresh)
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # weights are copies
 def test_training_arrays_may_change_after_the_fit(machine, rows, fresh):
-    for threshold in ("loo", "train"):
+    for threshold in ("held_out", "train"):
         X, w = rows.copy(), np.tile([1.0, 2.0], 30)
         expected = judgement(machine(threshold=threshold).fit(X, sample_weight=w), fresh)
         model = machine(threshold=threshold).fit(X, sample_weight=w)

@@ -88,7 +88,7 @@ def scaling(X):
     return np.array(means), np.array([1.0 if c else math.sqrt(v) for v, c in zip(variances, constant, strict=True)])
 
 
-def variance_matrix(variance, labels, *, centring="own", without=()):
+def variance_matrix(variance, labels, *, centering="own", without=()):
     """M of `model_CVdecomp` (class) and `model_SV` (subclass): a sum over rows of squared deviations from a mean.
 
     Rows `without` which it is wanted leave sums and means; the shares of the clusters stay.
@@ -98,7 +98,7 @@ def variance_matrix(variance, labels, *, centring="own", without=()):
     for i in (i for i in range(n) if i not in without):
         cluster = [j for j in range(n) if labels[j] == labels[i]]
         share = {"none": 0.0, "class": 1 / n, "subclass": len(cluster) / n}[variance]
-        peers = cluster if variance == "subclass" and centring == "own" else range(n)
+        peers = cluster if variance == "subclass" and centering == "own" else range(n)
         peers = [j for j in peers if j not in without]
         deviation = np.zeros(n)
         deviation[i] = 1.0

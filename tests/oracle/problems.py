@@ -13,8 +13,8 @@ __all__ = ["EMBEDDINGS", "Problem", "problems"]
 EMBEDDINGS = {
     "none": {"variance": "none"},
     "class": {"variance": "class"},
-    "own": {"variance": "subclass", "centring": "own"},
-    "global": {"variance": "subclass", "centring": "global"},
+    "own": {"variance": "subclass", "centering": "own"},
+    "global": {"variance": "subclass", "centering": "global"},
     "laplacian": {"variance": "laplacian"},
 }
 

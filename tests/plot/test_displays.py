@@ -106,7 +106,7 @@ def test_bars_of_scores_are_shares_of_rows(knn, mixed):
 def test_rates_are_those_of_the_threshold_display(knn, mixed):
     alone, together = RateDisplay.of(knn, mixed), ThresholdDisplay.of(knn, mixed)
     assert alone.summary == together.summary
-    assert alone.delivered(0.2) == together.delivered(0.2) == np.mean(knn.predict(mixed, alpha=0.2) == -1)
+    assert alone.delivered(0.2) == together.delivered(0.2) == np.mean(knn.predict(mixed, delta=0.2) == -1)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.7])

@@ -89,7 +89,7 @@ def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
     steps = report(model, new).summary["steps"]
     for i in (0, len(steps) // 2, len(steps) - 1):
         move(page, str(i))
-        expected = np.flatnonzero(model.predict(new, alpha=steps[i]["alpha"]) == -1) + 1
+        expected = np.flatnonzero(model.predict(new, delta=steps[i]["alpha"]) == -1) + 1
         assert sorted(shown(page)) == expected.tolist()
         assert page.locator("[data-step=count]").inner_text() == str(len(expected))
     page.get_by_role("button", name="Back to the model's own setting").click()

@@ -87,7 +87,7 @@ def test_every_step_flags_what_predict_flags_at_its_rate(make, new):
     steps = report(model, new).summary["steps"]
     asked = oneclass.contract.pipeline.with_verbs(model)
     for step in steps:
-        assert step["flagged"] == np.count_nonzero(asked.predict(new, alpha=step["alpha"]) == -1)
+        assert step["flagged"] == np.count_nonzero(asked.predict(new, delta=step["alpha"]) == -1)
     own = [step["flagged"] for step in steps if step["own"]]
     assert own == [np.count_nonzero(model.predict(new) == -1)]
     assert [step["alpha"] for step in steps] == sorted(step["alpha"] for step in steps)
@@ -101,13 +101,13 @@ def test_a_threshold_on_training_losses_is_one_of_the_steps(new):
     beyond = np.count_nonzero(np.asarray(model.calibration_.losses) > -model.offset_)
     assert own["alpha"] == pytest.approx(beyond / 121)
     assert not said["budget"]["promised"]
-    assert any("threshold='loo'" in words for words in said["advice"])
+    assert any("threshold='held_out'" in words for words in said["advice"])
 
 
 def test_false_alarms_are_those_of_the_calibration(model, new):
     said = report(model, new).summary["budget"]
     known = model.calibration_
-    assert said["interval"] == list(model.interval())
+    assert said["interval"] == list(model.false_alarm_interval())
     assert said["in_1000"] == known.alarms(0.1)._asdict()
     assert said["if_all_normal"] == known.alarms(0.1, len(new))._asdict()
     assert said["ask_to_keep_surely"] == known.budget(0.1)
@@ -241,7 +241,7 @@ def test_without_held_out_losses_there_is_a_report_of_scores_without_rates(model
     said = report(model.fit(rows(150, 0)), new)
     assert said.summary["steps"] == []
     assert "rate" not in said.summary["budget"]
-    assert any("threshold='loo'" in words for words in said.summary["advice"])
+    assert any("threshold='held_out'" in words for words in said.summary["advice"])
     page, text = said.to_html(), said.to_markdown()
     assert ">Score</button>" in page
     assert "| row | score | why |" in text
@@ -276,7 +276,7 @@ def test_groups_and_streams_are_called_what_they_are(new):
     stream.watch(rows(150, 0))
     said = report(stream, new).summary
     assert said["model"]["name"] == "Stream"
-    assert not any("threshold='loo'" in words for words in said["advice"])
+    assert not any("threshold='held_out'" in words for words in said["advice"])
 
 
 def test_rows_that_would_take_too_long_to_explain_have_no_reasons(new, monkeypatch):

@@ -18,12 +18,12 @@ from reproduction.tried import AS_PRINTED, TRIED, tried
 
 def scatter(labels, embedding):
     """M of every embedding, written out."""
-    n, centring = len(labels), np.eye(len(labels)) - 1 / len(labels)
+    n, centering = len(labels), np.eye(len(labels)) - 1 / len(labels)
     if embedding == "class":
-        return centring / n
+        return centering / n
     share = np.bincount(labels)[labels] / n
     if embedding == "global":  # model_SV
-        return centring @ np.diag(share) @ centring
+        return centering @ np.diag(share) @ centering
     return np.diag(share) - (labels[:, None] == labels) / n
 
 
@@ -40,7 +40,7 @@ def test_the_machines_of_recipe_paper_are_those_that_are_printed(split, machine,
     M = (
         0 * kernel[0]
         if embedding == "none"
-        else scatter(getattr(fit, "labels_", None) if k else np.zeros(40, int), embedding)
+        else scatter(getattr(fit, "cluster_labels_", None) if k else np.zeros(40, int), embedding)
     )
     T, targets = (X, rows) if machine == "VAAKELM" else (np.ones((40, 1)), np.ones((len(rows), 1)))
     A = np.linalg.solve(kernel[0] + M @ kernel[0] / 4.0 + np.eye(40) / 4.0, T)  # model_betaK
@@ -135,7 +135,7 @@ def test_paper_recipe_reports_its_best_choice_and_one_for_every_delta(split, met
 
 def test_rows_of_kernel_machines_tell_what_the_held_out_threshold_of_the_same_machine_rejects(split):
     row = recipes.paper(split, "AAKELM", seed=0)[3]
-    params = {**METHODS["AAKELM"].fixed, **row["params"], "threshold": "loo"}
+    params = {**METHODS["AAKELM"].fixed, **row["params"], "threshold": "held_out"}
     rejected = METHODS["AAKELM"].make(**params).fit(split.train).predict(split.rows[split.y == 1]) == -1
     assert row["held_out_false_alarm_rate"] == pytest.approx(rejected.mean())
 

@@ -47,7 +47,7 @@ def test_consistency_counts_rejected_targets_of_all_folds(targets):
     assert within.any()
     assert not within.all()
     assert search.best_index_ == np.flatnonzero(within).max()
-    assert search.best_estimator_.threshold == "loo"
+    assert search.best_estimator_.threshold == "held_out"
 
 
 def test_complexity_is_the_effective_number_of_parameters(targets):

@@ -16,16 +16,16 @@ COSTS, BUDGETS = [0.125, 1, 32.0], [0.1, 0.3]
 LOSSES = ["reconstruction", "uncertainty", "predictive"]
 GRIDS = {
     "OCKELM": (OCKELM(), {"C": COSTS, "delta": BUDGETS}, "one decomposition"),
-    "VOCKELM": (VOCKELM(), {"C": COSTS, "threshold": ["loo", "train", "mean"]}, "one decomposition"),
+    "VOCKELM": (VOCKELM(), {"C": COSTS, "threshold": ["held_out", "train", "mean"]}, "one decomposition"),
     "AAKELM": (AAKELM(), {"C": COSTS, "loss": LOSSES}, "one decomposition"),
     "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 3]}, "one decomposition"),
-    "global": (VAAKELM(lam=0.1), {"C": COSTS, "centring": ["own", "global"]}, "one decomposition"),
+    "global": (VAAKELM(lam=0.1), {"C": COSTS, "centering": ["own", "global"]}, "one decomposition"),
     "landmarks": (
         VAAKELM(approximation=Nystrom(15)),
-        {"C": COSTS, "loss": LOSSES, "threshold": ["loo", "train"]},
+        {"C": COSTS, "loss": LOSSES, "threshold": ["held_out", "train"]},
         "one set of moments",
     ),
-    "neighbours": (KNNDetector(), {"n_neighbors": [2, 4], "delta": BUDGETS}, "fits"),
+    "neighbors": (KNNDetector(), {"n_neighbors": [2, 4], "delta": BUDGETS}, "fits"),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS}, "fits"),
 }
 

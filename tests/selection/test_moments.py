@@ -17,11 +17,11 @@ X = np.concatenate([RNG.normal(size=(300, 4)), RNG.normal(size=(40, 4)) * 2.5])
 Y = np.repeat([1, -1], [300, 40])
 GRID = {"C": [0.5, 8.0], "delta": [0.001, 0.1]}
 CASES = {
-    "OCKELM": (OCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["loo", "train", "authors"]}),
-    "VOCKELM": (VOCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["loo", "mean"]}),
+    "OCKELM": (OCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["held_out", "train", "authors"]}),
+    "VOCKELM": (VOCKELM(approximation=Nystrom(30)), GRID | {"threshold": ["held_out", "mean"]}),
     "AAKELM": (AAKELM(approximation=Fourier(30)), GRID | {"loss": ["reconstruction", "uncertainty", "predictive"]}),
     "VAAKELM": (VAAKELM(approximation=Nystrom(30)), GRID | {"n_clusters": [1, 3], "C": [1.0, "likelihood"]}),
-    "global": (VAAKELM(approximation=Nystrom(30), centring="global"), GRID),
+    "global": (VAAKELM(approximation=Nystrom(30), centering="global"), GRID),
     "some exact": (VAAKELM(approximation=Nystrom(30)), GRID | {"approximation": [None, Nystrom(10), Fourier(40)]}),
     "exact by itself": (VAAKELM(), GRID | {"approximation": [None, Nystrom(10)]}),
 }

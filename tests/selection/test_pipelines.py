@@ -65,12 +65,15 @@ def test_tables_that_need_preprocessing_are_searched_without_outliers(table, mak
     search = OneClassSearchCV(make(encoder(), AAKELM()), {"aakelm__C": COSTS}).fit(table)
     assert search.criterion_ == "histogram"
     best = OneClassPipeline(search.best_estimator_.steps)
-    for verb in ("p_value", "false_discovery", "explain", "reconstruct", "predict", "score_samples"):
+    for verb in ("p_value", "label_batch", "explain", "reconstruct", "predict", "score_samples"):
         np.testing.assert_array_equal(getattr(search, verb)(table), getattr(best, verb)(table))
     assert search.explain(table).shares.shape == (60, 4)
     assert set(search.reconstruct(table)[:, 3]) <= {"large", "small"}
     np.testing.assert_array_equal(search.p_value(table, tail="pareto"), best.p_value(table, tail="pareto"))
-    assert (search.interval(0.1), search.offset_) == (best.interval(0.1), best.offset_)
+    assert (search.false_alarm_interval(delta=0.1), search.offset_) == (
+        best.false_alarm_interval(delta=0.1),
+        best.offset_,
+    )
     assert search.calibration_ is best.calibration_
     assert not hasattr(OneClassSearchCV(make(encoder(), KNNDetector()), {}), "reconstruct")
 

@@ -21,17 +21,23 @@ from oneclass.selection._spectral import SpectralPath
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.05, 0.2]
 GRIDS = {
     "OCKELM": (OCKELM(), {"C": COSTS, "delta": BUDGETS, "r": [1.0, -2.0], "sigma": ["mean", "median"]}),
-    "VOCKELM": (VOCKELM(lam=2.0), {"C": COSTS, "delta": BUDGETS, "threshold": ["loo", "train", "authors", "mean"]}),
+    "VOCKELM": (
+        VOCKELM(lam=2.0),
+        {"C": COSTS, "delta": BUDGETS, "threshold": ["held_out", "train", "authors", "mean"]},
+    ),
     "AAKELM": (AAKELM(), {"C": COSTS, "delta": BUDGETS, "loss": ["reconstruction", "uncertainty", "predictive"]}),
-    "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 2, 4], "threshold": ["loo", "train"]}),
+    "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 2, 4], "threshold": ["held_out", "train"]}),
     "class": (VAAKELM(variance="class", lam=0.03), {"C": COSTS, "delta": BUDGETS}),
-    "global": (VAAKELM(), {"C": COSTS, "centring": ["own", "global"], "lam": [1.0, 0.1]}),
-    "kernels": (VAAKELM(), {"C": COSTS, "kernel": ["rbf", "laplacian", "linear"], "scale": ["tamed", "zscore", False]}),
+    "global": (VAAKELM(), {"C": COSTS, "centering": ["own", "global"], "lam": [1.0, 0.1]}),
+    "kernels": (
+        VAAKELM(),
+        {"C": COSTS, "kernel": ["rbf", "laplacian", "linear"], "scale": ["robust", "zscore", False]},
+    ),
     "automatic": (VAAKELM(), {"C": [1.0, "likelihood"], "sigma": ["likelihood", 2.0]}),
     "several grids": (AAKELM(), [{"C": COSTS}, {"delta": BUDGETS, "sigma": [0.5]}]),
     "grids apart": (VAAKELM(C=2.0), [{"C": COSTS}, {"delta": BUDGETS}, {"n_clusters": [1, 2]}]),
     "heavy variance": (VAAKELM(), {"C": COSTS, "n_clusters": [1, 3], "lam": [1e-3, 1e-8]}),
-    "neighbours": (KNNDetector(), {"n_neighbors": [2, 4], "delta": BUDGETS}),
+    "neighbors": (KNNDetector(), {"n_neighbors": [2, 4], "delta": BUDGETS}),
     "scikit-learn": (OneClassSVM(), {"nu": [0.05, 0.2], "gamma": [0.1, 1.0]}),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS, "aakelm__delta": BUDGETS}),
 }
@@ -71,12 +77,12 @@ def test_best_estimator_is_the_best_point_fitted_on_all_targets(data):
         "decision_function",
         "score_samples",
         "p_value",
-        "false_discovery",
+        "label_batch",
         "explain",
         "reconstruct",
     ):
         np.testing.assert_array_equal(getattr(search, verb)(X), getattr(model, verb)(X))
-    np.testing.assert_array_equal(search.predict(X, alpha=0.3), model.predict(X, alpha=0.3))
+    np.testing.assert_array_equal(search.predict(X, delta=0.3), model.predict(X, delta=0.3))
     assert search.offset_ == model.offset_
     assert search.n_features_in_ == 3
     assert search.score(X, y) == SCORERS["f1"](model, X, y)
@@ -190,7 +196,7 @@ def test_where_sharing_would_cost_digits_every_point_is_fitted_on_its_own(data, 
     assert sorted(fits) == [1.0] * 3 + [1e12] * 3
 
 
-@pytest.mark.parametrize("threshold", ["train", "loo"])
+@pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
     X, y = data
     folds = list(OneClassKFold(3).split(X, y))  # of 40 targets to train on
@@ -205,7 +211,7 @@ def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
 
 
 @QUIET
-@pytest.mark.parametrize("threshold", ["train", "loo"])
+@pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_values_of_C_far_apart_are_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
     X, y = data
     machine = VAAKELM(sigma=0.5, loss="reconstruction", threshold=threshold)
@@ -221,7 +227,9 @@ def test_a_path_tells_the_same_in_whatever_order_it_is_asked(data, kind, approxi
     X, y = data
     machine = VAAKELM(approximation=approximation, loss="reconstruction")
     # Another variance every time, and of each some losses first, others later.
-    grid = [{"n_clusters": k, "C": C, "threshold": rule} for rule in ("train", "loo") for C in COSTS for k in (1, 2, 4)]
+    grid = [
+        {"n_clusters": k, "C": C, "threshold": rule} for rule in ("train", "held_out") for C in COSTS for k in (1, 2, 4)
+    ]
     ((family,), others) = families(machine, grid, X[y == 1])
     assert others == []
     path = kind.of(family, X[y == 1], X)

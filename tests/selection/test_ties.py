@@ -19,10 +19,10 @@ ROWS = {
     "constant targets": np.where(Y[:, None] == 1, 1, np.arange(90).reshape(45, 2)),
     "constant": np.ones((45, 2)),
 }
-COMMON = {"C": [1e-6, 1.0, 32.0], "delta": [0.0, 0.1, 0.5], "threshold": ["loo", "train", "authors"]}
+COMMON = {"C": [1e-6, 1.0, 32.0], "delta": [0.0, 0.1, 0.5], "threshold": ["held_out", "train", "authors"]}
 MACHINES = {
     "OCKELM": (OCKELM(), COMMON),
-    "VOCKELM": (VOCKELM(n_clusters=2), COMMON | {"threshold": ["loo", "train", "authors", "mean"]}),
+    "VOCKELM": (VOCKELM(n_clusters=2), COMMON | {"threshold": ["held_out", "train", "authors", "mean"]}),
     "AAKELM": (AAKELM(), COMMON | {"delta": [0.1], "loss": ["reconstruction", "uncertainty", "predictive"]}),
     "VAAKELM": (VAAKELM(n_clusters=2), COMMON | {"delta": [0.1], "loss": ["reconstruction", "predictive"]}),
     "linear": (AAKELM(kernel="linear", loss="reconstruction"), COMMON),
@@ -60,6 +60,6 @@ def test_rows_of_few_levels_are_no_reason_to_refit(loss, levels, scoring, monkey
 @pytest.mark.parametrize("scoring", ["f1", "auroc"])
 def test_copies_of_rows_alone_are_no_reason_to_refit(scoring, monkeypatch):
     monkeypatch.setattr(_evaluate, "_by_refits", None)
-    grid = {"C": [0.5, 1.0, 2.0], "delta": [0.1, 0.2], "threshold": ["loo", "train"]}
+    grid = {"C": [0.5, 1.0, 2.0], "delta": [0.1, 0.2], "threshold": ["held_out", "train"]}
     search = OneClassSearchCV(AAKELM(), grid, scoring=scoring, cv=3, refit=False)
     assert search.fit(ROWS["copies"], Y).best_score_ > 0.2

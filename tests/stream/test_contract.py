@@ -31,17 +31,17 @@ def test_every_check_of_scikit_learn_passes():
 
 def test_choices_are_read_and_set_as_in_scikit_learn(aakelm):
     stream = Stream(aakelm, half_life=50, window=None, patience=Patience(90))
-    again = clone(stream).set_params(machine__C=0.25, patience=None)
-    assert (again.half_life, again.machine.C, again.patience) == (50, 0.25, None)
+    again = clone(stream).set_params(estimator__C=0.25, patience=None)
+    assert (again.half_life, again.estimator.C, again.patience) == (50, 0.25, None)
     assert stream.patience == Patience(rows=90)
-    assert stream.machine.C == 1.0
+    assert stream.estimator.C == 1.0
 
 
 def test_labels_p_values_and_levels_agree(aakelm, rows, fresh):
     stream = Stream(aakelm).fit(rows[:300]).partial_fit(rows[300:])
     np.testing.assert_array_equal(stream.predict(fresh) < 0, stream.p_value(fresh) <= stream.level_)
     np.testing.assert_array_equal(stream.predict(fresh) < 0, stream.decision_function(fresh) < 0)
-    np.testing.assert_array_equal(stream.predict(fresh, alpha=0.2) < 0, stream.p_value(fresh) <= 0.2)
+    np.testing.assert_array_equal(stream.predict(fresh, delta=0.2) < 0, stream.p_value(fresh) <= 0.2)
 
 
 def test_what_a_stream_watched_is_what_it_would_have_said(aakelm, rows):
@@ -73,4 +73,4 @@ def test_a_screened_opening_is_begun_without_its_odd_rows(aakelm, rows, fresh):
     assert set(np.flatnonzero(found.odd)) >= {10, 200, 400}
     clean = Stream(aakelm, window=None).fit(dirty[~found.odd])
     np.testing.assert_allclose(stream.score_samples(fresh), clean.score_samples(fresh), rtol=1e-8)
-    assert isinstance(stream.machine, AAKELM)
+    assert isinstance(stream.estimator, AAKELM)

@@ -512,7 +512,7 @@ def test_groups_by_name_are_groups_by_hand():
 @pytest.mark.parametrize(
     "wrapped",
     [
-        lambda table: OneClassSearchCV(table, {"detector__C": [8.0, 32.0]}, cv=3),
+        lambda table: OneClassSearchCV(table, {"estimator__C": [8.0, 32.0]}, cv=3),
         lambda table: make_one_class_pipeline(StandardScaler(), table),
     ],
     ids=["search", "pipeline"],
@@ -529,11 +529,11 @@ def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
 
 def test_a_search_around_a_table_with_words_needs_labels_or_its_place_within():
     table, grid = visits(80, 0), {"n_neighbors": [1, 3]}
-    around = OneClassSearchCV(TableDetector(KNNDetector()), {"detector__n_neighbors": [1, 3]}, cv=3)
+    around = OneClassSearchCV(TableDetector(KNNDetector()), {"estimator__n_neighbors": [1, 3]}, cv=3)
     with pytest.raises(ValueError, match=r"column 'city' holds no numbers.*as in TableDetector\(OneClass") as told:
         around.fit(table)
     assert "take oneclass.TableDetector" not in str(told.value)
-    assert TableDetector(OneClassSearchCV(KNNDetector(), grid, cv=3)).fit(table).detector_.criterion_ == "histogram"
+    assert TableDetector(OneClassSearchCV(KNNDetector(), grid, cv=3)).fit(table).estimator_.criterion_ == "histogram"
     assert around.fit(table, np.repeat([1, -1], 40)).criterion_ == "labels"
 
 
@@ -643,19 +643,19 @@ def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
 def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(SVDD(threshold="train")).fit(table)
-    with pytest.raises(ValueError, match="TableDetector: alpha must be None for a fit without held-out losses"):
-        model.score_chunks([table], tmp_path / "scored.csv", alpha=0.1)
+    with pytest.raises(ValueError, match="TableDetector: delta must be None for a fit without held-out losses"):
+        model.score_chunks([table], tmp_path / "scored.csv", delta=0.1)
 
 
 def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(KNNDetector()).fit(table)
-    with pytest.raises(ValueError, match=r"KNNDetector: alpha must be a number in \[0, 1\), got 5"):
-        model.score_chunks([table], tmp_path / "scored.csv", alpha=5)
+    with pytest.raises(ValueError, match=r"KNNDetector: delta must be a number in \[0, 1\), got 5"):
+        model.score_chunks([table], tmp_path / "scored.csv", delta=5)
     with pytest.raises(ValueError, match="KNNDetector: tail must be one of None, 'pareto'; got 'bogus'"):
         model.score_chunks([table], tmp_path / "scored.csv", tail="bogus")
-    with pytest.warns(UserWarning, match="KNNDetector: alpha=0.001 is below"):
-        model.score_chunks([table], tmp_path / "scored.csv", alpha=0.001)
+    with pytest.warns(UserWarning, match="KNNDetector: delta=0.001 is below"):
+        model.score_chunks([table], tmp_path / "scored.csv", delta=0.001)
 
 
 @pytest.mark.parametrize(
@@ -667,14 +667,14 @@ def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
     ],
     ids=["classifier", "pipeline", "search"],
 )
-def test_judging_says_at_once_what_the_verbs_say(detector):
+def test_score_table_holds_what_the_verbs_return(detector):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(99, 2)), columns=["a", "b"])
     fresh = pd.DataFrame(np.random.default_rng(1).normal(size=(50, 2)) * 2, columns=["a", "b"])
     for model in (detector.fit(table), TableDetector(detector).fit(table)):
-        found = model.judging(alpha=0.2, tail="pareto")(fresh)
+        found = model.score_table(fresh, delta=0.2, tail="pareto")
         np.testing.assert_array_equal(found["score"], model.score_samples(fresh))
         np.testing.assert_array_equal(found["p_value"], model.p_value(fresh, tail="pareto"))
-        np.testing.assert_array_equal(found["label"], model.predict(fresh, alpha=0.2))
+        np.testing.assert_array_equal(found["label"], model.predict(fresh, delta=0.2))
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ class Baseline(OneClassClassifier, Generic[M]):
     a cheaper way and no row has much of a say in its own scaling. Everything is computed in double precision.
     """
 
-    thresholds: ClassVar = {**OneClassClassifier.thresholds, "train": rules.dd_tools}
+    _thresholds: ClassVar = {**OneClassClassifier._thresholds, "train": rules.dd_tools}
     #: Fields of the model that are attributes of the fitted classifier, with an underscore after them.
     _published: ClassVar[tuple[str, ...]] = ()
     #: Whether a model is learnt so quickly that every fit affords those of folds; else one whose threshold needs them.
@@ -278,11 +278,11 @@ class Baseline(OneClassClassifier, Generic[M]):
 
     def _threshold(self, model: M, ranks: Ranks, decision: Decision) -> float:
         """Put the threshold on these losses, held-out or training ones as the rule asks."""
-        return float(self.thresholds[decision.rule](ranks, delta=decision.budget(ranks.total)))
+        return float(self._thresholds[decision.rule](ranks, delta=decision.budget(ranks.total)))
 
     # Answers.
 
-    def offset_at(self, delta: float) -> float:
+    def _offset_at(self, delta: float) -> float:
         """The threshold on `score_samples` that the rule of the fit puts for another `delta`, without fitting again.
 
         Parameters

@@ -26,7 +26,7 @@ class Rounding:
 
     unit: ClassVar[float] = UNIT
 
-    extent: Array  # the largest value of each feature, in z-scores but not centred: centring takes away no rounding
+    extent: Array  # the largest value of each feature, in z-scores but not centred: centering takes away no rounding
 
     @classmethod
     def of(cls, X: Array, scaler: Scaler) -> Rounding:

@@ -67,7 +67,7 @@ D = TypeVar("D", bound=Description)
 class KernelDescription(Slow[D]):
     """A baseline that describes the target class by support vectors."""
 
-    thresholds: ClassVar = {**Slow.thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
+    _thresholds: ClassVar = {**Slow._thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
     _published: ClassVar[tuple[str, ...]] = ("support", "support_vectors", "dual_coef", "kernel")
     _instead: ClassVar = "VAAKELM(approximation='auto'), or fewer rows"
 

@@ -12,12 +12,12 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 from scipy.spatial import cKDTree
 
 from ..core.arrays import Array, blocks
-from ._neighbours import LOW, Neighbours
+from ._neighbors import LOW, Neighbors
 from ._rounding import UNIT
 
 __all__ = ["Segments", "on_longest_paths", "spanning_tree"]
 
-#: Neighbours of every row that are listed before the tree is grown; few rows need more of them.
+#: Neighbors of every row that are listed before the tree is grown; few rows need more of them.
 _LISTED = 10
 
 #: Middles of segments that are looked at first, and by what factor more next.
@@ -30,7 +30,7 @@ def spanning_tree(V: Array) -> tuple[Array, Array]:
     Borůvka's rounds: join every part but the largest to the nearest row outside it until one part is left.
     """
     n = len(V)
-    listed = Neighbours(V).of_each_other(min(_LISTED, n - 1))
+    listed = Neighbors(V).of_each_other(min(_LISTED, n - 1))
     edges, part = np.empty((0, 2), dtype=int), np.arange(n)
     while part.any():
         edges = np.unique(np.concatenate([edges, _joins(V, part, *listed)]), axis=0)
@@ -56,7 +56,7 @@ def _joins(V: Array, part: Array, distances: Array, listed: Array) -> Array:
     for side in _sides(part):
         rows, others = np.flatnonzero(unsettled & side), np.flatnonzero(~side)
         if len(rows):
-            distance, number = (x[:, 0] for x in Neighbours(V[others]).of(V[rows], 1))
+            distance, number = (x[:, 0] for x in Neighbors(V[others]).of(V[rows], 1))
             nearer = distance < gap[rows]
             gap[rows[nearer]], nearest[rows[nearer]] = distance[nearer], others[number[nearer]]
     order = np.lexsort((gap, part))

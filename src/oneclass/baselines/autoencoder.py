@@ -39,12 +39,12 @@ class AutoencoderDetector(Explained["_Network"]):
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
         Iterations of L-BFGS; a warning says when they were too few.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
         first has the held-out losses that p-values and other budgets need.
@@ -88,7 +88,7 @@ class AutoencoderDetector(Explained["_Network"]):
         max_iter: int = 2000,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         random_state: Seed = None,
     ) -> None:

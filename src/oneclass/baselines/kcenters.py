@@ -14,7 +14,7 @@ from ..contract.randomness import random_of
 from ..core.arrays import Array
 from ..core.given import Seed
 from ._base import Explained, ExplainedModel, Training
-from ._neighbours import nearest
+from ._neighbors import nearest
 from ._patience import FOLDS, Slow
 from ._rounding import Rounding
 
@@ -38,12 +38,12 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         Number of centres (fewer if there are fewer distinct rows).
     n_init : int, default=25
         Restarts from centres drawn at random.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
         first has the held-out losses that p-values and other budgets need.
@@ -85,7 +85,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         n_init: int = 25,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         random_state: Seed = None,
     ) -> None:

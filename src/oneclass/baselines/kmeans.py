@@ -12,7 +12,7 @@ from ..contract.randomness import seeded
 from ..core.arrays import Array
 from ..core.given import Seed
 from ._base import Explained, ExplainedModel, Training, count_distinct
-from ._neighbours import nearest
+from ._neighbors import nearest
 from ._rounding import Rounding
 
 __all__ = ["KMeansDetector"]
@@ -32,12 +32,12 @@ class KMeansDetector(Explained["_Clusters"]):
         First centres: spread out, or rows drawn at random, which with ``n_init=1`` is dd_tools' way.
     n_init : int, default=3
         Restarts; the tightest clustering is kept.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
         first has the held-out losses that p-values and other budgets need.
@@ -77,7 +77,7 @@ class KMeansDetector(Explained["_Clusters"]):
         n_init: int = 3,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         random_state: Seed = None,
     ) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 from ..contract.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
 from ._base import Explained, ExplainedModel, Training
-from ._neighbours import Neighbours
+from ._neighbors import Neighbors
 from ._rounding import Rounding
 
 __all__ = ["KNNDetector"]
 
-#: Largest numbers of neighbours that the likelihood chooses among, first and last.
+#: Largest numbers of neighbors that the likelihood chooses among, first and last.
 _FEW, _MANY = 10, 50
 
 #: Squared distances below this share of the largest one count as coincidence: rounding alone makes such values.
@@ -33,24 +33,24 @@ class KNNDetector(Explained["_Neighbourhood"]):
     ----------
     n_neighbors : int or None, default=None
         k. None takes the k with the largest leave-one-out likelihood of the density ``k / (n V r^d)``, r the distance
-        to the k-th neighbour, among those for which the fewest rows coincide with that neighbour. It is sought from 2
+        to the k-th neighbor, among those for which the fewest rows coincide with that neighbor. It is sought from 2
         to 10, and to 50 if it is above 5 or rows coincide. With k = 1 no training row, and no copy of one, could be
         rejected: it is its own nearest row.
     method : {"kappa", "delta", "gamma"}, default="kappa"
         What is measured to the k nearest rows.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
-        Where the decision sits on leave-one-out losses (a row is never its own neighbour): the (1 - delta) quantile
+    threshold : {"held_out", "train", "authors"}, default="held_out"
+        Where the decision sits on leave-one-out losses (a row is never its own neighbor): the (1 - delta) quantile
         with the finite-sample correction; dd_tools' midpoint rule; the rule of the VAAKELM authors' released code.
     confidence : float in (0, 1), optional
         Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
         that is to be sure of it rejects less.
     n_jobs : int or None, default=None
-        Threads of the neighbour search.
+        Threads of the neighbor search.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
         method: str = "kappa",
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -106,7 +106,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
             raise ValueError(
                 f"{self._name}: n_neighbors must be below the number of training rows {n}, got {self.n_neighbors!r}"
             )
-        index = Neighbours(training.Z, n_jobs=self.n_jobs)
+        index = Neighbors(training.Z, n_jobs=self.n_jobs)
         if self.n_neighbors is None:
             k, nearest = _choose(index, *training.Z.shape)
         else:
@@ -139,7 +139,7 @@ class _Neighbourhood(ExplainedModel):
     rows: Array
     n_neighbors: int
     method: str
-    index: Neighbours
+    index: Neighbors
     nearest: Array  # of each training row, the nearest others
     rounding: Rounding
 
@@ -168,7 +168,7 @@ class _Neighbourhood(ExplainedModel):
         return gaps.mean(axis=1) ** 2 if self.method == "delta" else (gaps**2).mean(axis=1)
 
 
-def _choose(index: Neighbours, n: int, d: int) -> tuple[int, Array]:
+def _choose(index: Neighbors, n: int, d: int) -> tuple[int, Array]:
     """The likeliest k and the k nearest others of each training row."""
     for largest in (min(_FEW, n - 1), min(_MANY, n - 1)):
         distances, nearest = index.of_each_other(largest)
@@ -181,7 +181,7 @@ def _choose(index: Neighbours, n: int, d: int) -> tuple[int, Array]:
 def _likeliest(squared: Array, d: int) -> tuple[int, bool]:
     """The k >= 2 of the largest ``sum_i log k - d log r_ik``, and whether larger k need not be asked.
 
-    Rows that coincide with their k-th neighbour have no likelihood: the k with the fewest of them are compared.
+    Rows that coincide with their k-th neighbor have no likelihood: the k with the fewest of them are compared.
     """
     k = np.arange(1, squared.shape[1] + 1)
     if len(k) > 1:

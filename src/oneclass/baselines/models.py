@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._neighbours import Neighbours
+from ._neighbors import Neighbors
 from ._rounding import Rounding
 from ._tree import Segments
 from .autoencoder import _Network
@@ -20,7 +20,7 @@ from .svdd import _Ball
 __all__ = ["MODELS"]
 
 MODELS: tuple[type, ...] = (
-    Neighbours,
+    Neighbors,
     Rounding,
     Segments,
     _Ball,

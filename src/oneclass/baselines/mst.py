@@ -11,7 +11,7 @@ from ..contract.checks import check_integer
 from ..core.arrays import Array
 from ..core.threshold import Decision, Ranks
 from ._base import Explained, ExplainedModel, Training
-from ._neighbours import LOW
+from ._neighbors import LOW
 from ._patience import Slow
 from ._rounding import Rounding
 from ._tree import Segments, on_longest_paths, spanning_tree
@@ -23,19 +23,19 @@ __all__ = ["MSTDetector"]
 class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
-    The target class lives around the rows and around the straight lines between neighbours [1]_: the loss is the
+    The target class lives around the rows and around the straight lines between neighbors [1]_: the loss is the
     distance to the nearest edge of the tree, ends included.
 
     Parameters
     ----------
     n_paths : int, default=0
         Keep only the edges on this many longest paths of the tree; 0 keeps the whole tree.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
         authors' released code, on the lengths of the edges too, since no training row is away from its own tree. Only
@@ -61,9 +61,10 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
 
     Notes
     -----
-    No training row is away from its own tree. So that strays among them can be rejected, ``threshold="loo"`` leaves out
-    of the whole tree the rows with no edge as short as the (1 - delta) quantile of the lengths; the held-out trees do
-    so too. A row that was given more than once is no stray. ``threshold="train"`` keeps every row, as dd_tools does.
+    The distance of a training row to its own tree is 0. To be able to reject isolated training rows,
+    ``threshold="held_out"`` removes from the tree the rows without an edge as short as the (1 - delta) quantile of the
+    edge lengths; the held-out trees do the same. A row that was given more than once is not
+    isolated. ``threshold="train"`` keeps every row, as dd_tools does.
 
     References
     ----------
@@ -87,7 +88,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
         n_paths: int = 0,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
     ) -> None:
         self.n_paths = n_paths
@@ -110,7 +111,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
             lengths = np.concatenate([np.zeros(len(Z) - len(copies)), np.sort(own)])
             if n_paths:
                 edges = edges[on_longest_paths(edges, own, n_paths)]
-            elif self.threshold == "loo":
+            elif self.threshold == "held_out":
                 edges = _without_strays(edges, own <= _usual_length(lengths, self.delta), copies)
         return _Tree(vertices, edges, lengths, Segments(*vertices[edges.T]), training.rounding)
 

@@ -34,12 +34,12 @@ class Parzen(Slow["_Mixture"]):
     bandwidth : {"shared", "full"}, default="shared"
         Shape of the Gaussians: a ball, one width for all features; or the ellipsoid of the rows' covariance (as Ledoit
         and Wolf shrink it, so that collinear features and few rows have one), times one width.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
         dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
     confidence : float in (0, 1), optional
@@ -87,7 +87,7 @@ class Parzen(Slow["_Mixture"]):
         bandwidth: str = "shared",
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
     ) -> None:
         self.bandwidth = bandwidth

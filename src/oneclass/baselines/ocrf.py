@@ -119,12 +119,12 @@ class OCRF(Slow["_Forest"]):
     min_samples_leaf : int or None, default=None
         Rows in a leaf at least. 1 grows trees to the end, which is the original method; None does so for
         ``threshold="half"`` and takes 5 otherwise, since pure leaves leave too many losses tied at 1 for a quantile.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only. Trees do not mind, but keep values in single precision.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"loo", "oob", "half", "train", "authors"}, default="loo"
+    threshold : {"held_out", "oob", "half", "train", "authors"}, default="held_out"
         Where the decision sits on out-of-bag losses: the (1 - delta) quantile, under either name, which delivers the
         rate asked for; half of the votes, the original method; dd_tools' rule; the rule of the VAAKELM authors'
         released code.
@@ -176,8 +176,8 @@ class OCRF(Slow["_Forest"]):
     array([ 1, -1])
     """
 
-    thresholds: ClassVar = {**Slow.thresholds, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
-    held_out_thresholds: ClassVar = ("loo", "oob")
+    _thresholds: ClassVar = {**Slow._thresholds, "oob": rules.conformal, "half": lambda ranks, *, delta: 0.5}
+    _held_out_thresholds: ClassVar = ("held_out", "oob")
     _minds_scale: ClassVar = False
     _published: ClassVar = ("generator", "trees", "rows")
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
@@ -193,7 +193,7 @@ class OCRF(Slow["_Forest"]):
         min_samples_leaf: int | None = None,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         n_jobs: int | None = None,
         random_state: Seed = None,

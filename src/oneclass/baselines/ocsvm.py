@@ -34,12 +34,12 @@ class OCSVM(KernelDescription["_Halfspace"]):
         third of it, the authors' released code, or the median distance.
     tol : float in (0, inf), default=1e-4
         Tolerance of the solver.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"loo", "train", "authors", "boundary"}, default="loo"
+    threshold : {"held_out", "train", "authors", "boundary"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the machine's
         own hyperplane, a decision value of zero. Only the first has the held-out losses that p-values and other
@@ -92,7 +92,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
         tol: float = 1e-4,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
     ) -> None:
         self.nu = nu

@@ -37,12 +37,12 @@ class PCADetector(Explained["_Plane"]):
         Share of the variance to keep, or number of components. At least one direction is always left out, and of a
         share one among the features that vary, else no row could be far from the plane; so one feature alone is judged
         by its squared distance from the mean.
-    scale : {"zscore", "tamed"} or False, default="zscore"
+    scale : {"zscore", "robust"} or False, default="zscore"
         Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
         are; constant ones are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
         dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
     confidence : float in (0, 1), optional
@@ -88,7 +88,7 @@ class PCADetector(Explained["_Plane"]):
         n_components: float = 0.9,
         scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
     ) -> None:
         self.n_components = n_components

@@ -124,7 +124,7 @@ def tune(
     with about(table), warnings.catch_warnings():
         if target is not None:
             warnings.filterwarnings("ignore", ".* rows are taken for targets")
-        search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).detector_
+        search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).estimator_
     normal = rows if targets is None else rows[targets]
     library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
     _say_search(search, output, method, as_json)

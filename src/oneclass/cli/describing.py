@@ -25,7 +25,7 @@ def info(model: str, as_json: bool) -> None:
       oneclass info model.oneclass
     """
     known = library.load(model)
-    detector = known.detector_ if isinstance(known, library.TableDetector) else known
+    detector = known.estimator_ if isinstance(known, library.TableDetector) else known
     fields: dict[str, Any] = {
         "kind": type(known).__name__,
         "detector": " ".join(repr(detector).split()),
@@ -40,7 +40,7 @@ def info(model: str, as_json: bool) -> None:
         if known.calibration_ is not None:
             fields["held_out"] = float(known.calibration_.total)
         if known.decision_.held_out:
-            fields["rate_95"] = [*known.interval()]
+            fields["rate_95"] = [*known.false_alarm_interval()]
     plan = f"\n{known.plan_.table()}" if isinstance(known, library.TableDetector) else ""
     said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
     say(fields, as_json, "\n".join(said) + plan)

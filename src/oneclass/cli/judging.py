@@ -23,7 +23,7 @@ _FOUND = {"row", "screen_p_value", "reason"}
 @click.argument("model")
 @click.argument("table")
 @click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
-@click.option("--alpha", type=click.FloatRange(0, 1, max_open=True), help="Share of false alarms instead of delta.")
+@click.option("--delta", type=click.FloatRange(0, 1, max_open=True), help="Share of false alarms instead of delta.")
 @click.option("--tail", type=click.Choice(["pareto"]), help="P-values beyond the sample by a Pareto tail.")
 @click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
 @click.option("--keep", metavar="COLUMN", multiple=True, help="Column to carry over; ids are, unless told.")
@@ -45,7 +45,7 @@ def score(
     \b
     Examples:
       oneclass score model.oneclass new.csv -o scored.csv
-      oneclass score model.oneclass - --alpha 0.01 < new.csv > scored.csv
+      oneclass score model.oneclass - --delta 0.01 < new.csv > scored.csv
     """  # fmt: skip
     refuse_both(as_json, output)
     sink, known = sink_of(output), known_model(model)
@@ -55,7 +55,7 @@ def score(
         names = [str(name) for name in names_of(first)]
         ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
         source = library.TableFile(source.path, columns=names, keep=keep or ids, text="all", **reading)
-        done = known.score_chunks(source, sink, alpha=alpha, tail=tail, reasons=reasons, verbose=on_terminal())
+        done = known.score_chunks(source, sink, delta=alpha, tail=tail, reasons=reasons, verbose=on_terminal())
     if output != "-":
         text = f"{output}: {done.outliers} of {done.rows} rows are outliers"
         say({"output": output, "rows": done.rows, "outliers": done.outliers}, as_json, text)

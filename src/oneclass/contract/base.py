@@ -42,8 +42,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     """
 
     #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
-    thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
-    held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
+    _thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
+    _held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
 
     #: What grows with the training rows and answers nothing, so that no worker of a cluster needs it.
     _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
@@ -89,7 +89,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     def _forget(self) -> None:
         """Be as if no fit had been."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
     def _check_fitted(self) -> None:
@@ -101,7 +101,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         if self.calibration_ is None:
             raise ValueError(
                 f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
-                f"{self.decision_.rule!r} does not compute; fit with threshold='loo'"
+                f"{self.decision_.rule!r} does not compute; fit with threshold='held_out'"
             )
         return self.calibration_
 
@@ -209,72 +209,80 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         offset = self.offset_
         return self._answer(X, lambda scores: scores - offset)
 
-    def predict(self, X: Rows, alpha: float | None = None) -> Array:
+    def predict(self, X: Rows, *, delta: float | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to label.
-        alpha : float in [0, 1), optional
-            False-alarm rate to use instead of `delta`, without fitting again. The threshold is the (1 - alpha) quantile
-            of held-out scores, whatever `threshold` says; a fit without any (`calibration_` is None) has no other.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, without fitting again. The threshold is then the
+            (1 - delta) quantile of the held-out losses, whatever `threshold` is. This needs a fit that has held-out
+            losses (`calibration_` is not None).
 
         Returns
         -------
         array of shape (n_samples,)
             Labels.
         """
-        self._check_fitted()
-        offset = self.offset_ if alpha is None else self._offset_at(alpha)
+        offset = self._offset_for(delta)
         return self._answer(X, lambda scores: _labels(scores >= offset))
 
-    def _offset_at(self, alpha: float) -> float:
-        """Threshold on the scores for another false-alarm rate."""
-        alpha = check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
+    def _offset_for(self, delta: float | None) -> float:
+        """Threshold on the scores for a false-alarm rate, by default that of the fit."""
+        self._check_fitted()
+        if delta is None:
+            return self.offset_
+        delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
         calibration = self._calibrated()
-        warn_below_smallest(self._name, calibration, "alpha", alpha)
-        return -calibration.threshold(alpha)
+        warn_below_smallest(self._name, calibration, "delta", delta)
+        return -calibration.threshold(delta)
 
-    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which rates this very model rejects fresh normal rows: budgets are kept on average over such models.
+    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval for this model's false-alarm rate.
+
+        `delta` is kept on average over training sets; the rate of one fitted model varies around it.
 
         Parameters
         ----------
-        alpha : float in [0, 1), optional
+        delta : float in [0, 1), optional
             False-alarm rate asked for in `predict`; by default that of the fit.
         confidence : float in (0, 1), default=0.95
-            Chance that the rate is inside.
+            Probability that the interval contains the rate.
 
         Returns
         -------
         (float, float)
-            Lowest and highest rate, as much doubt on either side.
+            Lower and upper bound of the two-sided interval.
         """
         calibration = self._calibrated()
         confidence = check_number(self, "confidence", 0, 1, value=confidence)
-        if alpha is not None:
-            alpha = check_number(self, "alpha", 0, 1, value=alpha, closed_low=True)
+        if delta is not None:
+            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
         elif not self.decision_.held_out:
             raise ValueError(
-                f"{self._name}: alpha must say which budget is meant, got None: the threshold of this fit, by "
-                f"{self.decision_.rule!r}, is not put on held-out losses and promises none"
+                f"{self._name}: delta must be given, got None: the threshold of this fit, {self.decision_.rule!r}, "
+                "does not use held-out losses, so that its false-alarm rate is unknown"
             )
-        return calibration.interval(self.decision_.budget(calibration.total) if alpha is None else alpha, confidence)
+        return calibration.false_alarm_interval(
+            self.decision_.budget(calibration.total) if delta is None else delta, confidence
+        )
 
-    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
-        """Label a batch of rows so that, on average, at most a share `q` of those called outliers are normal.
+    def label_batch(self, X: Rows, *, q: float = 0.1, tail: str | None = None) -> Array:
+        """Label a batch of rows with a false-discovery rate of at most `q`.
 
-        The procedure of Benjamini and Hochberg on the rows' p-values: the more outliers the batch holds, the more
-        boldly it names them. `predict` bounds the share of *normal rows* that are rejected instead.
+        Of the rows labelled as outliers, a share of at most `q` are normal on average. `predict` instead bounds the
+        share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
+        p-values: the label of a row depends on the whole batch.
 
-        To name r of m rows takes p-values of q r / m, but n held-out losses support none below 1 / (n + 1): a warning
-        says so when that is why no row is named.
+        To label r of m rows as outliers takes p-values of q r / m, and n held-out losses give none below 1 / (n + 1).
+        A warning says so if this is why no row is labelled as an outlier.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The batch; labels depend on the whole of it.
+            The batch.
         q : float in (0, 1), default=0.1
             False-discovery rate asked for.
         tail : {None, "pareto"}, default=None
@@ -286,7 +294,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             Labels: +1 for the target class, -1 for an outlier.
         """
         q = check_number(self, "q", 0, 1, value=q)
-        p = np.asarray(self.p_value(X, tail)) if is_dask(X) else self.p_value(X, tail)
+        p = np.asarray(self.p_value(X, tail=tail)) if is_dask(X) else self.p_value(X, tail=tail)
         limit = benjamini_hochberg(p, q=q)
         if tail is None:
             warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be named an outlier")
@@ -294,8 +302,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
                 warn_too_coarse(self._name, self._calibrated(), p, q)
         return _labels(p > limit)
 
-    def p_value(self, X: Rows, tail: str | None = None) -> Array:
-        """Conformal p-value of "this row is normal": at most alpha for a share alpha of fresh normal rows.
+    def p_value(self, X: Rows, *, tail: str | None = None) -> Array:
+        """Conformal p-value of "this row is normal": at most delta for a share delta of fresh normal rows.
 
         Parameters
         ----------
@@ -310,30 +318,31 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         Returns
         -------
         array of shape (n_samples,)
-            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most alpha
-            exactly where ``predict(X, alpha)`` rejects.
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most delta
+            exactly where ``predict(X, delta=delta)`` labels an outlier.
         """
         calibration = self._calibrated()
         check_choice(self, "tail", (None, *TAILS), value=tail)
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
     def score_chunks(
-        self, source: Source, sink: Sink, *, alpha: float | None = None, tail: str | None = None, verbose: bool = False
+        self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
     ) -> Scored:
-        """Judge rows that arrive in chunks and write what is found, in memory that does not grow with their number.
+        """Score rows that arrive in chunks and write a table of results, in memory that does not grow with the rows.
 
-        A line is written for every row, in order: the columns that the source is to keep, and those of `judging`. A
-        file is there when all is written, and else stays what it was.
+        One line is written for each row, in order: the columns that the source is to keep, then those of
+        `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was.
 
         Parameters
         ----------
         source : array, path, TableFile, callable or iterable
-            What `fit_chunks` reads, and iterators: rows are read once.
+            Rows, as in `fit_chunks`, or an iterator: rows are read once.
         sink : path or binary file
-            A file to write, by the ending of its name: ``.csv`` or ``.tsv`` (``.gz`` and ``.zst`` after that compress),
-            ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as ``sys.stdout``, for CSV.
-        alpha : float in [0, 1), optional
-            False-alarm rate to use instead of `delta`, as in `predict`.
+            File to write, in the format of its suffix: ``.csv`` or ``.tsv`` (compressed if ``.gz`` or ``.zst``
+            follows), ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as
+            ``sys.stdout.buffer``, for CSV.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, as in `predict`.
         tail : {None, "pareto"}, default=None
             P-values of rows beyond every held-out loss, as in `p_value`.
         verbose : bool, default=False
@@ -342,7 +351,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         Returns
         -------
         Scored
-            The number of rows and of outliers among them.
+            Number of rows, and of outliers among them.
 
         Examples
         --------
@@ -356,41 +365,45 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         >>> file.getvalue().splitlines()[0]
         b'score,p_value,label'
         """
-        return score_through(source, sink, self.judging(alpha, tail), name=self._name, verbose=verbose)
+        offset = self._check_scoring(delta, tail)
+        return score_through(source, sink, partial(self._table, offset, tail), name=self._name, verbose=verbose)
 
-    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
-        """All that is said of rows, at one look at each: a function from rows to columns by name.
-
-        These are ``score``, ``p_value`` (where the fit has held-out losses) and ``label``, +1 for the target class and
-        -1 for an outlier; on the host.
+    def score_table(self, X: Rows, *, delta: float | None = None, tail: str | None = None) -> Columns:
+        """Scores, p-values and labels of rows, computed in one pass.
 
         Parameters
         ----------
-        alpha : float in [0, 1), optional
-            False-alarm rate to use instead of `delta`, as in `predict`.
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, as in `predict`.
         tail : {None, "pareto"}, default=None
             P-values of rows beyond every held-out loss, as in `p_value`.
 
         Returns
         -------
-        callable
-            From rows to a dict of arrays.
+        dict of arrays
+            NumPy arrays by name: ``"score"``, ``"p_value"`` (if the fit has held-out losses) and ``"label"``.
 
         Examples
         --------
         >>> import numpy as np
         >>> from oneclass import KNNDetector
-        >>> judge = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2))).judging(alpha=0.1)
-        >>> judge([[0.0, 0.0], [6.0, 6.0]])["label"]
-        array([ 1, -1])
+        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
+        >>> table = model.score_table([[0.0, 0.0], [6.0, 6.0]], delta=0.1)
+        >>> list(table), table["label"]
+        (['score', 'p_value', 'label'], array([ 1, -1]))
         """
-        self._check_fitted()
-        offset = self.offset_ if alpha is None else self._offset_at(alpha)
+        return self._table(self._check_scoring(delta, tail), tail, X)
+
+    def _check_scoring(self, delta: float | None, tail: str | None) -> float:
+        """Check the options of `score_table`; the threshold on the scores."""
+        offset = self._offset_for(delta)
         if check_choice(self, "tail", (None, *TAILS), value=tail) is not None:
             self._calibrated()
-        return partial(self._judged, offset, tail)
+        return offset
 
-    def _judged(self, offset: float, tail: str | None, X: Rows) -> Columns:
+    def _table(self, offset: float, tail: str | None, X: Rows) -> Columns:
         calibration = self.calibration_
 
         def columns(scores: Array) -> Array:

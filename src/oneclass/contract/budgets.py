@@ -18,12 +18,12 @@ class PutsThreshold(Protocol):
     """A classifier with a false-alarm rate `delta` and a rule, `threshold`, that keeps it."""
 
     @property
-    def thresholds(self) -> Mapping[str, Rule]:
+    def _thresholds(self) -> Mapping[str, Rule]:
         """Rules by name."""
         ...
 
     @property
-    def held_out_thresholds(self) -> tuple[str, ...]:
+    def _held_out_thresholds(self) -> tuple[str, ...]:
         """Those that look at held-out losses."""
         ...
 
@@ -36,8 +36,8 @@ class PutsThreshold(Protocol):
 def decision_of(classifier: PutsThreshold) -> Decision:
     """How a classifier is to put its threshold, checked."""
     delta = check_number(classifier, "delta", 0, 1, closed_low=True)
-    rule = check_choice(classifier, "threshold", tuple(classifier.thresholds))
-    held_out = rule in classifier.held_out_thresholds
+    rule = check_choice(classifier, "threshold", tuple(classifier._thresholds))
+    held_out = rule in classifier._held_out_thresholds
     if classifier.confidence is None:
         return Decision(rule, delta, held_out)
     confidence = check_number(classifier, "confidence", 0, 1)
@@ -83,7 +83,7 @@ def warn_too_coarse(name: str, calibration: Calibration, p: Array, q: float) -> 
     beyond = int(namespace(p).count_nonzero(p <= smallest * (1 + 1e-6)))
     if beyond and smallest <= q:
         warn(
-            f"{name}: false_discovery named no row, though {beyond} of {m} are beyond every held-out loss: "
+            f"{name}: label_batch named no row, though {beyond} of {m} are beyond every held-out loss: "
             f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)={smallest:.3g}, "
             f"and q={q:g} takes n={rows_needed(q * beyond / m)} to name {beyond} of {m} rows, n={rows_needed(q / m)} "
             "to name one; tail='pareto' goes beyond the sample"

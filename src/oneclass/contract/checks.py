@@ -74,8 +74,8 @@ def read_scaling(name: str, scale: object) -> str:
     """What the argument `scale` of who is called `name` says, one of `SCALINGS`."""
     if scale is False:
         return "none"
-    if not isinstance(scale, str) or scale not in ("tamed", "zscore"):
-        raise ChoiceError(f"{name}: scale must be 'tamed', 'zscore' or False; got {scale!r}")
+    if not isinstance(scale, str) or scale not in ("robust", "zscore"):
+        raise ChoiceError(f"{name}: scale must be 'robust', 'zscore' or False; got {scale!r}")
     return scale
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -79,28 +78,28 @@ class Detector(Decides, Protocol):
         """How normal each row is."""
         ...
 
-    def predict(self, X: Rows, /, *, alpha: float | None = None) -> Array:
+    def predict(self, X: Rows, /, *, delta: float | None = None) -> Array:
         """+1 for the target class, -1 for an outlier."""
         ...
 
-    def p_value(self, X: Rows, /, tail: str | None = None) -> Array:
-        """How often a normal row is as strange."""
+    def p_value(self, X: Rows, /, *, tail: str | None = None) -> Array:
+        """Conformal p-value of each row."""
         ...
 
-    def false_discovery(self, X: Rows, /, q: float = 0.1, tail: str | None = None) -> Array:
-        """Labels with a bound on the share of false alarms."""
+    def label_batch(self, X: Rows, /, *, q: float = 0.1, tail: str | None = None) -> Array:
+        """Labels of a batch with a bound on the false-discovery rate."""
         ...
 
-    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-        """Rates between which this model rejects normal rows."""
+    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval for this model's false-alarm rate."""
         ...
 
-    def explain(self, X: Rows, /, neighbours: int = 0) -> Explanation:
-        """Why rows are strange."""
+    def explain(self, X: Rows, /, *, neighbors: int = 0) -> Explanation:
+        """Contribution of each column to the loss of each row."""
         ...
 
-    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
-        """A function from rows to all that is said of them."""
+    def score_table(self, X: Rows, /, *, delta: float | None = None, tail: str | None = None) -> Columns:
+        """Scores, p-values and labels of rows, computed in one pass."""
         ...
 
     def score_chunks(self, source: Source, sink: Sink) -> Scored:

@@ -69,7 +69,7 @@ class Explains(ABC):
         """Training rows that the classifier keeps, scaled."""
         return None
 
-    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
+    def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
         """Why rows are as strange as they are: for every column its value, the expected one and its share.
 
         Where the loss is a sum over the columns its parts are exact; else they are measured by substitution, and
@@ -79,7 +79,7 @@ class Explains(ABC):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain.
-        neighbours : int, default=0
+        neighbors : int, default=0
             Nearest normal rows to tell for each row, of the training rows that the classifier keeps.
 
         Returns
@@ -89,14 +89,14 @@ class Explains(ABC):
         """
         self._check_fitted()
         if is_dask(X):
-            if neighbours:
+            if neighbors:
                 name = type(self).__name__
-                raise ValueError(f"{name}: neighbours must be 0 for a Dask collection, got {neighbours!r}")
+                raise ValueError(f"{name}: neighbors must be 0 for a Dask collection, got {neighbors!r}")
             one = self._travelling()
             return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
         X = framed(X)
         rows = self._read(X)
-        parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbours)
+        parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbors)
         exact, values = parts is not None, to_numpy(rows)
         expected = self._usual(values) if expected is None else to_numpy(expected)
         n, d = values.shape
@@ -116,7 +116,7 @@ class Explains(ABC):
             index=index_of(X, n),
             exact=exact,
             method=_EXACT if exact else _SUBSTITUTED,
-            neighbours=near,
+            neighbors=near,
         )
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:
@@ -137,11 +137,11 @@ class Explains(ABC):
     def _nearest(self, rows: Array, k: int) -> Matrix | None:
         name, kept = type(self).__name__, self._kept_rows()
         if not isinstance(k, numbers.Integral) or k < 0:
-            raise ValueError(f"{name}: neighbours must be a whole number of at least 0, got {k!r}")
+            raise ValueError(f"{name}: neighbors must be a whole number of at least 0, got {k!r}")
         if not k:
             return None
         if kept is None:
-            raise ValueError(f"{name}: neighbours must be 0, got {k!r}: this fit keeps none of its training rows")
+            raise ValueError(f"{name}: neighbors must be 0, got {k!r}: this fit keeps none of its training rows")
         known = to_numpy(kept)
         near = nearest_rows(self._scaled(to_numpy(rows)), known, min(int(k), len(known)))
         found = to_numpy(self.scaler_.inverse(_like(known[near].reshape(-1, known.shape[1]), self.scaler_.centre)))

@@ -81,7 +81,7 @@ class Explanation:
         Whether the loss is a sum over the columns, whose parts shares go by; else parts are measured by substitution.
     method : str
         How parts were found, in words.
-    neighbours : array of shape (n_rows, k, n_columns) or None
+    neighbors : array of shape (n_rows, k, n_columns) or None
         The nearest normal rows of each row, if any were asked for, the nearest first.
 
     Examples
@@ -107,7 +107,7 @@ class Explanation:
     index: NDArray[np.generic]
     exact: bool
     method: str
-    neighbours: NDArray[Any] | None = None
+    neighbors: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -125,7 +125,7 @@ class Explanation:
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
         """The same of some of the rows: a slice, a mask or their places."""
         some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
-        return replace(self, **some, neighbours=None if self.neighbours is None else self.neighbours[rows])
+        return replace(self, **some, neighbors=None if self.neighbors is None else self.neighbors[rows])
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
         """The columns most to blame for each row, the worst first; those without any share are left out.
@@ -183,7 +183,7 @@ class Explanation:
             shares=np.stack([self.shares[:, m].sum(axis=1) for m in members], axis=1),
             parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
             names=names,
-            neighbours=None if self.neighbours is None else np.take_along_axis(self.neighbours, worst[:, None], 2),
+            neighbors=None if self.neighbors is None else np.take_along_axis(self.neighbors, worst[:, None], 2),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -49,6 +49,6 @@ class HoldsOut:
         if held_out is None:
             why = "chunks, Dask collections, streams and fits that judge a sample of the rows keep `calibration_` alone"
             if self.calibration_ is None:
-                why = f"a fit with threshold={self.decision_.rule!r} judges none; fit with threshold='loo'"
+                why = f"a fit with threshold={self.decision_.rule!r} judges none; fit with threshold='held_out'"
             raise AttributeError(f"{type(self).__name__}: {attribute} needs the held-out loss of every row, but {why}")
         return held_out

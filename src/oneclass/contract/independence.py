@@ -56,7 +56,7 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
         seen = f"rows {apart} are alike (correlation {follows.correlation:.2f})"
         remedy = ", which time_blocks(X) makes of a series; a table that is merely sorted may be shuffled first"
     elif (crowd := crowding(Z)) is not None:
-        nearest = "the nearest row is" if crowd.neighbours == 1 else f"the {crowd.neighbours} nearest rows are"
+        nearest = "the nearest row is" if crowd.neighbors == 1 else f"the {crowd.neighbors} nearest rows are"
         seen = f"rows have near-duplicates ({nearest} far closer than the next ones)"
         remedy = ""
     elif w is not None and crowding(centred_ranks(_repeated(rows, w))) is not None:

@@ -42,7 +42,7 @@ class HasCost(Protocol):
         ...
 
     @property
-    def cost_by_rule(self) -> bool:
+    def _cost_by_rule(self) -> bool:
         """Whether it may be a rule."""
         ...
 
@@ -77,7 +77,7 @@ def read_kernel(estimator: HasKernel) -> k.Kernel:
 
 def read_cost(estimator: HasCost) -> float | str:
     """The number that `estimator.C` is, or the rule that it names."""
-    if not isinstance(estimator.C, str) or not estimator.cost_by_rule:
+    if not isinstance(estimator.C, str) or not estimator._cost_by_rule:
         return check_number(estimator, "C", 0, float("inf"))
     if estimator.C not in COST_RULES:
         name, listed = type(estimator).__name__, ", ".join(repr(c) for c in COST_RULES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -10,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, to_numpy
-from ..core.calibration import Calibration
 from ..core.given import Labels, Name, Rows
-from ..core.threshold import Decision
-from ..disk.sinks import Sink
-from ..engines.chunks import Source, Transformed
-from ..engines.scoring import Columns, Scored
+from .base import OneClassClassifier
 from .columns import NoWayBackError, folded, origins, restored
-from .detector import Classifier
+from .delegating import Delegates, documented_as, if_wrapped_has
 from .explaining import index_of, names_of
 from .explanation import Explanation, shares_among
 from .screening import Screening
@@ -30,21 +24,9 @@ from .tables import framed
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
 
 E = TypeVar("E")
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _if_last_has(method: str) -> Callable[[Method], Method]:
-    """Offer the method only if the last step has it."""
-
-    def check(pipeline: Pipeline) -> bool:
-        getattr(pipeline.steps[-1][1], method)
-        return True
-
-    decorate: Callable[[Method], Method] = available_if(check)
-    return decorate
-
-
-class OneClassPipeline(Pipeline):
+class OneClassPipeline(Delegates, Pipeline):
     """A scikit-learn Pipeline that ends in a classifier of the library and has its verbs.
 
     Explanations are about the columns that the pipeline is given: shares of the columns that preprocessing made of one,
@@ -60,7 +42,7 @@ class OneClassPipeline(Pipeline):
 
     Attributes
     ----------
-    offset_, calibration_, decision_
+    offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
         Those of the last step.
     named_steps, n_features_in_, feature_names_in_
         As in scikit-learn's Pipeline.
@@ -103,179 +85,57 @@ class OneClassPipeline(Pipeline):
         super().fit(framed(X), y, **self._addressed(params))
         return self
 
-    @_if_last_has("fit_predict")
+    @if_wrapped_has("fit_predict")
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
-        """`fit`, and what the classifier's `fit_predict` says of the same rows; the parameters are those of `fit`."""
-        return super().fit_predict(X, y, **self._addressed(params))
+        """`fit`, then the classifier's `fit_predict` of the same rows; the parameters are those of `fit`."""
+        return super().fit_predict(framed(X), y, **self._addressed(params))
 
-    @_if_last_has("screen")
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Fit the transformers on a table that may be dirty, and let the classifier `screen` what they make of it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The table.
-        q : float in (0, 1), default=0.1
-            False-discovery rate asked for.
-        groups : array-like of shape (n_samples,), optional
-            The group of each row.
-
-        Returns
-        -------
-        Screening
-            As that of the classifier, with this pipeline as `classifier`.
-        """
-        rows = self[:-1].fit_transform(X) if len(self.steps) > 1 else X
-        return replace(self._last.screen(rows, q=q, groups=groups), classifier=self)
+    @if_wrapped_has("screen")
+    @documented_as(Delegates.screen)
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:  # noqa: D102
+        rows = self[:-1].fit_transform(framed(X)) if len(self.steps) > 1 else X
+        found: Screening = self._wrapped().screen(rows, q=q, groups=groups)
+        return replace(found, classifier=self)
 
     def _addressed(self, params: dict[str, object]) -> dict[str, object]:
         if get_config()["enable_metadata_routing"]:
             return params
         return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
 
-    def _ask(self, method: str, X: Rows, **options: Any) -> Any:
-        check_is_fitted(self)
-        X = framed(X)
-        rows = self[:-1].transform(X) if len(self.steps) > 1 else X
-        return getattr(self.steps[-1][1], method)(rows, **options)
+    def _wrapped(self) -> Any:
+        return self.steps[-1][1]
 
-    @_if_last_has("predict")
-    def predict(self, X: Rows, **params: Any) -> Array:
-        """Label each row: +1 for the target class, -1 for an outlier.
+    def _prepare(self, X: Rows) -> Rows:
+        rows: Rows = self[:-1].transform(framed(X)) if len(self.steps) > 1 else framed(X)
+        return rows
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to label.
-        **params
-            ``alpha=``, a false-alarm rate to use instead of that of the fit; anything else as in scikit-learn's
-            Pipeline.
+    @if_wrapped_has("predict")
+    @documented_as(OneClassClassifier.predict)
+    def predict(self, X: Rows, /, *, delta: float | None = None, **params: Any) -> Array:  # noqa: D102
+        if delta is not None:
+            return self._wrapped().predict(self._prepare(X), delta=delta)
+        return Pipeline.predict(self, framed(X), **params)
 
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels.
-        """
-        return self._ask("predict", X, **params) if "alpha" in params else super().predict(framed(X), **params)
-
-    @_if_last_has("p_value")
-    def p_value(self, X: Rows, tail: str | None = None) -> Array:
-        """Conformal p-values by the classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to judge.
-        tail : {None, "pareto"}, default=None
-            What is said of rows beyond every held-out loss.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Values in (0, 1].
-        """
-        return self._ask("p_value", X, tail=tail)
-
-    @_if_last_has("false_discovery")
-    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
-        """Labels by the classifier with the false-discovery rate `q` over the batch.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The batch.
-        q : float in (0, 1), default=0.1
-            False-discovery rate asked for.
-        tail : {None, "pareto"}, default=None
-            As in `p_value`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels: +1 for the target class, -1 for an outlier.
-        """
-        return self._ask("false_discovery", X, q=q, tail=tail)
-
-    @_if_last_has("judging")
-    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
-        """A function from rows to all that the classifier says of them.
-
-        Parameters
-        ----------
-        alpha : float in [0, 1), optional
-            False-alarm rate to use instead of that of the fit.
-        tail : {None, "pareto"}, default=None
-            As in `p_value`.
-
-        Returns
-        -------
-        callable
-            From rows to a dict of arrays: scores, p-values and labels.
-        """
-        check_is_fitted(self)
-        judge, first = self._last.judging(alpha, tail), self[:-1]
-        return (lambda X: judge(first.transform(X))) if len(self.steps) > 1 else judge
-
-    @_if_last_has("score_chunks")
-    def score_chunks(self, source: Source, sink: Sink, **options: Any) -> Scored:
-        """Scores, p-values and labels by the classifier, from chunks of rows to a file.
-
-        Parameters
-        ----------
-        source : array, path, TableFile, callable or iterable
-            Chunks of rows, as the first step takes them.
-        sink : path or binary file
-            What to write.
-        **options
-            As in the classifier's own `score_chunks`.
-
-        Returns
-        -------
-        Scored
-            The number of rows and of outliers among them.
-        """
-        check_is_fitted(self)
-        rows = Transformed(source, self[:-1].transform) if len(self.steps) > 1 else source
-        return self._last.score_chunks(rows, sink, **options)
-
-    @_if_last_has("interval")
-    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which rates this very model rejects fresh normal rows.
-
-        Parameters
-        ----------
-        alpha : float in [0, 1), optional
-            False-alarm rate asked for in `predict`; by default that of the fit.
-        confidence : float in (0, 1), default=0.95
-            Chance that the rate is inside.
-
-        Returns
-        -------
-        (float, float)
-            Lowest and highest rate.
-        """
-        return self._last.interval(alpha, confidence)
-
-    @_if_last_has("explain")
-    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
-        """Why rows are as strange as they are, in the given columns.
+    @if_wrapped_has("explain")
+    def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
+        """Contribution of each column of `X` to the loss of each row, with the values expected there.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain.
-        neighbours : int, default=0
-            Nearest normal rows to tell for each row, where the classifier keeps any.
+        neighbors : int, default=0
+            Number of nearest training rows to return for each row, if the classifier keeps training rows.
 
         Returns
         -------
         Explanation
-            Dropped columns have no share; there are no expected values, nor neighbours, where a step has no inverse.
-            Refused where a step makes columns of several others.
+            Columns that a step drops have share 0. Expected values and neighbors are None where a step has no inverse.
+            An error is raised if a step computes a column from several others.
         """
+        check_is_fitted(self)
         X = framed(X)
-        found: Explanation = self._ask("explain", X, neighbours=neighbours)
+        found: Explanation = self._wrapped().explain(self._prepare(X), neighbors=neighbors)
         values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         n = values.shape[1]
         try:
@@ -293,7 +153,7 @@ class OneClassPipeline(Pipeline):
             index=index_of(X, len(values)),
             exact=found.exact,
             method=found.method,
-            neighbours=None if found.neighbours is None else self._led_back(found.neighbours, values.shape),
+            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape),
         )
 
     def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:
@@ -304,22 +164,23 @@ class OneClassPipeline(Pipeline):
         except NoWayBackError:
             return np.full(cells, None, dtype=object)
 
-    @_if_last_has("reconstruct")
+    @if_wrapped_has("reconstruct")
     def reconstruct(self, X: Rows) -> NDArray[np.generic]:
-        """The rows as the classifier rebuilds them, in the units of the given columns.
+        """Rows as the classifier reconstructs them, in the units of the given columns.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to rebuild.
+            Rows to reconstruct.
 
         Returns
         -------
         array of shape (n_samples, n_features)
-            Expected values, and of encoded columns the likeliest categories; NaN (None, where not all columns are
-            numbers) in columns that the classifier does not see. Refused where a step has no inverse.
+            Expected values; the likeliest category for encoded columns. Columns that the classifier does not see are
+            NaN (None if some columns are not numbers). An error is raised if a step has no inverse.
         """
-        made = to_numpy(self._ask("reconstruct", X))
+        check_is_fitted(self)
+        made = to_numpy(self._wrapped().reconstruct(self._prepare(X)))
         try:
             return restored(self._before, made)
         except NoWayBackError as error:
@@ -332,38 +193,8 @@ class OneClassPipeline(Pipeline):
         )
 
     @property
-    def _last(self) -> Classifier:
-        last: Classifier = self.steps[-1][1]
-        return last
-
-    @property
     def _before(self) -> Pipeline | str:
         return self[:-1] if len(self.steps) > 1 else "passthrough"
-
-    @property
-    def offset_(self) -> float:
-        """Threshold of the last step."""
-        return self._last.offset_
-
-    @property
-    def calibration_(self) -> Calibration | None:
-        """Held-out losses of the last step."""
-        return self._last.calibration_
-
-    @property
-    def held_out_scores_(self) -> Array:
-        """Held-out scores of the last step."""
-        return self._last.held_out_scores_
-
-    @property
-    def held_out_p_values_(self) -> Array:
-        """Held-out p-values of the last step."""
-        return self._last.held_out_p_values_
-
-    @property
-    def decision_(self) -> Decision:
-        """How the last step put its threshold."""
-        return self._last.decision_
 
 
 def make_one_class_pipeline(

@@ -69,7 +69,7 @@ def remoteness(
     X = xp.astype(X, xp.float64, copy=False)
     rows = xp.take(X, place, axis=0)
     if scaled:
-        scaler = Scaler.of("tamed", ColumnMoments.of(rows, ones(rows)), rows, ones(rows))
+        scaler = Scaler.of("robust", ColumnMoments.of(rows, ones(rows)), rows, ones(rows))
         X, rows = scaler(X), scaler(rows)
     kernel = Laplacian(reach * bandwidth("mean", Laplacian(), rows, ones(rows)))
     masses = []

@@ -61,7 +61,7 @@ class Calibration(Ranks):
         """
         return conformal(self, delta=delta)
 
-    def interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
+    def false_alarm_interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
         """Between which rates this very model rejects fresh normal rows when asked for `delta`.
 
         `delta` is kept on average over training sets; the rate of one model is Beta distributed, as the k-th of n + 1
@@ -83,7 +83,7 @@ class Calibration(Ranks):
         --------
         >>> import numpy as np
         >>> calibration = Calibration.of(np.arange(199.0), np.ones(199))
-        >>> [round(rate, 3) for rate in calibration.interval(0.05)]
+        >>> [round(rate, 3) for rate in calibration.false_alarm_interval(0.05)]
         [0.024, 0.084]
         """
         k, doubt = ranks_within(self.total, delta), (1 - confidence) / 2
@@ -103,7 +103,7 @@ class Calibration(Ranks):
         Returns
         -------
         float
-            At most `delta`, for `predict(X, alpha=...)` or `threshold`; 0 when so few rows cannot say.
+            At most `delta`, for `predict(X, delta=...)` or `threshold`; 0 when so few rows cannot say.
 
         Examples
         --------
@@ -183,7 +183,7 @@ class Calibration(Ranks):
         further = fitted(xp.where(outside, losses, xp.full_like(losses, fitted.start)))
         return xp.where(outside, xp.minimum(p, xp.astype(further, p.dtype)), p)
 
-    def false_discovery(self, losses: Array, q: float, tail: str | None = None) -> Array:
+    def label_batch(self, losses: Array, q: float, tail: str | None = None) -> Array:
         """Which rows of a batch to name outliers so that on average at most a share `q` of them are normal.
 
         Parameters

@@ -15,7 +15,7 @@ LIKELIHOOD = "likelihood"
 COST_RULES = ("auto", LIKELIHOOD)
 #: Rows to one unit of C under the rule "auto", and its bounds: docs/defaults.md says why.
 _ROWS, _LEAST, _MOST = 64, 8.0, 32.0
-#: Bandwidths that likelihoods choose, and whether nearest neighbours bound them.
+#: Bandwidths that likelihoods choose, and whether nearest neighbors bound them.
 _LIKELIEST = {"local": True, LIKELIHOOD: False}
 #: Names of all rules of bandwidth.
 BANDWIDTH_RULES = (*_LIKELIEST, *BANDWIDTHS)

@@ -2,7 +2,7 @@
 
 Columns are turned into ranks, ties broken at random, so that tails, units and columns of few values have no part in it.
 Where rows come in an order, their correlation at every lag is compared with what shuffling them would leave. Where they
-come in no order, distances tell: of independent rows, twice as many neighbours lie within a ball that is wider by the
+come in no order, distances tell: of independent rows, twice as many neighbors lie within a ball that is wider by the
 same factor whatever their number, or by a larger one where the rows end; of rows with near-duplicates, the nearest lie
 close together and the next ones far away.
 """
@@ -23,16 +23,16 @@ __all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowdi
 
 Float = NDArray[np.float64]
 
-#: Rows below which nothing is said, rows whose neighbours are asked for, and columns that are looked at, at most.
+#: Rows below which nothing is said, rows whose neighbors are asked for, and columns that are looked at, at most.
 FEWEST, _ASKED, _COLUMNS = 40, 200, 50
 
 #: Correlation of rows that does harm, and how many times its standard deviation under shuffling makes it no chance.
 _ALIKE, _SURE = 0.3, 6.0
 
-#: Neighbours that are looked at, at most, and the share of all rows that they may be.
+#: Neighbors that are looked at, at most, and the share of all rows that they may be.
 _NEIGHBOURS, _NEAR = 32, 1 / 6
 
-#: How much slower the number of neighbours may grow with the distance here than further away; and the same by chance,
+#: How much slower the number of neighbors may grow with the distance here than further away; and the same by chance,
 #: over the root of the number of rows asked.
 _DIP, _CHANCE = 0.4, 5.0
 
@@ -58,7 +58,7 @@ class Succession:
 class Crowding:
     """The nearest so many rows of a row are far nearer than those after them."""
 
-    neighbours: int
+    neighbors: int
 
 
 def centred_ranks(X: NDArray[np.float64]) -> Float:
@@ -107,7 +107,7 @@ def succession(Z: Float) -> Succession | None:
 
 
 def crowding(Z: Float) -> Crowding | None:
-    """Where the number of neighbours stops growing with the distance, only to go on further away; if it does."""
+    """Where the number of neighbors stops growing with the distance, only to go on further away; if it does."""
     n, d = Z.shape
     if d < 2:  # ranks are all as far apart
         return None
@@ -135,7 +135,7 @@ def crowding(Z: Float) -> Crowding | None:
 
 @cache
 def _steps_in_one_dimension(n: int) -> Float:
-    """Mean steps between the logs of distances to 1, 2, 4... neighbours.
+    """Mean steps between the logs of distances to 1, 2, 4... neighbors.
 
     Of a smooth density in d dimensions d times a step is minus the log of a Beta(k, k) number.
     """

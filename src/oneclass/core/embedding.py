@@ -184,7 +184,7 @@ class WithinVariance:
         if self.scatter.own_mean:
             Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
             return Structured(a_row / w, self.membership, Z)
-        # Woodbury around diag(w / a): global centring is a correction of rank two, spanned by a and 1 - a.
+        # Woodbury around diag(w / a): global centering is a correction of rank two, spanned by a and 1 - a.
         V = xp.stack([a_row, 1 - a_row], axis=1)
         keep, lose = float(w @ a_row), float(w @ (1 - a_row))
         g = w * (1 - a_row) / a_row

@@ -34,7 +34,7 @@ COSTS = tuple(2.0**k for k in range(-5, 6))
 #: Bandwidths to choose among, in mean distances between rows.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 
-#: Distances between nearest neighbours that a local bandwidth may span.
+#: Distances between nearest neighbors that a local bandwidth may span.
 NEIGHBOURS = 5.0
 
 #: Rows that the likelihood looks at: a few factorisations of a matrix of that size.
@@ -46,7 +46,7 @@ def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local
 
     Rebuilding rows from themselves asks for hardly more than a linear map, and so for a wide kernel, however finely the
     rows show where they are and where not. A `local` bandwidth spans at most `NEIGHBOURS` distances between nearest
-    neighbours, or half the mean distance if that is more: narrower kernels learn their rows by heart.
+    neighbors, or half the mean distance if that is more: narrower kernels learn their rows by heart.
     """
     mean = bandwidth("mean", kernel, Z, w)
     candidates = [mean * factor for factor in FACTORS]

@@ -55,7 +55,7 @@ class LossSummary:
         room = max(2, int(_LEFT * self.limit))
         order = xp.argsort(self.losses)
         words = bits(xp.take(self.losses, order))
-        steps = words[1:] ^ words[:-1]  # the bits in which neighbours differ
+        steps = words[1:] ^ words[:-1]  # the bits in which neighbors differ
         del words
         rises = xp.nonzero(steps)[0]
         # Whichever of the largest losses differ stay apart.

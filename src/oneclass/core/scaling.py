@@ -14,7 +14,7 @@ from .arrays import Array, Namespace, clipped, device, namespace
 __all__ = ["SCALINGS", "ColumnMoments", "Scaler", "quantiles"]
 
 #: Ways to make columns comparable, by name.
-SCALINGS = ("tamed", "zscore", "none")
+SCALINGS = ("robust", "zscore", "none")
 
 #: The outer deciles of a column and its median, and how many deviations of a normal column the deciles are apart.
 _DECILES, _APART = (0.1, 0.5, 0.9), 2.563
@@ -70,7 +70,7 @@ class ColumnMoments:
         bound = largest(self.dtype if scaling == "none" else xp.float64, xp)
         spread = self.high / 2 - self.low / 2  # halves, for the range of all numbers is not a number
         wrong = (spread > 0) & (spread < 1 / bound)
-        if scaling != "tamed":
+        if scaling != "robust":
             wrong = wrong | (xp.maximum(-self.low, self.high) > bound)
         return int(xp.argmax(xp.astype(wrong, xp.int64))) if bool(xp.any(wrong)) else None
 
@@ -147,7 +147,7 @@ class Scaler:
         xp = namespace(columns.mean)
         if scaling == "none":
             return cls.identity(X)
-        tamed, rounded = scaling == "tamed", 10 * float(xp.finfo(columns.dtype).eps)  # of a constant
+        tamed, rounded = scaling == "robust", 10 * float(xp.finfo(columns.dtype).eps)  # of a constant
         centre = columns.mean
         scale = xp.sqrt(xp.abs(columns.squares) / but_for_one(columns.weight))
         if tamed:

@@ -162,8 +162,8 @@ class Decision:
 
 
 #: Rules of the machines by name, and those among them that look at held-out losses.
-RULES: dict[str, Rule] = {"loo": conformal, "train": paper, "authors": authors}
-HELD_OUT = ("loo",)
+RULES: dict[str, Rule] = {"held_out": conformal, "train": paper, "authors": authors}
+HELD_OUT = ("held_out",)
 
 
 def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:

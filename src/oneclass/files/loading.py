@@ -89,8 +89,34 @@ CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMAT
 CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
 
 
+#: Names of version 0.1, for parameters, fields and fitted attributes.
+_RENAMED = {
+    "centring": "centering",
+    "labels_": "cluster_labels_",
+    "kept_columns_": "_kept_columns_",
+    "seen_": "_column_summary_",
+}
+#: Names that only some classes changed.
+_RENAMED_OF: dict[type, dict[str, str]] = {
+    Stream: {"machine": "estimator", "detector_": "change_detector_"},
+    TableDetector: {"detector": "estimator", "detector_": "estimator_"},
+}
+#: Values of version 0.1, by the name of the parameter or field.
+_REPLACED = {
+    "scale": {"tamed": "robust"},
+    "scaling": {"tamed": "robust"},
+    "threshold": {"loo": "held_out"},
+    "rule": {"loo": "held_out"},
+}
+
+
 def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
     """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
+    names = _RENAMED | _RENAMED_OF.get(kind, {})
+    parts = {names.get(name, name): value for name, value in parts.items()}
+    for name, values in _REPLACED.items():
+        if isinstance(parts.get(name), str):
+            parts[name] = values.get(parts[name], parts[name])
     if issubclass(kind, machines.VAAKELM | machines.VOCKELM) and "variance_weight" in parts:
         # The weights of error, variance and norm: only their ratios matter.
         weight = parts.pop("variance_weight") or 1.0

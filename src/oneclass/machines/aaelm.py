@@ -30,13 +30,13 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     loss : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the original); the machine knows little around it; or both, the
         squared error to expect of it.
-    scale : {"tamed", "zscore"} or False, default="tamed"
+    scale : {"robust", "zscore"} or False, default="robust"
         How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
         deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
         z-scores; or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
     confidence : float in (0, 1), optional
@@ -85,9 +85,9 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
         n_hidden: int = 200,
         activation: str = "sigmoid",
         loss: str = "predictive",
-        scale: str | bool = "tamed",
+        scale: str | bool = "robust",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         device: Device | None = None,
         random_state: Seed = None,

@@ -74,7 +74,7 @@ def _variance(machine: KernelMachine, rows: Array | None, kept: Array | None) ->
         return None
     if choice == "class":
         return Variance(Scatter(per_row=True))
-    own_mean = check_choice(machine, "centring", ("own", "global")) == "own"
+    own_mean = check_choice(machine, "centering", ("own", "global")) == "own"
     return Variance(Scatter(own_mean=own_mean), check_integer(machine, "n_clusters", 1))
 
 

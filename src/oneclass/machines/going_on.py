@@ -76,7 +76,7 @@ class GoesOn(OneClassClassifier):
             None,
             decision_=stream.decision_,
             device_=None,
-            kept_columns_=None,
+            _kept_columns_=None,
             stream_=stream,
             **published(stream.machine_, stream.settings_.approximation),
         )
@@ -98,7 +98,7 @@ def published(machine: Machine, approximation: Approximation | None) -> dict[str
         "approximation_": None if isinstance(machine.model, DualModel) else approximation,
     }
     found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
-    return found | ({} if machine.labels is None else {"labels_": machine.labels})
+    return found | ({} if machine.labels is None else {"cluster_labels_": machine.labels})
 
 
 def _fed(machine: GoesOn, X: Rows, y: Labels | None) -> Stream:

@@ -22,7 +22,7 @@ class HiddenLayerMachine(KernelMachine):
     #: The kernel is linear in what the hidden units say.
     kernel: KernelChoice = "linear"
     sigma: float | str = "mean"
-    cost_by_rule: ClassVar[bool] = False
+    _cost_by_rule: ClassVar[bool] = False
 
     @property
     def approximation(self) -> HiddenLayer:

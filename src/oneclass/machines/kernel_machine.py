@@ -68,11 +68,11 @@ class KernelMachine(GoesOn):
     #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
     variance: str | Array = "none"
     #: Whether C may be left to the rows.
-    cost_by_rule: ClassVar[bool] = True
+    _cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
     device_: Device | None
-    kept_columns_: Array | None
+    _kept_columns_: Array | None
 
     def fit(
         self,
@@ -285,7 +285,7 @@ class KernelMachine(GoesOn):
             judgement.held_out,
             decision_=decision,
             device_=self.device,
-            kept_columns_=kept if precomputed else None,
+            _kept_columns_=kept if precomputed else None,
             **published(fit.machine, approximation),
         )
 
@@ -316,7 +316,7 @@ class KernelMachine(GoesOn):
         if self.stream_ is not None:
             return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
         rows = beside(rows, self.scaler_.centre)
-        return rows if self.kept_columns_ is None else _columns(rows, self.kept_columns_)
+        return rows if self._kept_columns_ is None else _columns(rows, self._kept_columns_)
 
     def _give(self, result: Array) -> Array:
         return result if self.device_ is None else to_numpy(result)

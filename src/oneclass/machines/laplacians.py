@@ -17,11 +17,11 @@ Float = NDArray[np.float64]
 
 
 def knn_laplacian(
-    X: Rows, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "tamed"
+    X: Rows, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "robust"
 ) -> Float:
     """Laplacian ``L = D - W`` of the graph that joins every row to its nearest ones.
 
-    As variance it keeps the outputs of neighbouring rows close to each other: ``b'F'LFb`` is the sum over the edges of
+    As variance it keeps the outputs of neighboring rows close to each other: ``b'F'LFb`` is the sum over the edges of
     the squared differences of their outputs, times the weight of the edge.
 
     Parameters
@@ -29,12 +29,12 @@ def knn_laplacian(
     X : array-like of shape (n, d)
         The rows that the machine will be fitted to, in that order.
     n_neighbors : int, default=5
-        Neighbours that a row is joined to; two rows are joined if either is among those of the other.
+        Neighbors that a row is joined to; two rows are joined if either is among those of the other.
     weights : {"heat", "binary"}, default="heat"
         Weight of an edge: ``exp(-‖x - y‖² / (2 s²))``, s the mean length of the edges; or one.
     normalized : bool, default=False
         Whether to divide by the degrees, ``D^-1/2 L D^-1/2``, so that all eigenvalues are at most two.
-    scale : {"tamed", "zscore"} or False, default="tamed"
+    scale : {"robust", "zscore"} or False, default="robust"
         How features are made comparable before distances are measured, as in the machines.
 
     Returns

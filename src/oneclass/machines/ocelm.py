@@ -25,13 +25,13 @@ class OCELM(HiddenLayerMachine):
         Number of hidden units. Time grows with its square and the number of rows.
     activation : {"sigmoid", "tanh"}, default="sigmoid"
         What a unit makes of its input.
-    scale : {"tamed", "zscore"} or False, default="tamed"
+    scale : {"robust", "zscore"} or False, default="robust"
         How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
         deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
         z-scores; or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
     confidence : float in (0, 1), optional
@@ -86,9 +86,9 @@ class OCELM(HiddenLayerMachine):
         C: float = 1000.0,
         n_hidden: int = 200,
         activation: str = "sigmoid",
-        scale: str | bool = "tamed",
+        scale: str | bool = "robust",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         r: float = 1.0,
         device: Device | None = None,

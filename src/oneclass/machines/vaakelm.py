@@ -34,18 +34,18 @@ class VAAKELM(AutoAssociative):
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="mean"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper), or
+        distances between nearest neighbors or half the mean distance; the mean distance between rows (the paper), or
         a third of it; the authors' released code; or the median distance.
     loss : {"reconstruction", "uncertainty", "predictive"}, default="predictive"
         What makes a row strange: it is rebuilt badly (the paper); the machine knows little around it; or both, the
         squared error to expect of it.
-    scale : {"tamed", "zscore"} or False, default="tamed"
+    scale : {"robust", "zscore"} or False, default="robust"
         How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
         deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
         z-scores (the paper); or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"loo", "train", "authors"}, default="loo"
+    threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule.
     confidence : float in (0, 1), optional
@@ -57,7 +57,7 @@ class VAAKELM(AutoAssociative):
     n_clusters : int, default=5
         Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
         deterministic and does not depend on the order of rows.
-    centring : {"own", "global"}, default="own"
+    centering : {"own", "global"}, default="own"
         Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
         what the paper prints (model_SV).
     approximation : "auto", None, Nystrom or Fourier, default="auto"
@@ -90,7 +90,7 @@ class VAAKELM(AutoAssociative):
         Fitted scaling, kernel, (for radial kernels) bandwidth, C in use and variance of the targets.
     approximation_ : None, Nystrom or Fourier
         How the machine was fitted.
-    labels_ : array of shape (n_samples,)
+    cluster_labels_ : array of shape (n_samples,)
         Cluster of each training row, for the ``subclass`` variance.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -98,7 +98,7 @@ class VAAKELM(AutoAssociative):
     Notes
     -----
     The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", loss="reconstruction", threshold="train",
-    centring="global"`` with C and `n_clusters` from a grid (or ``variance="class"``, its other variance); the defaults
+    centering="global"`` with C and `n_clusters` from a grid (or ``variance="class"``, its other variance); the defaults
     were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs ``loss="reconstruction"``,
     the machine rebuilds each row's kernel values to the training rows, all that it knows of the row.
 
@@ -124,13 +124,13 @@ class VAAKELM(AutoAssociative):
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
         loss: str = "predictive",
-        scale: str | bool = "tamed",
+        scale: str | bool = "robust",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         variance: str | Array = "subclass",
         n_clusters: int = 5,
-        centring: str = "own",
+        centering: str = "own",
         approximation: Approximation | str | None = "auto",
         device: Device | None = None,
         random_state: Seed = None,
@@ -146,7 +146,7 @@ class VAAKELM(AutoAssociative):
         self.confidence = confidence
         self.variance = variance
         self.n_clusters = n_clusters
-        self.centring = centring
+        self.centering = centering
         self.approximation = approximation
         self.device = device
         self.random_state = random_state

@@ -34,16 +34,16 @@ class VOCKELM(KernelMachine):
     sigma : float or {"local", "likelihood", "mean", "third", "rms", "median"}, default="third"
         Bandwidth of a radial kernel given by name: a number; the bandwidth under which the rows are likeliest to
         rebuild themselves (judged by 500 of them when there are more), with ``"local"`` among those of at most five
-        distances between nearest neighbours or half the mean distance; the mean distance between rows (the paper), or
+        distances between nearest neighbors or half the mean distance; the mean distance between rows (the paper), or
         a third of it; the authors' released code; or the median distance.
-    scale : {"tamed", "zscore"} or False, default="tamed"
+    scale : {"robust", "zscore"} or False, default="robust"
         How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
         deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
         z-scores (the paper); or not at all. Constant features are centred only.
     delta : float in [0, 1), default=0.05
         False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row
         (but not with ``threshold="mean"``, where it is a tolerance).
-    threshold : {"loo", "train", "authors", "mean"}, default="loo"
+    threshold : {"held_out", "train", "authors", "mean"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
         the paper's rule on training scores; the authors' released rule; or delta times the mean training
         output (VOCKELM_thresh).
@@ -56,7 +56,7 @@ class VOCKELM(KernelMachine):
     n_clusters : int, default=5
         Clusters of the ``subclass`` variance (fewer if there are fewer distinct rows). The clustering is
         deterministic and does not depend on the order of rows.
-    centring : {"own", "global"}, default="own"
+    centering : {"own", "global"}, default="own"
         Mean from which a cluster's rows deviate: their own cluster's, the usual scatter; or that of all rows, which is
         what the paper prints (model_SV).
     r : float, default=1.0
@@ -88,14 +88,14 @@ class VOCKELM(KernelMachine):
         Fitted scaling, kernel, (for radial kernels) bandwidth, C in use and variance of the targets.
     approximation_ : None, Nystrom or Fourier
         How the machine was fitted.
-    labels_ : array of shape (n_samples,)
+    cluster_labels_ : array of shape (n_samples,)
         Cluster of each training row, for the ``subclass`` variance.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centring="global"`` with C
+    The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centering="global"`` with C
     and `n_clusters` from a grid (or ``variance="class"``, its other variance).
 
     References
@@ -112,7 +112,7 @@ class VOCKELM(KernelMachine):
     """
 
     loss: ClassVar[str] = "squared"
-    thresholds: ClassVar = {**KernelMachine.thresholds, "mean": rules.paper}  # which looks at the mean output instead
+    _thresholds: ClassVar = {**KernelMachine._thresholds, "mean": rules.paper}  # which looks at the mean output instead
 
     def __init__(
         self,
@@ -121,13 +121,13 @@ class VOCKELM(KernelMachine):
         lam: float = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
-        scale: str | bool = "tamed",
+        scale: str | bool = "robust",
         delta: float = 0.05,
-        threshold: str = "loo",
+        threshold: str = "held_out",
         confidence: float | None = None,
         variance: str | Array = "subclass",
         n_clusters: int = 5,
-        centring: str = "own",
+        centering: str = "own",
         r: float = 1.0,
         approximation: Approximation | str | None = "auto",
         device: Device | None = None,
@@ -143,7 +143,7 @@ class VOCKELM(KernelMachine):
         self.confidence = confidence
         self.variance = variance
         self.n_clusters = n_clusters
-        self.centring = centring
+        self.centering = centering
         self.r = r
         self.approximation = approximation
         self.device = device

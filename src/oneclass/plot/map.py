@@ -137,7 +137,7 @@ def _as_seen(model: Any, X: Rows) -> Float:
     if isinstance(model, Pipeline):
         return _as_seen(model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X)
     if hasattr(model, "plan_"):
-        return _as_seen(model.detector_, model.encode(X))
+        return _as_seen(model.estimator_, model.encode(X))
     if hasattr(model, "scaler_"):
         scaler = model.scaler_
         return numbers(replace(scaler, centre=to_numpy(scaler.centre), scale=to_numpy(scaler.scale))(numbers(X)))

@@ -112,7 +112,7 @@ class RateDisplay:
             return f"asked: {asked} of normal rows\nthreshold={self.decision.rule!r} promises no rate"
         known, sure = self.calibration, self.decision.confidence
         budget = self.decision.budget(known.total)
-        low, high = known.interval(budget, SURE)
+        low, high = known.false_alarm_interval(budget, SURE)
         expected, fewest, most = known.alarms(budget, 1000, SURE)
         lines = [
             f"asked: {asked} of normal rows" + ("" if sure is None else f", {percent(sure)} sure"),
@@ -138,7 +138,7 @@ class RateDisplay:
         whose, what = (f"{n} rows", "rejected") if self.targets is None else (f"{n} targets", "delivered")
         band = np.array([self.calibration.alarms(alpha, n, SURE)[1:] for alpha in asked]) / n
         ax.fill_between(asked, *band.T, color="#e5e5e5", label=f"to expect of {n} normal rows, {percent(SURE)}")
-        rates = np.array([self.calibration.interval(alpha, SURE) for alpha in asked])
+        rates = np.array([self.calibration.false_alarm_interval(alpha, SURE) for alpha in asked])
         ax.fill_between(asked, *rates.T, color="#c4c4c4", label=f"this model's own rate, {percent(SURE)}")
         ax.plot(asked, asked, color=LINE, linewidth=1, linestyle=":", label="asked")
         ax.step(asked, [self.delivered(a) for a in asked], color=INSIDE, where="post", label=what)

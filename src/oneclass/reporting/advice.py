@@ -146,8 +146,8 @@ def _about_model(summary: Summary) -> Iterator[str]:
     budget = summary["budget"]
     if unpromised(budget):
         yield (
-            f"Fit with threshold='loo' to have a promise: the rule {budget['rule']!r} does not look at held-out rows, "
-            "and keeps no rate."
+            f"The threshold {budget['rule']!r} does not use held-out rows, so that its false-alarm rate is unknown; "
+            "fit with threshold='held_out'."
         )
     elif budget["promised"] and budget["confidence"] is None and budget["asked"] > 0 and "interval" in budget:
         high, asked = budget["interval"][1], budget["asked"]

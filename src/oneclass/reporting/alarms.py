@@ -103,7 +103,7 @@ def budget_of(verdict: Verdict) -> Budget:
     return {
         **found,
         "rate": rate,
-        "interval": list(known.interval(rate, SURE)),
+        "interval": list(known.false_alarm_interval(rate, SURE)),
         "in_1000": _told(known.alarms(rate, 1000, SURE)),
         "if_all_normal": _told(known.alarms(rate, n, SURE)),
         "beyond_all": beyond,
@@ -124,7 +124,7 @@ def steps_of(verdict: Verdict) -> list[Step]:
     steps: list[Step] = []
     for alpha in sorted({*offered, known.smallest_budget, own}):
         limit = -verdict.offset if alpha == own else known.threshold(alpha)
-        low, high = known.interval(alpha, SURE)
+        low, high = known.false_alarm_interval(alpha, SURE)
         steps.append(
             {
                 "alpha": alpha,

@@ -126,7 +126,7 @@ def _alarms(summary: Summary) -> Iterator[Element]:
     budget, steps = summary["budget"], summary["steps"]
     if not steps:
         yield tag("p", "This model was fitted without held-out losses: its threshold cannot be moved, and no rate of "
-                  "false alarms is known. Fit with threshold='loo' for both.")  # fmt: skip
+                  "false alarms is known. Fit with threshold='held_out' for both.")  # fmt: skip
         return
     at = next(i for i, step in enumerate(steps) if step["own"])
     shown = _step(steps[at], summary)

@@ -87,7 +87,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
 
 def _classifier(model: object) -> object:
     """The classifier at the end of tables, searches and pipelines."""
-    for inner in ("detector_", "best_estimator_"):
+    for inner in ("estimator_", "best_estimator_"):
         if getattr(model, inner, None) is not None:
             return _classifier(getattr(model, inner))
     return _classifier(model.steps[-1][1]) if isinstance(model, Pipeline) else model

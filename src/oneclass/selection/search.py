@@ -21,7 +21,6 @@ from ..contract.detector import Estimator
 from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
 from ..contract.notices import warn
-from ..contract.saving import Saved
 from ..contract.tables import framed, unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows, Seed
@@ -47,7 +46,7 @@ Index = NDArray[np.intp]
 Grid: TypeAlias = Mapping[str, Iterable[object]]
 
 
-class OneClassSearchCV(BestEstimator, Saved, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
+class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
     """Search a grid of parameters by folds that train on targets only, with or without outliers to judge by.
 
     Candidates of a kernel machine that differ in C, delta, threshold and loss share one decomposition of each fold (the

@@ -37,21 +37,21 @@ class Answers(OneClassClassifier):
     """A classifier whose answers are those of a `State`, which its methods replace by another."""
 
     #: The threshold of a stream is put by what was delivered so far: there is none to choose.
-    thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
-    held_out_thresholds: ClassVar[tuple[str, ...]] = ()
+    _thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
+    _held_out_thresholds: ClassVar[tuple[str, ...]] = ()
     threshold = "stream"
     confidence = None
 
-    machine: KernelMachine | None
+    estimator: KernelMachine | None
     on_event: Callable[[Event], object] | None
     state_: State | Opening
     settings_: Settings
-    detector_: ChangeDetector | None
+    change_detector_: ChangeDetector | None
 
     @property
     def scale(self) -> str | bool:
         """How the machine scales columns."""
-        return (default_machine() if self.machine is None else self.machine).scale
+        return (default_machine() if self.estimator is None else self.estimator).scale
 
     def save(self, path: str | Path) -> None:
         """Write the stream into a file, from which `oneclass.load` goes on as if it had never stopped.
@@ -86,7 +86,7 @@ class Answers(OneClassClassifier):
     def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
         # A copy: rows are kept, and what was given may be written over.
         X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
-        if scaling != "tamed":
+        if scaling != "robust":
             check_magnitudes(self, ColumnMoments.of(X, np.ones(len(X))), header.names, scaling=scaling)
         return X
 
@@ -98,7 +98,7 @@ class Answers(OneClassClassifier):
             decision_=Decision("stream", settings.delta, held_out=False),
             state_=state,
             settings_=settings,
-            detector_=detector,
+            change_detector_=detector,
             events_=state.events,
             n_seen_=state.seen,
             level_=state.level,

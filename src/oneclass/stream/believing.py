@@ -39,7 +39,7 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     backed = np.ones(len(rows))
     if sure and columns > 1:
         # Rows less strange than most need nobody to vouch for them; nor do those at an end of a single column, whose
-        # neighbours are as far out as they are: one that waited would keep the others waiting.
+        # neighbors are as far out as they are: one that waited would keep the others waiting.
         asked, memory = rows.loss > quantiles(losses, _UNASKED), state.memory
         backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)

@@ -51,13 +51,13 @@ class ChangeDetector(Protocol):
 
 def default_machine() -> AAKELM:
     """The machine of a stream that names none: one row is trusted little, for it may be an anomaly."""
-    return AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="tamed", approximation=Nystrom(256))
+    return AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(256))
 
 
 def settings_of(stream: Stream) -> Settings:
     """The choices of a stream."""
     name = type(stream).__name__
-    machine = default_machine() if stream.machine is None else stream.machine
+    machine = default_machine() if stream.estimator is None else stream.estimator
     if not isinstance(machine, KernelMachine):
         raise TypeError(f"{name}: machine must be a kernel machine such as AAKELM(), got {type(machine).__name__}")
     if stream.half_life is not None and stream.window is not None:

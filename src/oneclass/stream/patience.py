@@ -47,7 +47,7 @@ _THICK, _ENOUGH = 7, 0.5
 _NEIGHBOURS, _TRUSTED = 10, 0.5
 #: Trusted rows among which the nearest are looked for first.
 _SAMPLED = 128
-#: Neighbours by which rows that wait are linked to others of their kind; of fewer than this many they are no kind.
+#: Neighbors by which rows that wait are linked to others of their kind; of fewer than this many they are no kind.
 _LINKS, _FEW = 5, 10
 #: Share of the rows since a change began that must be waiting for the old world to be gone.
 _GONE = 0.8
@@ -175,7 +175,7 @@ def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Mask) -> Vector:
     backed = np.ones(len(Z))
     if np.sum(~trusted) <= half or not len(Z):
         return backed
-    # Where half of the neighbours could be doubtful, the sixth most similar of those must be closer than the fifth of
+    # Where half of the neighbors could be doubtful, the sixth most similar of those must be closer than the fifth of
     # the trusted: rows for which a sample of the trusted shows that it is not need no further look.
     close = -np.partition(-_nearness(kernel, Z, known[~trusted]), half, axis=1)[:, half]
     good = np.flatnonzero(trusted)

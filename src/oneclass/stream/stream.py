@@ -39,7 +39,7 @@ class Stream(Answers):
 
     Parameters
     ----------
-    machine : kernel machine, optional
+    estimator : kernel machine, optional
         Which machine to keep fitted: kernel, C, loss, variance, scaling and approximation are its own; its `delta`,
         `threshold` and `device` have no part here. None is ``AAKELM(C=1, approximation=Nystrom(256))``, with tamed
         columns and the Laplacian kernel. C is the trust in a single row: a stream that may be dirty wants a small
@@ -104,7 +104,7 @@ class Stream(Answers):
 
     def __init__(
         self,
-        machine: KernelMachine | None = None,
+        estimator: KernelMachine | None = None,
         *,
         half_life: float | None = None,
         window: float | None = 1000,
@@ -115,7 +115,7 @@ class Stream(Answers):
         clock: bool = False,
         on_event: Callable[[Event], object] | None = None,
     ) -> None:
-        self.machine = machine
+        self.estimator = estimator
         self.half_life = half_life
         self.window = window
         self.delta = delta
@@ -233,7 +233,7 @@ class Stream(Answers):
             detector = copy.deepcopy(detector_of(self))
         else:
             settings, header = self.settings_, Header.of(self)
-            rows, detector = read_rows(header, X), self.detector_
+            rows, detector = read_rows(header, X), self.change_detector_
         rows = self._rows(rows, header, settings)
         told = read_labels(self, y, len(rows))
         when = read_times(self, time, len(rows), last_time(known))
@@ -246,7 +246,7 @@ class Stream(Answers):
         if isinstance(begun, State):
             self._keep_state(header, settings, begun, detector)
         else:
-            self.__dict__.update(header.attributes(), state_=begun, settings_=settings, detector_=detector)
+            self.__dict__.update(header.attributes(), state_=begun, settings_=settings, change_detector_=detector)
         return verdict
 
     def tell(self, rows: ArrayLike, normal: ArrayLike = True) -> Self:
@@ -277,7 +277,7 @@ class Stream(Answers):
             )
         known = read_normal(self, normal, len(which))
         state = self._not_empty(tell(self.settings_, state, which, known))
-        return self._keep_state(Header.of(self), self.settings_, state, self.detector_)
+        return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
 
     def forget(self, event: Event) -> Self:
         """Take the rows of an adoption out again, as if they had never been learned.
@@ -302,7 +302,7 @@ class Stream(Answers):
                 f"{len(event.rows)} are gone"
             )
         state = self._not_empty(forget(self.settings_, state, event))
-        self._keep_state(Header.of(self), self.settings_, state, self.detector_)
+        self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
         self._tell_of(state.events[-1:])
         return self
 
@@ -318,4 +318,4 @@ class Stream(Answers):
         """
         state = self._state()
         state = learn(self.settings_, state) if len(state.pending) else state
-        return self._keep_state(Header.of(self), self.settings_, renew(self.settings_, state), self.detector_)
+        return self._keep_state(Header.of(self), self.settings_, renew(self.settings_, state), self.change_detector_)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract.delegating import Delegates, if_wrapped_has
 from ..contract.detector import Detector, Estimator
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation, shares_among
 from ..contract.notices import warn
-from ..contract.saving import Saved
 from ..contract.screening import Screening
 from ..core.arrays import Array, to_numpy
-from ..core.calibration import Calibration
 from ..core.given import Labels, Name, Rows
-from ..core.threshold import Decision
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
@@ -37,20 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TableDetector"]
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _if_detector_has(method: str) -> Callable[[Method], Method]:
-    def check(table: TableDetector) -> bool:
-        getattr(getattr(table, "detector_", None) or table._detector(), method)
-        return True
-
-    decorate: Callable[[Method], Method] = available_if(check)
-    return decorate
-
 
 @final
-class TableDetector(Saved, OutlierMixin, BaseEstimator):
+class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     """Learn from a table as it is: numbers, words, dates, gaps; ids and constant columns are left out with a notice.
 
     The columns are looked at once, at the fit, and what was found is the frozen `plan_`, which leads every later table
@@ -58,7 +44,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
 
     Parameters
     ----------
-    detector : classifier, optional
+    estimator : classifier, optional
         Any classifier of the library, or a search for one; ``VAAKELM()`` unless given.
     columns : dict, optional
         What columns are, where that is known better than it can be seen: ``{"visit": "drop", "zip": "category"}``. One
@@ -68,10 +54,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     ----------
     plan_ : ColumnPlan
         Every column, what it was taken for and why.
-    detector_ : classifier
+    estimator_ : classifier
         The fitted classifier of what the plan makes of the table.
     offset_, calibration_, decision_
-        Those of `detector_`.
+        Those of `estimator_`.
 
     Examples
     --------
@@ -90,18 +76,18 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"groups": True}
 
     plan_: ColumnPlan
-    detector_: Any  # of the class that was asked for
+    estimator_: Any  # of the class that was asked for
 
-    def __init__(self, detector: Estimator | None = None, columns: Mapping[Name, str] | None = None) -> None:
-        self.detector = detector
+    def __init__(self, estimator: Estimator | None = None, columns: Mapping[Name, str] | None = None) -> None:
+        self.estimator = estimator
         self.columns = columns
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
-    def _detector(self) -> Estimator:
-        return VAAKELM() if self.detector is None else self.detector
+    def _estimator(self) -> Estimator:
+        return VAAKELM() if self.estimator is None else self.estimator
 
     def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None, **params: Any) -> Self:
         """Plan the columns, and learn the target class from its rows.
@@ -124,13 +110,13 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         """
         plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
-        return self._keep(plan, clone(self._detector()).fit(rows, y, **params))
+        return self._keep(plan, clone(self._estimator()).fit(rows, y, **params))
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """`fit`, then `predict` of the same rows; the parameters are those of `fit`."""
         return self.fit(X, y, **params).predict(X)
 
-    @_if_detector_has("screen")
+    @if_wrapped_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """Name the odd rows of a table that may be dirty, and learn from the others.
 
@@ -149,10 +135,10 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             Which rows are `odd`, their `p_values`, and `classifier`, which is this one.
         """
         plan, rows, together = prepared(self, X, groups)
-        found: Screening = clone(self._detector()).screen(rows, q=q, groups=together)
+        found: Screening = clone(self._estimator()).screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
-    @_if_detector_has("fit_chunks")
+    @if_wrapped_has("fit_chunks")
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Plan the columns by a sample of the rows, and learn from all of them in memory that does not grow.
 
@@ -172,7 +158,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         """
         plan, numbers = prepared_chunks(self, chunks, groups)
         known = {} if groups is None else {"groups": -1}
-        detector = clone(self._detector()).fit_chunks(numbers, verbose=verbose, **known)
+        detector = clone(self._estimator()).fit_chunks(numbers, verbose=verbose, **known)
         return self._keep(plan, detector)
 
     def _keep(self, plan: ColumnPlan, detector: Detector) -> Self:
@@ -180,7 +166,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
             warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
-        self.plan_, self.detector_ = plan, detector
+        self.plan_, self.estimator_ = plan, detector
         names = [column.name for column in plan.columns]
         self.n_features_in_ = len(names)
         if all(isinstance(name, str) for name in names):
@@ -194,40 +180,14 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.plan_.encode(X, owner=self._name)
 
-    def _ask(self, method: str, X: Rows, **options: Any) -> Any:
-        rows = self.encode(X)
-        return getattr(self.detector_, method)(rows, **options)
+    def _wrapped(self) -> Any:
+        return getattr(self, "estimator_", None) or self._estimator()
 
-    def score_samples(self, X: Rows) -> Array:
-        """How normal each row is; larger is more normal."""
-        return self._ask("score_samples", X)
+    def _prepare(self, X: Rows) -> Rows:
+        return self.encode(X)
 
-    def decision_function(self, X: Rows) -> Array:
-        """Score minus `offset_`: negative for outliers."""
-        return self._ask("decision_function", X)
-
-    def predict(self, X: Rows, alpha: float | None = None) -> Array:
-        """Label each row, +1 for the target class, -1 for an outlier; `alpha` as in the classifiers."""
-        return self._ask("predict", X) if alpha is None else self._ask("predict", X, alpha=alpha)
-
-    @_if_detector_has("p_value")
-    def p_value(self, X: Rows, tail: str | None = None) -> Array:
-        """Conformal p-values; `tail` as in the classifiers."""
-        return self._ask("p_value", X, tail=tail)
-
-    @_if_detector_has("false_discovery")
-    def false_discovery(self, X: Rows, q: float = 0.1, tail: str | None = None) -> Array:
-        """Labels with the false-discovery rate `q` over the batch."""
-        return self._ask("false_discovery", X, q=q, tail=tail)
-
-    @_if_detector_has("interval")
-    def interval(self, alpha: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which rates this very model rejects fresh normal rows."""
-        check_is_fitted(self)
-        return self._fitted.interval(alpha, confidence)
-
-    @_if_detector_has("explain")
-    def explain(self, X: Rows, neighbours: int = 0) -> Explanation:
+    @if_wrapped_has("explain")
+    def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
         """Why rows are as strange as they are, in the table's columns.
 
         Parts of the numbers that one column became are added up.
@@ -236,7 +196,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
         ----------
         X : table
             Rows to explain.
-        neighbours : int, default=0
+        neighbors : int, default=0
             Nearest normal rows to tell for each row, where the detector keeps any.
 
         Returns
@@ -245,7 +205,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             Columns that were left out have no share, and None as the expected value.
         """
         rows, table = self.encode(X), columns_of(X, self._name)
-        found = self.detector_.explain(rows, neighbours=neighbours)
+        found = self.estimator_.explain(rows, neighbors=neighbors)
         names = tuple(column.name for column in self.plan_.columns)
         values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
         for j, (name, code) in enumerate((column.name, column.code) for column in self.plan_.columns):
@@ -258,7 +218,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
                 expected[same, j] = values[same, j]
         parts = self.plan_.fold(found.parts, X, owner=self._name)
         seen = [column.code is not None for column in self.plan_.columns]
-        near = found.neighbours
+        near = found.neighbors
         if near is not None:
             near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
         return Explanation(
@@ -271,27 +231,20 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             index=index_of(X, len(rows)),
             exact=found.exact,
             method=found.method,
-            neighbours=near,
+            neighbors=near,
         )
 
-    @_if_detector_has("reconstruct")
+    @if_wrapped_has("reconstruct")
     def reconstruct(self, X: Rows) -> NDArray[np.object_]:
         """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
-        return self.plan_.restore(to_numpy(self._ask("reconstruct", X)))
-
-    @_if_detector_has("judging")
-    def judging(self, alpha: float | None = None, tail: str | None = None) -> Callable[[Rows], Columns]:
-        """A function from tables to all that is said of their rows: scores, p-values and labels."""
-        check_is_fitted(self)
-        judge = self._fitted.judging(alpha, tail)
-        return lambda X: judge(self.encode(X))
+        return self.plan_.restore(to_numpy(self.estimator_.reconstruct(self.encode(X))))
 
     def score_chunks(
         self,
         source: Source,
         sink: Sink,
         *,
-        alpha: float | None = None,
+        delta: float | None = None,
         tail: str | None = None,
         reasons: int = 0,
         verbose: bool = False,
@@ -300,7 +253,7 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        source, sink, alpha, tail, verbose
+        source, sink, delta, tail, verbose
             As in the classifiers' `score_chunks`.
         reasons : int, default=0
             Columns ``reason_1``, ``reason_2``... to write, for the outliers.
@@ -311,17 +264,13 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             The number of rows and of outliers among them.
         """
         check_is_fitted(self)
-        if alpha is not None and self.calibration_ is None:
-            raise ValueError(
-                f"{self._name}: alpha must be None for a fit without held-out losses, got {alpha!r}; fit the "
-                "detector with threshold='loo'"
-            )
-        judge, before = self._fitted.judging(alpha, tail), 0
+        scores, before = self._wrapped().score_table, 0
 
         def judged(block: Rows) -> Columns:
             nonlocal before
             rows = self.plan_.encode(block, owner=self._name, before=before)
-            found, before = judge(rows), before + len(rows)
+            found: Columns = scores(rows, delta=delta, tail=tail)
+            before += len(rows)
             odd = np.flatnonzero(found["label"] == -1)
             said = np.full((len(rows), reasons), "", dtype=object)
             if reasons and len(odd):
@@ -330,26 +279,6 @@ class TableDetector(Saved, OutlierMixin, BaseEstimator):
             return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
 
         return score_through(source, sink, judged, name=self._name, verbose=verbose)
-
-    @property
-    def _fitted(self) -> Detector:
-        fitted: Detector = self.detector_
-        return fitted
-
-    @property
-    def offset_(self) -> float:
-        """Threshold of the detector."""
-        return self._fitted.offset_
-
-    @property
-    def calibration_(self) -> Calibration | None:
-        """Held-out losses of the detector."""
-        return self._fitted.calibration_
-
-    @property
-    def decision_(self) -> Decision:
-        """How the detector put its threshold."""
-        return self._fitted.decision_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

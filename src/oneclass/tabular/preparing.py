@@ -70,7 +70,7 @@ def _targets(
     detector: TableDetector, table: Table, y: Labels | None, sample_weight: Weights | None
 ) -> NDArray[np.bool_] | None:
     """Which rows to plan by, targets that weigh something; None is all of them."""
-    target, n = getattr(detector.detector, "target", None), max(len(column) for column in table.values())
+    target, n = getattr(detector.estimator, "target", None), max(len(column) for column in table.values())
     with warnings.catch_warnings():  # the classifier will warn itself
         warnings.simplefilter("ignore")
         if target is None or y is None:

@@ -70,7 +70,7 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
     plan, detector = None, model
     if isinstance(model, TableDetector):
         check_is_fitted(model)
-        detector, plan = model.detector_, model.plan_
+        detector, plan = model.estimator_, model.plan_
     classifier = detector.best_estimator_ if isinstance(detector, OneClassSearchCV) else detector
     name = type(classifier).__name__
     if not isinstance(classifier, OneClassClassifier):

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from ..core.arrays import Array, blocks
 from ._rounding import UNIT
 
-__all__ = ["Neighbours", "nearest"]
+__all__ = ["Neighbors", "nearest"]
 
 #: Features up to which a k-d tree leaves out most rows; with more of them matrix products are quicker.
 LOW = 8
@@ -26,7 +26,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class Neighbors:
     """The rows that are nearest to others: by a k-d tree or, with many features, by all distances or matrix products.
 
     Products lose the distance between rows that are much nearer to each other than to the origin, so that the nearest
@@ -68,7 +68,7 @@ class Neighbours:
         return distances, numbers
 
     def of_each_other(self, k: int) -> tuple[Array, Array]:
-        """The same of the rows themselves, none its own neighbour."""
+        """The same of the rows themselves, none its own neighbor."""
         distances, numbers = self.of(self.rows, k + 1)
         own = numbers == np.arange(len(self.rows))[:, None]
         own[~own.any(axis=1), -1] = True  # lost among its copies, one of which stands for it
