@@ -105,7 +105,8 @@ def test_groups_and_weights_reach_the_last_step(routing):
             machine.set_fit_request(groups=True, sample_weight=True)
         pipe = make_one_class_pipeline(RobustScaler(), machine)
         assert pipe.fit(ROWS, groups=groups, sample_weight=weights).offset_ == expected.offset_
-        np.testing.assert_array_equal(pipe.predict(FRESH, delta=0.2), pipe[-1].predict(pipe[0].transform(FRESH), 0.2))
+        expected_labels = pipe[-1].predict(pipe[0].transform(FRESH), delta=0.2)
+        np.testing.assert_array_equal(pipe.predict(FRESH, delta=0.2), expected_labels)
 
 
 def test_a_parameter_may_name_its_step():

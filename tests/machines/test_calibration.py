@@ -237,7 +237,7 @@ def test_confidence_is_a_chance_and_needs_held_out_losses(rows):
         AAKELM(confidence=1).fit(rows)
     with pytest.raises(ValueError, match=r"PCADetector: confidence must be None with threshold='train'.*got 0.9"):
         PCADetector(confidence=0.9, threshold="train").fit(rows)
-    with pytest.raises(ValueError, match="AAKELM: delta must say which budget is meant"):
+    with pytest.raises(ValueError, match="AAKELM: delta must be given, got None"):
         AAKELM(threshold="train").fit(rows).false_alarm_interval()
 
 

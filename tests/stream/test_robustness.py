@@ -269,7 +269,7 @@ def test_dates_in_text_are_no_time(aakelm, kind):
 
 
 CHOICES = {
-    "machine": (KNNDetector(), TypeError, "Stream: machine must be a kernel machine"),
+    "estimator": (KNNDetector(), TypeError, "Stream: estimator must be a kernel machine"),
     "window": (-1, ValueError, r"Stream: window must be a number in \(0, inf\), got -1"),
     "half_life": (3.0, ValueError, "Stream: half_life must be None with a window"),
     "delta": (0.7, ValueError, r"Stream: delta must be a number in \(0, 0.5\), got 0.7"),

@@ -643,7 +643,7 @@ def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
 def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(SVDD(threshold="train")).fit(table)
-    with pytest.raises(ValueError, match="TableDetector: delta must be None for a fit without held-out losses"):
+    with pytest.raises(ValueError, match="SVDD: p-values and other budgets need held-out losses"):
         model.score_chunks([table], tmp_path / "scored.csv", delta=0.1)
 
 

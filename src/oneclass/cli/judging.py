@@ -33,7 +33,7 @@ def score(
     model: str,
     table: str,
     output: str,
-    alpha: float | None,
+    delta: float | None,
     tail: str | None,
     reasons: int,
     keep: tuple[str, ...],
@@ -55,7 +55,7 @@ def score(
         names = [str(name) for name in names_of(first)]
         ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
         source = library.TableFile(source.path, columns=names, keep=keep or ids, text="all", **reading)
-        done = known.score_chunks(source, sink, delta=alpha, tail=tail, reasons=reasons, verbose=on_terminal())
+        done = known.score_chunks(source, sink, delta=delta, tail=tail, reasons=reasons, verbose=on_terminal())
     if output != "-":
         text = f"{output}: {done.outliers} of {done.rows} rows are outliers"
         say({"output": output, "rows": done.rows, "outliers": done.outliers}, as_json, text)

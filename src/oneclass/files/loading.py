@@ -86,7 +86,11 @@ _ESTIMATORS: tuple[type, ...] = (
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
-CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
+CLASSES |= {
+    "baselines._neighbours.Neighbours": CLASSES["baselines._neighbors.Neighbors"],
+    "core.solve.Columns": Columns,
+    "core.solve.PrimalModel": PrimalModel,
+}
 
 
 #: Names of version 0.1, for parameters, fields and fitted attributes.
@@ -94,7 +98,7 @@ _RENAMED = {
     "centring": "centering",
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
-    "seen_": "_column_summary_",
+    "seen_": "column_summary_",
 }
 #: Names that only some classes changed.
 _RENAMED_OF: dict[type, dict[str, str]] = {
