@@ -162,12 +162,6 @@ def with_groups(X):
     return np.column_stack([X, np.arange(len(X)) // 2])
 
 
-def go_on(model, X):
-    if hasattr(model, "stream_"):  # else it would go on from there
-        model.fit(X)
-    model.partial_fit(X)
-
-
 #: Ways of fitting; those of the machines stand behind those that all know.
 WAYS = {
     "rows": lambda model, X: model.fit(X),
@@ -178,7 +172,6 @@ WAYS = {
     "chunks": lambda model, X: model.fit_chunks([X[:15], X[15:]]),
     "chunks with groups": lambda model, X: model.fit_chunks([with_groups(X)[:15], with_groups(X)[15:]], groups=-1),
     "Dask": lambda model, X: model.fit(pytest.importorskip("dask.array").from_array(np.asarray(X), chunks=(10, -1))),
-    "going on": go_on,
 }
 COMMON = ["rows", "labels", "groups", "screening"]
 
@@ -189,7 +182,7 @@ def fits(ways):
 
 
 @every
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few groups, streams that begin anew
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few groups
 @given(data=st.data())
 def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it(name, data):
     model = quick(name)
@@ -280,7 +273,6 @@ FITTED = {
     "chunks": lambda: VAAKELM(approximation=Nystrom(10)).fit_chunks([ROWS[:20], ROWS[20:]]),
     "weights": lambda: AAKELM().fit(ROWS, sample_weight=np.arange(40) % 2),
     "many rows": lambda: AAKELM().fit(np.random.default_rng(0).normal(size=(800, 3))),
-    "a machine that goes on": lambda: AAKELM().partial_fit(ROWS),
     "Stream": lambda: Stream().fit(ROWS),
     "TableDetector": lambda: TableDetector(KNNDetector()).fit(TABLE),
     "OneClassPipeline": lambda: make_one_class_pipeline(StandardScaler(), VAAKELM()).fit(ROWS),
