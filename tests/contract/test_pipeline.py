@@ -115,8 +115,8 @@ def test_a_parameter_may_name_its_step():
     np.testing.assert_array_equal(pipe[0].mean_, StandardScaler().fit(ROWS, sample_weight=weights).mean_)
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore:.*y holds several labels", "ignore:.*rows are taken for targets")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning", "ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.LabelWarning", "ignore::oneclass.LabelWarning")
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # the irises are sorted by species
 def test_every_check_of_scikit_learn_passes_that_its_own_pipeline_does():
     fitted_steps = "scikit-learn's Pipeline fits the steps that it is given"

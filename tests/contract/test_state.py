@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
+import oneclass
 from classifiers import BASELINES, MACHINES, quick
 from oneclass import (
     AAKELM,
@@ -96,7 +97,7 @@ def interrupt(model, monkeypatch):
 
 def heed_the_budget(model, monkeypatch):
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=".*is below 1/")
+        warnings.simplefilter("error", oneclass.UnreachableRateWarning)
         with pytest.raises(UserWarning, match="is below 1/"):
             model.set_params(delta=0.001).fit(2 * ROWS)
     model.set_params(delta=0.2)

@@ -8,7 +8,7 @@ import click
 
 import oneclass as library
 
-from ..contract.notices import warn
+from ..contract.notices import OneClassWarning, warn
 from .methods import classifier
 from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
 from .tables import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
@@ -143,7 +143,10 @@ def screen(
         found = known.screen(rows, q=q, groups=groups)
     odd = rows[found.odd]
     if not len(odd):
-        warn(f"{table}: no row is named; one odd value in one of many columns is seldom enough (docs/dirty.md)")
+        warn(
+            f"{table}: no row is named; one odd value in one of many columns is seldom enough (docs/dirty.md)",
+            OneClassWarning,
+        )
     reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
     written = {
         "row": found.odd.nonzero()[0] + 1,
