@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..contract.base import OneClassClassifier
-from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_square
-from ..contract.grouping import column_of, read_groups, without_groups
-from ..contract.independence import warn_if_dependent
-from ..contract.kernels import KernelChoice, is_precomputed
-from ..contract.labels import read_targets
-from ..contract.memory import check_matrix_fits
-from ..contract.notices import FewRowsWarning, warn
-from ..contract.reading import Header, Reader, read_training_rows, read_weights
-from ..contract.screening import Stayed
+from ..base.checks import check_magnitudes, check_square
+from ..base.classifier import OneClassClassifier
+from ..base.groups import column_of, read_groups, without_groups
+from ..base.independence import warn_if_dependent
+from ..base.kernels import KernelChoice, is_precomputed
+from ..base.labels import read_targets
+from ..base.memory import check_matrix_fits
+from ..base.rates import decision_of
+from ..base.reading import Header, Reader, read_training_rows, read_weights
+from ..base.screening import Stayed
+from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
 from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
 from ..core.calibration import Calibration
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
-from ..core.given import Device, Labels, Name, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
 from ..core.kernels import Precomputed, is_radial
 from ..core.machine import Machine
@@ -34,14 +33,15 @@ from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
 from ..core.threshold import Decision
+from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
-from .auto import choose_approximation, chunk_approximation
-from .choices import recipe_of, seed_of
+from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
+from .parameters import recipe_of, seed_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

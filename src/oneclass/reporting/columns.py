@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, kstwobign
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.calibration import benjamini_hochberg
-from ..core.given import Name, Rows
-from ..core.seen import LEVELS, Seen
+from ..core.column_summary import LEVELS, ColumnSummary
+from ..core.typing import Name, Rows
 from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
 from ..tabular.codes import CategoryCode
@@ -49,7 +49,7 @@ class Known:
             counts = {word: n for word, n in zip(words.levels, times, strict=True) if word is not None and n}
             return cls("category", rows, rows - sum(counts.values()), counts=counts)
         values = cells.as_numbers()
-        seen = Seen.of(values[:, None])
+        seen = ColumnSummary.of(values[:, None])
         kind = kind or {"time": "date"}.get(cells.kind, cells.kind)
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
 

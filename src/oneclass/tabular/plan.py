@@ -9,9 +9,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.columns import folded
-from ..contract.notices import ColumnWarning, warn
-from ..core.seen import Seen
+from ..base.column_origins import folded
+from ..base.warnings import ColumnWarning, warn
+from ..core.column_summary import ColumnSummary
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, Table, Values, columns_of
@@ -69,7 +69,7 @@ class ColumnPlan:
         In the order of the table.
     new_gap : float
         What the last made column holds for each gap where training rows had none: how rare that is.
-    seen : Seen or None
+    seen : ColumnSummary or None
         Quantiles of each column that holds numbers or, in days since 1970, times.
 
     Examples
@@ -87,7 +87,7 @@ class ColumnPlan:
 
     columns: tuple[Column, ...]
     new_gap: float
-    seen: Seen | None = None  # which files of earlier versions do not have
+    seen: ColumnSummary | None = None  # which files of earlier versions do not have
 
     @property
     def used(self) -> tuple[Column, ...]:

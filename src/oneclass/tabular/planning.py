@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Name
-from ..core.seen import Seen
+from ..core.column_summary import ColumnSummary
+from ..core.typing import Name
 from ..core.wording import parameter
 from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
@@ -83,7 +83,7 @@ def make_plan(
         else:
             columns.append(_column(name, read[name], asked.get(name), telling, owner, together))
     values = [np.full(n, np.nan) if name not in read else read[name].as_numbers() for name in table]
-    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
+    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), ColumnSummary.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
