@@ -78,7 +78,7 @@ def test_weights_groups_and_approximations_follow_the_labels():
 
 
 def test_weights_that_leave_no_target_are_refused():
-    with pytest.raises(ValueError, match="VAAKELM: sample_weight must be positive for a target"):
+    with pytest.raises(ValueError, match="VAAKELM: sample_weight must be positive for a row of the target class"):
         VAAKELM().fit(X, Y, sample_weight=~IS_TARGET)
 
 

@@ -17,19 +17,19 @@ from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
 from ..core.pareto_tail import TAILS
-from ..core.typing import Labels, Name, Rows
+from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
 from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from .checks import check_choice, check_number, read_scaling
 from .explain_mixin import Explains
-from .groups import read_groups, without_groups
 from .held_out import HoldsOut
 from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
-from .screening import Screening, Stayed, judge_rows
+from .screening import Screening, judge_rows, removed_share
+from .training_set import TrainingSet, read_training_set
 
 __all__ = ["OneClassClassifier"]
 
@@ -162,20 +162,34 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array([ 1, -1])
         """
         q = check_number(self, "q", 0, 1, value=q)
-        decision_of(self)
+        decision = decision_of(self)
         if is_dask(X) or get_tags(self).input_tags.pairwise:
             kind = "a Dask collection" if is_dask(X) else "kernel values"
             raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
-        X, groups = without_groups(self._name, X, groups)
-        rows, _ = read_training_rows(self, X)
-        together = read_groups(self, groups, rows.shape[0])
-        verdict = judge_rows(rows, together, q=q, scaled=read_scaling(self._name, self.scale) != "none")
-        self._fit(X, groups=groups, stayed=Stayed.of(verdict, together, q))
+        rows = read_training_set(self, X, groups=groups)
+        verdict = judge_rows(rows.X, rows.groups, q=q, scaled=read_scaling(self._name, self.scale) != "none")
+        self._fit_set(rows.only(~verdict.odd, removed=removed_share(verdict.odd, rows.groups, q)), decision)
         return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
 
+    def _fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        sample_weight: Weights | None = None,
+        groups: Labels | Name | None = None,
+    ) -> Self:
+        """Check the parameters, read the rows, learn from them."""
+        decision = decision_of(self)
+        return self._fit_set(read_training_set(self, X, y, sample_weight=sample_weight, groups=groups), decision)
+
+    def _read_training(self, X: Rows) -> tuple[Array, Header]:
+        """Training rows and their columns."""
+        return read_training_rows(self, X)
+
     @abstractmethod
-    def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
-        """Learn from the rows that stayed."""
+    def _fit_set(self, training: TrainingSet, decision: rules.Decision) -> Self:
+        """Learn from the rows of positive weight, and keep the result."""
 
     def score_samples(self, X: Rows) -> Array:
         """How normal each row is; larger is more normal.

@@ -13,7 +13,7 @@ from ..core.groups import Groups
 from ..core.screening import Verdict, remoteness, settle
 from .protocol import Detector
 
-__all__ = ["Screening", "Stayed", "judge_rows"]
+__all__ = ["Screening", "judge_rows", "removed_share"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,20 +48,14 @@ class Screening:
         return f"Screening({self.odd.sum()} of {len(self.odd)} rows odd, {rounds}, {self.classifier!r})"
 
 
-@dataclass(frozen=True)
-class Stayed:
-    """Rows that stayed after a screen, and how many of those removed may have been normal, to one that stayed."""
+def removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> float:
+    """Number of normal rows among those removed, as a ratio to the rows that stay.
 
-    rows: NDArray[np.bool_]
-    removed: float
-
-    @classmethod
-    def of(cls, verdict: Verdict, groups: Groups | None, q: float) -> Stayed:
-        """By the promise of the screen, a share q of the odd rows are normal; rows of a group share its weight."""
-        rows, w = ~verdict.odd, np.ones(len(verdict.odd))
-        removed = w[verdict.odd] if groups is None else groups.weights(w)[verdict.odd]
-        stayed = int(rows.sum()) if groups is None else len(np.unique(groups.of_rows[rows]))
-        return cls(rows, q * float(removed.sum()) / max(1, stayed))
+    A share `q` of the odd rows is taken to be normal. Rows of a group share the weight of one row.
+    """
+    w = np.ones(len(odd)) if groups is None else groups.weights(np.ones(len(odd)))
+    stayed = int((~odd).sum()) if groups is None else len(np.unique(groups.of_rows[~odd]))
+    return q * float(w[odd].sum()) / max(1, stayed)
 
 
 def judge_rows(X: Array, groups: Groups | None, *, q: float, scaled: bool) -> Verdict:
