@@ -15,15 +15,34 @@ __all__ = ["encoded", "inputs"]
 
 
 def inputs(plan: ColumnPlan, kind: np.dtype[np.generic]) -> dict[str, np.dtype[np.generic]]:
-    """The type of each column's input; refuses what a graph cannot read."""
+    """The type of each column's input by its name; refuses what a graph cannot read, and what is no name of an input.
+
+    Names that begin with a slash are those of the tensors inside the graph.
+    """
     found: dict[str, Any] = {}
     for column in plan.used:
+        name = str(column.name)
+        if not name or name.startswith("/") or not _is_unicode(name):
+            raise ValueError(
+                f"to_onnx: a column must not be called {name!r}: names of inputs are valid Unicode, not empty, and "
+                "begin with no slash"
+            )
+        if name in found:
+            raise ValueError(f"to_onnx: columns must have different names as text, but two are called {name!r}")
         if not isinstance(column.code, NumberCode | CategoryCode):
             raise NotImplementedError(
                 f"column {column.name!r}, a {column.kind}, cannot be read by an ONNX graph: drop it"
             )
-        found[str(column.name)] = np.dtype(object) if isinstance(column.code, CategoryCode) else kind
+        found[name] = np.dtype(object) if isinstance(column.code, CategoryCode) else kind
     return found
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
 
 
 def encoded(plan: ColumnPlan, graph: Graph) -> Tensor:
@@ -34,7 +53,10 @@ def encoded(plan: ColumnPlan, graph: Graph) -> Tensor:
         if isinstance(column.code, CategoryCode):
             parts.append(_category(column.code, cells))
             continue
-        parts += _number(column, values := cells.cast(np.float64))
+        values = cells.cast(np.float64)
+        if column.code.lenient:  # type: ignore[union-attr]
+            values = where(abs(values) < np.inf, values, np.nan)  # infinity is a word, and words are gaps
+        parts += _number(column, values)
         if column.code.gap == 0:  # type: ignore[union-attr]
             fresh.append(_gaps(values))
     if fresh:
