@@ -244,7 +244,7 @@ def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) 
 def seconds_of(value: object) -> float | None:
     """A span of time, or a time of day, in seconds; None of what is neither."""
     if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "s"))
+        return np.nan if np.isnat(value) else int(value.astype("timedelta64[us]").astype(np.int64)) / 1e6
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if isinstance(value, datetime.time):
