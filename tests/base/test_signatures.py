@@ -44,11 +44,35 @@ def test_only_rows_and_labels_are_given_by_position(name, method):
     assert named == sorted(named, key=ORDER.index)
 
 
-@pytest.mark.parametrize("name", ["KNNDetector", "SVDD", "VAAKELM", "Stream", "TableDetector"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_third_argument_by_position_is_refused(name):
+    given = {"OneClassPipeline": ([("knn", oneclass.KNNDetector())],), "OneClassSearchCV": (oneclass.KNNDetector(), {})}
+    model = getattr(oneclass, name)(*given[name]) if name in given else quick(name)
     X = np.random.default_rng(0).normal(size=(40, 2))
-    with pytest.raises(TypeError, match="positional arguments"):
-        quick(name).fit(X, None, np.ones(40))
+    for verb in ("fit", "fit_predict", "partial_fit", "screen"):
+        if hasattr(model, verb):
+            with pytest.raises(TypeError, match="positional argument"):
+                getattr(model, verb)(X, None, np.ones(40))
+
+
+def by_position(name, method):
+    parameters = signature(getattr(getattr(oneclass, name), method)).parameters.values()
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return [parameter for parameter in parameters if parameter.kind in kinds][1:]
+
+
+def test_a_verb_takes_the_same_by_position_from_every_estimator():
+    taken = {}
+    for name in sorted({*ESTIMATORS} - {"OneClassKFold"}):  # which has the signatures of scikit-learn's splitters
+        for method in dir(getattr(oneclass, name)):
+            verb = getattr(getattr(oneclass, name), method)
+            if not method.startswith("_") and callable(verb) and verb.__module__.startswith("oneclass."):
+                parameters = by_position(name, method)
+                taken.setdefault(method, {})[tuple(parameter.name for parameter in parameters)] = name
+                optional = [parameter.name for parameter in parameters if parameter.default is not Parameter.empty]
+                assert optional in ([], ["y"]) or (name, optional) == ("Stream", ["normal"]), (name, method)
+    assert {"fit", "predict", "explain", "score_chunks"} < set(taken)
+    assert {method: found for method, found in taken.items() if len(found) > 1} == {}
 
 
 @pytest.mark.parametrize("wrapped", [lambda model: model, oneclass.make_one_class_pipeline, oneclass.TableDetector])
