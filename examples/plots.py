@@ -71,7 +71,7 @@ def drifting() -> dict[str, Callable[[], Drawn]]:
     verdicts = [stream.watch(block) for block in np.split(X, 60)]
     return {
         "drift": lambda: plot.DriftDisplay.from_estimator(KNNDetector().fit(start), X),
-        "stream": lambda: plot.DriftDisplay.from_verdicts(verdicts, asked=stream.delta),
+        "stream": lambda: plot.DriftDisplay.from_verdicts(verdicts, delta=stream.delta),
     }
 
 
