@@ -29,7 +29,7 @@ def biopsies() -> oneclass.Report:
     benign, malignant = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
     normal, new = X.iloc[benign[:257]], X.iloc[np.sort([*benign[257:], *malignant[:20]])]
     model = oneclass.TableDetector().fit(normal)
-    return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies beside 257 benign ones")
+    return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies compared with 257 benign ones")
 
 
 def main() -> None:

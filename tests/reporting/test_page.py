@@ -89,7 +89,7 @@ def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
     steps = report(model, new).summary["steps"]
     for i in (0, len(steps) // 2, len(steps) - 1):
         move(page, str(i))
-        expected = np.flatnonzero(model.predict(new, delta=steps[i]["alpha"]) == -1) + 1
+        expected = np.flatnonzero(model.predict(new, delta=steps[i]["delta"]) == -1) + 1
         assert sorted(shown(page)) == expected.tolist()
         assert page.locator("[data-step=count]").inner_text() == str(len(expected))
     page.get_by_role("button", name="Back to the model's own setting").click()
@@ -97,10 +97,10 @@ def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
 
 
 def test_keys_move_the_slider_and_the_counts_follow(page):
-    before = page.locator("#alpha").inner_text()
+    before = page.locator("#delta").inner_text()
     page.locator("#budget").focus()
     page.keyboard.press("End")
-    assert page.locator("#alpha").inner_text() == "50\N{NO-BREAK SPACE}%" != before
+    assert page.locator("#delta").inner_text() == "50\N{NO-BREAK SPACE}%" != before
     assert page.locator("#budget").get_attribute("aria-valuetext").startswith("50\N{NO-BREAK SPACE}%, ")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "own"
@@ -114,7 +114,7 @@ def test_headings_sort_the_table_one_way_and_the_other(page):
     assert heading.get_attribute("aria-sort") == "ascending"
     heading.get_by_role("button").press("Enter")
     assert shown(page) == sorted(rank, reverse=True)
-    page.get_by_role("button", name="Normal rows as unusual").click()
+    page.get_by_role("button", name="Normal rows at least this unusual").click()
     assert shown(page) == rank
 
 

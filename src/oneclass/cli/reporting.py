@@ -40,7 +40,7 @@ def report(
     Examples:
       oneclass report model.oneclass new.csv -o report.html
     """
-    from ..reporting.value import writer_of
+    from ..reporting.api import writer_of
 
     writer_of(output)
     known, training = known_model(model), None
@@ -53,6 +53,6 @@ def report(
     with about(table):
         found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
     found.save(output)
-    flagged, n = found.summary["budget"]["flagged"], found.summary["data"]["rows"]
+    flagged, n = found.summary["alarms"]["flagged"], found.summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"
     say({"output": output, "rows": n, "outliers": flagged}, as_json, text)
