@@ -23,7 +23,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def biopsies() -> oneclass.Report:
-    """Biopsies, most of them benign, judged by a model of other benign ones."""
+    """Report on biopsies, most of them benign, by a model that was fitted on other benign ones."""
     X, y = load_breast_cancer(as_frame=True, return_X_y=True)
     rng = np.random.default_rng(0)
     benign, malignant = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))

@@ -1,4 +1,4 @@
-"""What a report says, against what the model and the rows say when they are asked directly."""
+"""A report, compared with the answers of the model and with direct computation on the rows."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def test_false_alarms_are_those_of_the_calibration(model, new):
     assert said["beyond_training"]["rows"] == np.count_nonzero(-model.score_samples(new) > known.losses.max())
 
 
-def test_rows_are_listed_from_the_strangest_with_the_reasons_of_the_model(model, new):
+def test_the_most_unusual_rows_are_listed_first_with_the_reasons_of_the_model(model, new):
     said = report(model, new, rows=20).summary["rows"]
     order = np.argsort(model.score_samples(new))[:20]
     assert [row["row"] for row in said] == (order + 1).tolist()
@@ -127,7 +127,7 @@ def test_rows_are_listed_from_the_strangest_with_the_reasons_of_the_model(model,
         assert all(reason["value"] == new[i, reason["column"]] for reason in row["reasons"])
 
 
-def test_likeness_is_the_two_sample_test_of_kolmogorov_and_smirnov(model):
+def test_resemblance_is_the_two_sample_kolmogorov_smirnov_test(model):
     new = rows(70, 2) * 1.3
     said = report(model, new).summary["resemblance"]
     expected = ks_2samp(np.asarray(model.calibration_.losses), -model.score_samples(new), method="asymp")
@@ -152,19 +152,19 @@ def test_distance_of_a_column_is_that_of_the_two_samples_to_the_width_of_a_quant
         np.testing.assert_allclose(column["training"]["quantiles"], np.quantile(old[:, name], LEVELS))
 
 
-def test_few_values_of_a_column_do_not_pass_for_a_change():
+def test_a_column_of_few_distinct_values_is_not_called_changed():
     old, new = (np.random.default_rng(seed).integers(0, 3, size=(500, 2)).astype(float) for seed in (0, 1))
     model = KNNDetector().fit(old)
     assert {column["changed"] for column in report(model, new).summary["columns"]} == {"no"}
 
 
-def test_what_flagged_rows_alone_have_changed_is_no_change_of_the_column(model):
+def test_a_change_of_flagged_rows_only_is_attributed_to_them(model):
     new = rows(400, 4)
     new[:90, 1] += 8
     assert by_name(report(model, new))[1]["changed"] == "flagged"
 
 
-def test_training_rows_that_are_given_say_what_the_model_kept(tables):
+def test_given_training_rows_are_summarised_as_the_model_summarised_them(tables):
     model, odd = tables
     kept, given = by_name(report(model, odd)), by_name(report(model, odd, X_train=mixed(200, 0)))
     assert kept.keys() == given.keys() == {"mass", "ward", "seen", "male", "lab"}
@@ -190,7 +190,7 @@ def test_categories_and_gaps_are_compared_by_their_shares(tables):
     assert columns["lab"]["changed"] == columns["ward"]["changed"] == "clearly"
 
 
-def test_rows_of_a_table_are_known_by_their_ids(tables):
+def test_rows_of_a_table_are_labelled_by_their_ids(tables):
     model, odd = tables
     first = report(model, odd).summary["rows"][0]
     assert (first["row"], first["labels"]) == (4, {"case_id": "c00003"})
@@ -200,7 +200,7 @@ def test_rows_of_a_table_are_known_by_their_ids(tables):
 
 
 @pytest.mark.parametrize("detector", [VAAKELM, TableDetector])
-def test_labels_and_names_of_several_levels_are_said_level_by_level(new, detector):
+def test_labels_and_names_of_several_levels_are_joined_by_commas(new, detector):
     names, labels = [("a", 1), ("a", 2), ("b", 1)], [(i % 2, f"p{i}") for i in range(len(new))]
     old = pd.DataFrame(rows(150, 0), columns=pd.MultiIndex.from_tuples(names))
     deep = pd.DataFrame(new, pd.MultiIndex.from_tuples(labels), old.columns)
@@ -240,7 +240,7 @@ def test_columns_of_a_pipeline_are_those_that_it_is_given(new):
     assert without.summary["rows"][0]["reasons"][0]["column"] == 1
 
 
-def test_where_there_are_no_reasons_the_report_says_why(new):
+def test_a_report_without_reasons_says_why(new):
     model = make_one_class_pipeline(PolynomialFeatures(2), KNNDetector()).fit(rows(150, 0))
     said = report(model, new)
     assert said.summary["rows"][0]["reasons"] == []
@@ -283,7 +283,7 @@ def test_models_of_earlier_versions_have_a_report():
     assert not any("training" in column for column in said["columns"])
 
 
-def test_groups_and_streams_are_called_what_they_are(new):
+def test_groups_and_streams_are_named(new):
     grouped = report(VAAKELM().fit(rows(150, 0), groups=np.arange(150) % 30), new).summary
     assert "on 30 groups" in grouped["findings"][0]
     stream = oneclass.Stream()
@@ -308,7 +308,7 @@ def test_one_row_and_no_alarm_make_a_report(model):
     found.to_html(), found.to_markdown()
 
 
-def test_files_are_what_their_ending_asks_for(model, new, tmp_path):
+def test_files_have_the_format_of_their_suffix(model, new, tmp_path):
     found = report(model, new, title="A <b>title</b>")
     for ending, text in {"html": found.to_html(), "md": found.to_markdown(), "json": found.to_json()}.items():
         found.save(tmp_path / f"report.{ending}")
@@ -355,7 +355,7 @@ def test_frames_of_every_library_have_the_same_report(tables):
 
 
 @pytest.mark.slow
-def test_rows_of_one_kind_are_seldom_called_anything_else():
+def test_rows_of_one_distribution_are_seldom_called_different():
     rng, called, changed, times = np.random.default_rng(0), [], 0, 100
     for _ in range(times):
         old, new = np.round(rng.normal(size=(200, 5)), 1), np.round(rng.normal(size=(150, 5)), 1)
@@ -378,7 +378,7 @@ def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():
     assert len(found.to_html().encode()) < 3e6
 
 
-def test_numbers_are_written_for_people():
+def test_numbers_are_written_with_few_digits():
     assert [number(value) for value in (0, 0.00012, 5.25, 1234.5, -11_512_345.6, 2.5e9)] == [
         *("0", "0.00012", "5.25", "1,234", "-11,512,346", "2.5e+09")
     ]

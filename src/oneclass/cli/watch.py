@@ -1,4 +1,4 @@
-"""``oneclass watch``: rows that come line by line, and a stream that is kept in a file between two blocks of them."""
+"""``oneclass watch``: scores rows as they arrive, with a stream that is saved after every block."""
 
 from __future__ import annotations
 
@@ -24,33 +24,31 @@ from .table_io import about
 
 __all__ = ["watch", "watch_lines"]
 
-#: Seconds between two looks at a file that may grow.
+#: Seconds between two reads of a file that may grow.
 _PAUSE = 0.2
 
 
 @click.command()
 @click.argument("table")
-@click.option(
-    "--state", required=True, metavar="STREAM", help="File that keeps the stream; gone on with if it is there."
-)
+@click.option("--state", required=True, metavar="STREAM", help="File of the stream; continued if it exists.")
 @click.option(
     "--delta",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Share of false alarms to allow.",
+    help="Requested false-alarm rate.",
 )
-@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to know.  [default: 1000]")
-@click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a row weighs half.")
+@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to remember.  [default: 1000]")
+@click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a weight is halved.")
 @click.option(
     "--patience",
     type=click.FloatRange(0, min_open=True),
-    help="Rows a change must last before it is learned.  [default: 45 if nobody of the old world is left, 140 else]",
+    help="Rows a change must last before it is learned.  [default: 45 if no row resembles earlier ones, else 140]",
 )
-@click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows to begin with.")
-@click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows to learn at a time.")
-@click.option("--delimiter", default=",", show_default=True, help="What separates the columns.")
-@click.option("--follow", is_flag=True, help="Wait for lines that are added to the file.")
+@click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows of the first fit.")
+@click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows of a block.")
+@click.option("--delimiter", default=",", show_default=True, help="Character between the columns.")
+@click.option("--follow", is_flag=True, help="Wait for more lines at the end of the file.")
 def watch(
     table: str,
     state: str,
@@ -63,10 +61,10 @@ def watch(
     delimiter: str,
     follow: bool,
 ) -> None:
-    """Judge the rows of TABLE as they come (numbers, a line each; - for standard input), and learn from them.
+    """Score the rows of TABLE as they arrive, and learn from them (lines of numbers; - for standard input).
 
-    Alarms and events are written as lines of JSON, rows counted from 0. The stream is saved after every block: killed
-    at any point it goes on with nothing learned twice or lost, if TABLE is a file.
+    Alarms and events are printed as lines of JSON, with rows counted from 0. The stream is saved after every block. If
+    TABLE is a file, the command can be stopped at any time and started again: no row is learned twice or lost.
 
     \b
     Examples:
@@ -89,7 +87,7 @@ def watch(
 
 
 def _kept(place: str, asked: Mapping[str, object]) -> library.Stream:
-    """The stream in a file, which goes on with the parameters that it has: those asked for must be the same."""
+    """The stream in a file; options that differ from its parameters are an error."""
     stream = library.load(place)
     if not isinstance(stream, library.Stream):
         raise ValueError(
@@ -115,12 +113,12 @@ def watch_lines(
     follow: bool,
     from_start: bool,
 ) -> library.Stream:
-    """Judge and learn the rows of a file of numbers until it ends, or for ever if it is to `follow`.
+    """Score and learn the rows of a file of numbers until its end, or without end to `follow` it.
 
-    A stream that has seen no rows begins with `opening` of them. Alarms and events are said as lines of JSON; then the
-    stream is saved as the file `place`. Whoever is killed in between says some again, and loses none. Rows
-    that the stream has seen are skipped where lines come `from_start` again, as those of a file do. Columns are taken
-    by the names that the stream began with, if any.
+    A new stream is fitted on the first `opening` rows. The alarms and events of each block are passed to `say` as lines
+    of JSON, and then the stream is saved to the file `place`. If the process is killed in between, the next one repeats
+    the lines of that block and loses none. If the lines begin `from_start`, as those of a file do, the rows that the
+    stream has seen are skipped. Columns are matched by the names that the stream began with, if it has any.
     """
     import pandas as pd
 
@@ -131,7 +129,7 @@ def watch_lines(
     if first is None:
         _skip(lines, skipped)
         return stream
-    first = first.removeprefix("\ufeff")  # by which Windows marks UTF-8
+    first = first.removeprefix("\ufeff")  # the byte-order mark that Windows writes
     names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in cells_of(first, delimiter)]
     if names and any(map(is_number, names)):
         raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
@@ -164,7 +162,7 @@ def watch_lines(
 
 
 def _places(names: list[str], known: list[str]) -> list[int]:
-    """Where in a line the columns stand that a stream knows by name."""
+    """Positions in a line of the columns that a stream knows by name."""
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"columns must have names of their own, but more than one is {twice[0]!r}")
     if lacking := [name for name in known if name not in names]:
@@ -179,7 +177,7 @@ def _places(names: list[str], known: list[str]) -> list[int]:
 
 
 def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
-    """Whole lines, and an empty one where there are no more for now."""
+    """Complete lines, and an empty line if there are no more at present."""
     part = ""
     while True:
         try:
@@ -198,21 +196,21 @@ def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
 
 
 def _skip(lines: Iterator[str], seen: int) -> None:
-    """Pass by the rows that were seen; fewer are another file's."""
+    """Skip the rows that were seen; a file with fewer rows is an error."""
     there = 0
     while there < seen:
         line = next(lines, None)
-        # The last line may have been read without its end, for which followers wait.
+        # The last line may have been read before its end was written.
         if line is None or (not line and there < seen - 1):
             raise ValueError(
                 f"the file must begin with the {seen} rows that the stream has seen, got {there}; rows of another "
-                "file, such as a log that began anew, come from standard input: oneclass watch - --state STREAM < TABLE"
+                "file, such as a log that was restarted, come from standard input: oneclass watch - --state STREAM < TABLE"
             )
         there += bool(line)
 
 
 def _blocks(lines: Iterator[str], first: int | None, size: int) -> Iterator[list[str]]:
-    """Lines by blocks, the first of another size, if one is given; then what there is when no more come for now."""
+    """Blocks of lines, the first of size `first`, if given; a block ends early if no line is available."""
     block: list[str] = []
     for line in lines:
         if line:
