@@ -204,7 +204,7 @@ def _skip(lines: Iterator[str], seen: int) -> None:
         if line is None or (not line and there < seen - 1):
             raise ValueError(
                 f"the file must begin with the {seen} rows that the stream has seen, got {there}; rows of another "
-                "file, such as a log that was restarted, come from standard input: oneclass watch - --state STREAM < TABLE"
+                "file, such as a log that restarted, come from standard input: oneclass watch - --state STREAM < TABLE"
             )
         there += bool(line)
 
