@@ -74,7 +74,7 @@ def _contributors(summary: Summary) -> Iterator[str]:
     columns = sorted((c for c in summary["columns"] if c.get("largest_in")), key=lambda c: -c["largest_in"])
     if columns:
         named = [f"{c['name']} (in {counted(c['largest_in'], 'row')})" for c in columns[:_CONTRIBUTORS]]
-        yield f"The largest contributions to the scores of flagged rows come from {listed(named)}."
+        yield f"Columns that contribute most to the scores of flagged rows: {listed(named)}."
 
 
 def likeness(resemblance: Resemblance, alarms: AlarmSummary) -> str:
@@ -119,9 +119,9 @@ def _about_rows(summary: Summary) -> Iterator[str]:
         )
     elif _exceeds_chance(alarms):
         yield (
-            f"Look at the first {counted(alarms['beyond_training']['rows'], 'row')} of the table: false alarms do not "
-            "explain so many rows that are more unusual than every training row. They explain the number of other "
-            "flagged rows, so most of those are probably normal."
+            f"Look at the first {counted(alarms['beyond_training']['rows'], 'row')} of the table. They are more "
+            "unusual than every training row, and false alarms explain fewer such rows. The other flagged rows may be "
+            "false alarms."
         )
     elif flagged == 1:
         yield "Look at the flagged row. It may be a false alarm: one is to be expected."
@@ -162,7 +162,8 @@ def _about_model(summary: Summary) -> Iterator[str]:
         high, delta = alarms["interval"][1], alarms["delta"]
         if high > _ACCEPTED_EXCESS * delta:
             safe, rows = alarms["safe_delta"], alarms["rows_needed"]
-            remedy = f"request {percent(safe)}" if safe else f"fit with at least {rows:,} rows"
+            what = f"{rows:,} {'groups' if summary['model']['grouped'] else 'rows'}"
+            remedy = f"request {percent(safe)}" if safe else f"fit on at least {what}"
             yield (
                 f"The false-alarm rate of this model may be as high as {percent(high)}, although {percent(delta)} was "
                 f"requested. To stay below {percent(delta)} with 95 % confidence, {remedy}."
