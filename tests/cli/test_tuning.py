@@ -8,7 +8,7 @@ import pytest
 
 import oneclass
 from oneclass import OneClassSearchCV, TableDetector
-from oneclass.cli import errors as ending
+from oneclass.cli import errors
 
 COLUMNS = {"note": "drop", "id": "drop"}
 GRID = {"n_neighbors": [1, 5, 20]}
@@ -56,7 +56,7 @@ def test_rows_without_a_label_are_refused_by_column_and_row(folder, run, gap, ta
     table.to_csv("gaps.csv", index=False)
     for name in ("gaps.parquet", "gaps.csv"):
         code, out, err = run(f"tune {name} -o model.oneclass --label fault --target {target} --method knn")
-        assert (code, out) == (ending.BAD_DATA, "")
+        assert (code, out) == (errors.BAD_DATA, "")
         assert f"{name}: --label must name a column that has a label in every row" in err
         assert "'fault' has none in 2 of 80, first in row 5" in err
     assert not (folder / "model.oneclass").exists()

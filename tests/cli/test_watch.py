@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import ending, watching
+from oneclass.cli import errors, watch
 from oneclass.cli.commands import oneclass as group
 
 WATCH = "watch rows.csv --state stream.oneclass --opening 200 --window 300"
@@ -41,7 +41,7 @@ def written(tmp_path, monkeypatch, X):
 
 
 def run(line, capsys):
-    code = ending.leave(lambda: group.main(shlex.split(line), prog_name="oneclass", standalone_mode=False))
+    code = errors.leave(lambda: group.main(shlex.split(line), prog_name="oneclass", standalone_mode=False))
     said = capsys.readouterr()
     return code, [json.loads(line) for line in said.out.splitlines()], said.err
 
@@ -101,7 +101,7 @@ def test_a_stream_that_goes_on_is_asked_for_no_other_parameters(written, tmp_pat
     written(300)
     again = f"watch rows.csv --state stream.oneclass --{option} {value}"
     code, said, err = run(again, capsys)
-    assert (code, said) == (ending.BAD_DATA, [])
+    assert (code, said) == (errors.BAD_DATA, [])
     assert f"stream.oneclass: --{option} must be that of the stream in this file, {kept}, got {value}" in err
     assert (tmp_path / "stream.oneclass").read_bytes() == before
     if kept not in (None, "prompt"):
@@ -135,7 +135,7 @@ def test_other_columns_than_the_stream_began_with_are_refused(written, tmp_path,
     before = (tmp_path / "stream.oneclass").read_bytes()
     written(300, header)
     code, said, err = run(WATCH, capsys)
-    assert (code, said) == (ending.BAD_DATA, [])
+    assert (code, said) == (errors.BAD_DATA, [])
     assert sentence in err
     assert (tmp_path / "stream.oneclass").read_bytes() == before
 
@@ -172,7 +172,7 @@ def test_a_file_of_fewer_rows_than_were_seen_is_another_one(written, tmp_path, c
     before = (tmp_path / "stream.oneclass").read_bytes()
     written(rows)
     code, said, err = run(WATCH + follow, capsys)
-    assert (code, said) == (ending.BAD_DATA, [])
+    assert (code, said) == (errors.BAD_DATA, [])
     assert f"rows.csv: the file must begin with the 201 rows that the stream has seen, got {rows}; rows of" in err
     assert (tmp_path / "stream.oneclass").read_bytes() == before
 
@@ -182,7 +182,7 @@ def test_an_empty_file_is_another_one_too(written, tmp_path, capsys):
     assert run(WATCH, capsys)[0] == 0
     (tmp_path / "rows.csv").write_text("")
     code, _, err = run(WATCH, capsys)
-    assert code == ending.BAD_DATA
+    assert code == errors.BAD_DATA
     assert "the 201 rows that the stream has seen, got 0" in err
 
 
@@ -193,7 +193,7 @@ def test_a_file_of_the_rows_that_were_seen_waits_for_more(written, capsys):
 
 def test_a_last_line_that_was_seen_without_its_end_is_waited_for():
     lines = iter(["1", "2", "", "", "3", "4"])  # an empty one where there are no more for now
-    watching._skip(lines, 3)
+    watch._skip(lines, 3)
     assert list(lines) == ["4"]
 
 
@@ -212,7 +212,7 @@ def test_a_last_line_that_was_seen_without_its_end_is_waited_for():
 def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path, capsys, content, sentence):
     (tmp_path / "rows.csv").write_text(content)
     code, said, err = run(WATCH, capsys)
-    assert (code, said) == (ending.BAD_DATA, [])
+    assert (code, said) == (errors.BAD_DATA, [])
     assert sentence in err
     assert not (tmp_path / "stream.oneclass").exists()
 
@@ -221,7 +221,7 @@ def test_lines_that_are_no_rows_end_in_a_sentence_and_no_file(written, tmp_path,
 def test_what_is_no_plain_text_is_refused_with_the_name_of_the_file(written, tmp_path, capsys, packed):
     (tmp_path / "rows.csv").write_bytes(packed(b"1,2\n" * 3))
     code, _, err = run(WATCH, capsys)
-    assert code == ending.BAD_DATA
+    assert code == errors.BAD_DATA
     assert "rows.csv: only plain text in UTF-8 can be watched: unpack or convert it first" in err
 
 
@@ -253,7 +253,7 @@ def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
 @pytest.mark.parametrize("opening", [3, 4])
 def test_an_opening_is_waited_for_and_later_rows_are_not(opening):
     lines = ["1", "", "2", "3", "", "4", "5", "", "6", "7", "8", "9"]  # an empty one where there are no more for now
-    blocks = list(watching._blocks(iter(lines), opening, 3))
+    blocks = list(watch._blocks(iter(lines), opening, 3))
     assert blocks == [list("123456789")[a:b] for a, b in {3: [(0, 3), (3, 5), (5, 8), (8, 9)],
                                                           4: [(0, 4), (4, 5), (5, 8), (8, 9)]}[opening]]  # fmt: skip
 
@@ -273,4 +273,4 @@ def test_lines_that_are_added_are_followed(written, X, tmp_path):
         process.send_signal(signal.SIGINT)
         process.stdout.read()
     assert oneclass.load(path).n_seen_ == 430
-    assert process.returncode == ending.INTERRUPTED
+    assert process.returncode == errors.INTERRUPTED

@@ -53,7 +53,7 @@ def browser():
 @pytest.fixture(scope="module")
 def file(model_and_rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    with pytest.warns(UserWarning, match="did not"):
+    with pytest.warns(UserWarning, match="no training row has"):
         report(*model_and_rows, title=f"Report {EVIL}").save(path)
     return path.as_uri()
 

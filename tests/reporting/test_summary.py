@@ -223,7 +223,7 @@ def test_numbers_that_stand_for_categories_are_not_written_as_amounts():
     zips = np.random.default_rng(0).choice([1010101, 2020202], 200)
     old = pd.DataFrame({"zip": zips, "mass": rows(200, 1, 1)[:, 0]})
     model = TableDetector(KNNDetector(), {"zip": "category"}).fit(old)
-    with pytest.warns(UserWarning, match="did not: '3030303'"):
+    with pytest.warns(UserWarning, match="no training row has: '3030303'"):
         found = report(model, old[:50].assign(zip=3030303))
     assert found.summary["rows"][0]["reasons"][0]["value"] == "3030303"
     for text in (found.to_html(), found.to_markdown()):

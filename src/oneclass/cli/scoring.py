@@ -144,7 +144,7 @@ def screen(
     odd = rows[found.odd]
     if not len(odd):
         warn(
-            f"{table}: no row is named; one odd value in one of many columns is seldom enough (docs/dirty.md)",
+            f"{table}: no row is found; one unusual value in one of many columns is seldom enough (docs/dirty.md)",
             OneClassWarning,
         )
     reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
