@@ -166,7 +166,7 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
 @pytest.mark.parametrize("follow", ["", " --follow"])
 @pytest.mark.parametrize("rows", [0, 1, 149, 199])
 def test_a_file_of_fewer_rows_than_were_seen_is_another_one(written, tmp_path, capsys, monkeypatch, rows, follow):
-    monkeypatch.setattr(watching, "_PAUSE", 0)
+    monkeypatch.setattr(watch, "_PAUSE", 0)
     written(201)
     assert run(WATCH, capsys)[0] == 0
     before = (tmp_path / "stream.oneclass").read_bytes()
