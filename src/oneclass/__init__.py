@@ -12,7 +12,7 @@ _NAMES = {
     "KNNDetector MSTDetector NaiveParzen Parzen PCADetector",
     "contract.explanation": "Explanation Reason",
     "contract.independence": "time_blocks",
-    "contract.notices": "DependentRowsWarning",
+    "contract.notices": "DependentRowsWarning FewRowsWarning SmallRateWarning",
     "contract.pipeline": "OneClassPipeline make_one_class_pipeline",
     "contract.screening": "Screening",
     "core.approximation": "Fourier Nystrom",

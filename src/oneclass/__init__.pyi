@@ -15,7 +15,7 @@ from .baselines import (
 )
 from .contract.explanation import Explanation, Reason
 from .contract.independence import time_blocks
-from .contract.notices import DependentRowsWarning
+from .contract.notices import DependentRowsWarning, FewRowsWarning, SmallRateWarning
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
 from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
@@ -46,6 +46,7 @@ __all__ = [
     "AutoencoderDetector",
     "DependentRowsWarning",
     "Explanation",
+    "FewRowsWarning",
     "Fourier",
     "KCentersDetector",
     "KMeansDetector",
@@ -66,6 +67,7 @@ __all__ = [
     "Reason",
     "Report",
     "Screening",
+    "SmallRateWarning",
     "Stream",
     "TableDetector",
     "TableFile",

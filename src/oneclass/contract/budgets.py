@@ -9,7 +9,7 @@ from ..core.arrays import Array, namespace
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision, Rule
 from .checks import ChoiceError, check_choice, check_number
-from .notices import warn
+from .notices import SmallRateWarning, warn
 
 __all__ = ["PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
 
@@ -57,7 +57,8 @@ def warn_of_decision(name: str, decision: Decision, calibration: Calibration) ->
         warn(
             f"{name}: delta={delta:g} with confidence={confidence:g} needs n={rows_needed(delta, confidence)} rows, or "
             f"groups of them, but there are {calibration.total:g}, and it is below the smallest false-alarm rate that "
-            "they can promise so surely; the lowest held-out score is the threshold"
+            "they can promise so surely; the lowest held-out score is the threshold",
+            SmallRateWarning,
         )
 
 
@@ -73,7 +74,8 @@ def warn_below_smallest(
     if 0 < value < smallest:
         warn(
             f"{name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that this many "
-            f"rows, or groups of them, can promise; {so}"
+            f"rows, or groups of them, can promise; {so}",
+            SmallRateWarning,
         )
 
 
@@ -86,5 +88,6 @@ def warn_too_coarse(name: str, calibration: Calibration, p: Array, q: float) -> 
             f"{name}: label_batch named no row, though {beyond} of {m} are beyond every held-out loss: "
             f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)={smallest:.3g}, "
             f"and q={q:g} takes n={rows_needed(q * beyond / m)} to name {beyond} of {m} rows, n={rows_needed(q / m)} "
-            "to name one; tail='pareto' goes beyond the sample"
+            "to name one; tail='pareto' goes beyond the sample",
+            SmallRateWarning,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["DependentRowsWarning", "warn"]
+__all__ = ["DependentRowsWarning", "FewRowsWarning", "SmallRateWarning", "warn"]
 
 _OURS = ("oneclass", "sklearn", "joblib")
 
@@ -18,6 +18,28 @@ class DependentRowsWarning(UserWarning):
     >>> import warnings
     >>> from oneclass import DependentRowsWarning
     >>> warnings.simplefilter("ignore", DependentRowsWarning)  # the rows are known to be independent
+    """
+
+
+class FewRowsWarning(UserWarning):
+    """There are fewer training rows than columns, so the false-alarm rate may be higher than asked for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import FewRowsWarning
+    >>> warnings.simplefilter("error", FewRowsWarning)  # no fit to so few rows
+    """
+
+
+class SmallRateWarning(UserWarning):
+    """A false-alarm rate, or false-discovery rate, is smaller than the number of training rows supports.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import SmallRateWarning
+    >>> warnings.simplefilter("ignore", SmallRateWarning)  # the lowest held-out score is a good enough threshold
     """
 
 

@@ -17,7 +17,7 @@ from ..contract.independence import warn_if_dependent
 from ..contract.kernels import KernelChoice, is_precomputed
 from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
-from ..contract.notices import warn
+from ..contract.notices import FewRowsWarning, warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.approximation import Approximation
@@ -294,7 +294,8 @@ class KernelMachine(GoesOn):
         if n < min(_FEW_ROWS, d) and delta >= calibration.smallest_budget:
             warn(
                 f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
-                "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
+                "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns",
+                FewRowsWarning,
             )
 
     # Answers.
