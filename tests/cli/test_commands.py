@@ -158,11 +158,11 @@ def test_shells_complete_commands():
 
 
 def test_every_kind_of_model_is_described(folder, run):
-    X = np.random.default_rng(0).normal(size=(120, 2))
+    X, y = np.random.default_rng(0).normal(size=(120, 2)), np.where(np.arange(120) % 9, 1, -1)
     machine = oneclass.VAAKELM(delta=0.1, approximation=oneclass.Nystrom(10)).fit(X)
     models = {
         "machine": machine,
-        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X),
+        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X, y),
         "stream": oneclass.Stream(window=100).partial_fit(X),
         "table": oneclass.TableDetector(oneclass.PCADetector(delta=0.1)).fit(X),
     }

@@ -31,14 +31,16 @@ def test_scorer_is_the_metric_of_scikit_learn(name):
 
 
 @pytest.mark.parametrize("scorer", [*SCORERS.values(), recall_at(0.1)], ids=lambda scorer: scorer.name)
-def test_what_a_scorer_does_not_see_changes_nothing(scorer):
-    unseen = {"signs": np.sign(DECISIONS) * RNG.uniform(1, 9, size=80), "ranks": np.exp(DECISIONS) - 3}
-    assert scorer.metric(TARGETS, unseen[scorer.sees]) == pytest.approx(scorer.metric(TARGETS, DECISIONS), abs=1e-12)
+def test_a_change_of_what_a_scorer_does_not_depend_on_leaves_the_score(scorer):
+    other = {"signs": np.sign(DECISIONS) * RNG.uniform(1, 9, size=80), "ranks": np.exp(DECISIONS) - 3}
+    assert scorer.metric(TARGETS, other[scorer.depends_on]) == pytest.approx(
+        scorer.metric(TARGETS, DECISIONS), abs=1e-12
+    )
 
 
-def test_a_scorer_sees_decisions_ranks_or_signs():
-    with pytest.raises(ValueError, match="Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got 'sums'"):
-        Scorer("mine", lambda targets, decisions: 0.0, sees="sums")
+def test_a_scorer_depends_on_decisions_ranks_or_signs():
+    with pytest.raises(ValueError, match="Scorer: depends_on must be one of 'decisions', 'ranks', 'signs'; got 'sums'"):
+        Scorer("mine", lambda targets, decisions: 0.0, depends_on="sums")
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.25])

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -24,6 +25,7 @@ from oneclass import (
     TableDetector,
     make_one_class_pipeline,
 )
+from oneclass.selection import SCORERS, OneClassKFold
 from oneclass.tabular import sampling
 from oneclass.tabular.planning import make_plan
 
@@ -519,22 +521,25 @@ def test_groups_by_name_are_groups_by_hand():
 )
 def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
     rng, persons = np.random.default_rng(0), np.repeat(np.arange(30), 4)
-    X = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3))
-    expected = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
+    X, y = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3)), np.where(persons < 25, 1, -1)
+    expected = wrapped(TableDetector(VAAKELM())).fit(X, y, groups=persons)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
-    assert model.calibration_.total == expected.calibration_.total == 30
+        model = wrapped(TableDetector(VAAKELM())).fit(X, y, groups=persons)
+    assert model.calibration_.total == expected.calibration_.total == 25
     assert model.offset_ == expected.offset_
 
 
-def test_a_search_around_a_table_with_words_needs_labels_or_its_place_within():
-    table, grid = visits(80, 0), {"n_neighbors": [1, 3]}
-    around = OneClassSearchCV(TableDetector(KNNDetector()), {"estimator__n_neighbors": [1, 3]}, cv=3)
-    with pytest.raises(ValueError, match=r"column 'city' holds no numbers.*as in TableDetector\(OneClass") as told:
-        around.fit(table)
-    assert "take oneclass.TableDetector" not in str(told.value)
-    assert TableDetector(OneClassSearchCV(KNNDetector(), grid, cv=3)).fit(table).estimator_.criterion_ == "histogram"
-    assert around.fit(table, np.repeat([1, -1], 40)).criterion_ == "labels"
+def test_a_search_around_a_table_is_grid_search_and_one_inside_takes_the_likelihood():
+    table, y = visits(80, 0), np.repeat([1, -1], 40)
+    grid, folds = {"estimator__n_neighbors": [1, 3]}, list(OneClassKFold(3).split(table, y))
+    model = TableDetector(KNNDetector())
+    expected = GridSearchCV(model, grid, scoring=SCORERS["auroc"], cv=folds).fit(table, y).cv_results_
+    found = OneClassSearchCV(model, grid, scoring="auroc", cv=folds).fit(table, y).cv_results_
+    np.testing.assert_array_equal(found["mean_test_score"], expected["mean_test_score"])
+    inside = OneClassSearchCV(VAAKELM(), {"sigma": [1.0, 3.0]}, criterion="likelihood")
+    model = TableDetector(inside).fit(table)
+    by_hand = inside.fit(model.plan_.encode(table, owner="", training=True))
+    assert model.estimator_.best_score_ == by_hand.best_score_
 
 
 def test_the_screening_of_a_table_is_that_of_its_numbers():
@@ -663,7 +668,7 @@ def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
     [
         KNNDetector(),
         make_one_class_pipeline(StandardScaler(), KNNDetector()),
-        OneClassSearchCV(KNNDetector(), {"n_neighbors": [1, 3]}, criterion="ball"),
+        OneClassSearchCV(VAAKELM(), {"sigma": [1.0, 3.0]}, criterion="likelihood"),
     ],
     ids=["classifier", "pipeline", "search"],
 )

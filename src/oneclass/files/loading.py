@@ -101,8 +101,13 @@ _RENAMED_OF: dict[type, dict[str, str]] = {
     Stream: {"machine": "estimator", "detector_": "change_detector_"},
     TableDetector: {"detector": "estimator", "detector_": "estimator_"},
 }
+#: Parameters and fitted attributes of version 0.1 that are no more.
+_DROPPED: dict[type, tuple[str, ...]] = {
+    selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state")
+}
 #: Values of version 0.1, by the name of the parameter or field.
 _REPLACED = {
+    "criterion": {"auto": "labels"},
     "scale": {"tamed": "robust"},
     "scaling": {"tamed": "robust"},
     "threshold": {"loo": "held_out"},
@@ -113,7 +118,7 @@ _REPLACED = {
 def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
     """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
     names = _RENAMED | _RENAMED_OF.get(kind, {})
-    parts = {names.get(name, name): value for name, value in parts.items()}
+    parts = {names.get(name, name): value for name, value in parts.items() if name not in _DROPPED.get(kind, ())}
     for name, values in _REPLACED.items():
         if isinstance(parts.get(name), str):
             parts[name] = values.get(parts[name], parts[name])

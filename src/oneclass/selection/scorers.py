@@ -41,8 +41,9 @@ class Scorer:
         ``metric(targets, decisions)``, a number.
     target : label, optional
         The label of the target class in `y`, as in `is_target`.
-    sees : {"decisions", "ranks", "signs"}, default="decisions"
-        What of the decisions the metric depends on; a search need not doubt what is beyond rounding then.
+    depends_on : {"decisions", "ranks", "signs"}, default="decisions"
+        What of the decisions the metric depends on: their signs (the labels), their ranks, or all of their values. A
+        search fits a candidate again if rounding could change what the metric depends on.
 
     Examples
     --------
@@ -56,11 +57,13 @@ class Scorer:
     name: str
     metric: Metric
     target: object = None
-    sees: str = "decisions"
+    depends_on: str = "decisions"
 
     def __post_init__(self) -> None:
-        if self.sees not in ("decisions", "ranks", "signs"):
-            raise ValueError(f"Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got {self.sees!r}")
+        if self.depends_on not in ("decisions", "ranks", "signs"):
+            raise ValueError(
+                f"Scorer: depends_on must be one of 'decisions', 'ranks', 'signs'; got {self.depends_on!r}"
+            )
 
     def __call__(self, estimator: Decides, X: Rows, y: Labels) -> float:
         """The metric of a fitted estimator's decisions on rows `X` with labels `y`."""
@@ -89,7 +92,7 @@ def recall_at(rate: float) -> Scorer:
     """
     if not 0 <= rate < 1:
         raise ValueError(f"recall_at: rate must be a number in [0, 1), got {rate!r}")
-    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), sees="ranks")
+    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), depends_on="ranks")
 
 
 def get_scorer(scoring: str | Scoring) -> Scoring:
@@ -239,6 +242,6 @@ _OF_RANKS: dict[str, Metric] = {
 #: sqrt(precision x recall), are about accepted targets, `average_precision` about targets ranked first,
 #: `outlier_average_precision` about outliers.
 SCORERS: dict[str, Scorer] = {
-    **{name: Scorer(name, metric, sees="signs") for name, metric in _OF_SIGNS.items()},
-    **{name: Scorer(name, metric, sees="ranks") for name, metric in _OF_RANKS.items()},
+    **{name: Scorer(name, metric, depends_on="signs") for name, metric in _OF_SIGNS.items()},
+    **{name: Scorer(name, metric, depends_on="ranks") for name, metric in _OF_RANKS.items()},
 }

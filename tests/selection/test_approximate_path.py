@@ -10,7 +10,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
 from oneclass.machines import auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
-from oneclass.selection._moments import Gathered
+from oneclass.selection._approximate_path import Machines
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(size=(300, 4)), RNG.normal(size=(40, 4)) * 2.5])
@@ -27,7 +27,7 @@ CASES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+@pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_points_are_judged_as_they_are_fitted(case):
     """Every fold's scaling, bandwidth, clusters and landmarks come from its own training targets."""
@@ -42,9 +42,9 @@ def test_points_are_judged_as_they_are_fitted(case):
 
 def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
     seen = []
-    original = Gathered.__init__
-    monkeypatch.setattr(Gathered, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
-    monkeypatch.setattr(_evaluate, "_by_refits", None)
+    original = Machines.__init__
+    monkeypatch.setattr(Machines, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
+    monkeypatch.setattr(_evaluate, "_by_fits", None)
     OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), GRID, cv=5, refit=False).fit(X, Y)
     assert len(seen) == 5
 
