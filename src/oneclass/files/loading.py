@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
 from .. import baselines, machines, selection
 from ..baselines.models import MODELS
 from ..contract.pipeline import OneClassPipeline
@@ -82,6 +85,7 @@ _ESTIMATORS: tuple[type, ...] = (
     selection.OneClassGroupKFold,
     selection.RepeatedOneClassKFold,
     TableDetector,
+    *(Pipeline, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler),
 )
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
@@ -23,6 +24,7 @@ from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
 from ..machines import VAAKELM
+from ..selection import OneClassSearchCV
 from .cells import read_cells
 from .codes import CategoryCode
 from .frames import as_array, columns_of, rows_of
@@ -135,7 +137,9 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             Which rows are `odd`, their `p_values`, and `classifier`, which is this one.
         """
         plan, rows, together = prepared(self, X, groups)
-        found: Screening = clone(self._estimator()).screen(rows, q=q, groups=together)
+        # A fitted search screens with the parameters that it chose.
+        screening = copy(self._wrapped()) if isinstance(self.estimator, OneClassSearchCV) else clone(self._estimator())
+        found: Screening = screening.screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @if_wrapped_has("fit_chunks")
