@@ -711,3 +711,45 @@ def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):
     np.testing.assert_allclose(scored["score"], model.score_samples(fresh), rtol=1e-12)
     np.testing.assert_array_equal(scored["label"], model.predict(fresh))
     assert done.outliers == (scored["label"] == -1).sum() == scored["reason_1"].notna().sum()
+
+
+def test_parameters_of_the_default_classifier_can_be_set_and_searched():
+    table, y = visits(80, 0), np.repeat([1, -1], 40)
+    model = TableDetector().set_params(estimator__C=1.0, estimator__kernel="rbf")
+    assert repr(model) == "TableDetector(estimator=VAAKELM(C=1.0, kernel='rbf'))"
+    given = TableDetector(VAAKELM(C=1.0, kernel="rbf")).fit(table)
+    np.testing.assert_array_equal(model.fit(table).score_samples(table), given.score_samples(table))
+    grid = {"estimator__C": [1.0, 32.0]}
+    found, expected = (
+        OneClassSearchCV(TableDetector(estimator), grid, scoring="auroc", cv=3).fit(table, y)
+        for estimator in (None, VAAKELM())
+    )
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match="Invalid parameter 'c' for estimator VAAKELM"):
+        TableDetector().set_params(estimator__c=1.0)
+
+
+def test_delta_is_the_false_alarm_rate_of_the_default_classifier():
+    table, fresh = visits(150, 0), visits(30, 1)
+    model = TableDetector(delta=0.2).fit(table)
+    given = TableDetector(VAAKELM(delta=0.2)).fit(table)
+    np.testing.assert_array_equal(model.predict(fresh), given.predict(fresh))
+    assert model.decision_ == given.decision_
+    assert clone(model).get_params() == {"columns": None, "delta": 0.2, "estimator": None}
+    assert repr(model.set_params(estimator__C=2.0)) == "TableDetector(estimator=VAAKELM(C=2.0, delta=0.2))"
+    assert TableDetector(delta=0.2).set_params(delta=0.1, estimator__C=2.0).estimator.delta == 0.1
+
+
+def test_delta_beside_a_given_classifier_is_refused():
+    model = TableDetector(KNNDetector(), delta=0.2)
+    for learn in (model.fit, model.screen):
+        with pytest.raises(
+            ValueError, match=r"TableDetector: delta must be None if an estimator is given, .*; got 0.2"
+        ):
+            learn(visits(40, 0))
+
+
+@pytest.mark.parametrize("delta", [2, "0.1"])
+def test_a_bad_delta_of_the_default_classifier_is_refused(delta):
+    with pytest.raises(ValueError, match=r"VAAKELM: delta must be a number in \[0, 1\), got " + repr(delta)):
+        TableDetector(delta=delta).fit(visits(40, 0))
