@@ -1,7 +1,7 @@
-"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by refitting every point.
+"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by fitting every candidate.
 
-As in the paper, the folds are of a random 80 % of the rows. Both searches run one after the other on one thread; the
-ratio is of processor time. They must find the same scores.
+As in the paper, the folds are of a random 80 % of the rows. Both searches run in turn on one thread; the ratio is that of
+processor time. The scores must agree.
 Writes the table of docs/selection.md. Set ONECLASS_DATA to where the datasets are.
 """
 
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from _arrays import Rows
 from _table import markdown, write_between_markers
-from oneclass import VAAKELM
+from oneclass import VAAKELM, SmallRateWarning
 from oneclass.datasets import load
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
 
@@ -57,7 +57,7 @@ def line(ours: float, theirs: float) -> list[str]:
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")
+    warnings.simplefilter("ignore", SmallRateWarning)
     threadpool_limits(1)
     body, totals = [], {label: np.zeros(2) for label in MACHINES}
     for name in DATASETS:

@@ -124,7 +124,7 @@ def test_a_column_may_hold_the_groups(visits):
         (lambda p: p % 2, "number of groups of targets 2, got 3"),
     ],
 )
-def test_bad_groups_are_named(visits, persons, rule):
+def test_bad_groups_are_refused(visits, persons, rule):
     X, y, known = visits
     with pytest.raises(ValueError, match=rule):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=3).fit(X, y, groups=persons(known))

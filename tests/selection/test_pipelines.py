@@ -58,7 +58,7 @@ def test_the_last_step_itself_may_be_searched(table):
     assert scores[0] != scores[1]
 
 
-def test_a_preprocessing_that_fails_spares_the_other_candidates(data):
+def test_other_candidates_have_scores_if_a_preprocessing_fails(data):
     pipe, grid = make_pipeline(PCA(), KNNDetector()), {"pca__n_components": [99, 2]}
     with pytest.warns(FitFailedWarning, match="could not be fitted with {'pca__n_components': 99}"):
         search = OneClassSearchCV(pipe, grid).fit(*data)
