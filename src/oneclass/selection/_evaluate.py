@@ -25,10 +25,11 @@ from ._approximate_path import ApproximatePath
 from ._exact_path import ExactPath
 from ._families import Family, NotSharedError, Path, families, numeric_limits
 from ._fitting import Params, fit_candidate, group_arguments
+from ._folds import Fold
 from ._rounding import Decisions, unaffected
 from .scorers import Scorer, Scoring
 
-__all__ = ["Fold", "Job", "Result", "jobs", "threads_for"]
+__all__ = ["Job", "Result", "jobs", "threads_for"]
 
 Job = tuple[Callable[..., list["Result"]], tuple[Any, ...]]
 
@@ -38,15 +39,6 @@ _SCORE_ERROR = 1e-6
 #: Decompositions of n rows gain from threads as factorisations of this many times n rows do; bounds the folds that a
 #: search scores on one thread.
 _DECOMPOSITION_SIZE = 4
-
-
-class Fold(NamedTuple):
-    """Training rows (targets), validation rows with labels (+1 target, -1 outlier), and groups of the training rows."""
-
-    train: Rows
-    rows: Rows
-    y: NDArray[np.int64]
-    groups: NDArray[np.generic] | None = None
 
 
 class Result(NamedTuple):

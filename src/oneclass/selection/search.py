@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -22,7 +22,6 @@ from ..contract.delegating import Delegates, if_wrapped_has
 from ..contract.detector import Detector, Estimator
 from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
-from ..contract.notices import DependentRowsWarning, warn
 from ..contract.pipeline import with_verbs
 from ..contract.reading import read_training_rows
 from ..contract.screening import Screening
@@ -30,12 +29,13 @@ from ..contract.tables import framed, unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows
 from ..engines.dask import refuse_dask
-from ._evaluate import Fold, Job, Result, jobs
+from ._evaluate import Job, Result, jobs
 from ._fitting import Params, fit_candidate
+from ._folds import make_folds, taken
 from ._likelihood import likelihood_jobs
 from ._results import cv_results
 from .scorers import Scoring, get_scorer
-from .splits import OneClassGroupKFold, OneClassKFold, Splitter
+from .splits import OneClassGroupKFold, Splitter
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -44,7 +44,6 @@ __all__ = ["OneClassSearchCV"]
 
 _NAME = "OneClassSearchCV"
 
-Index = NDArray[np.intp]
 #: Values to try of each parameter.
 Grid: TypeAlias = Mapping[str, Iterable[object]]
 
@@ -162,39 +161,29 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         self
             The fitted search.
         """
-        refuse_dask(_NAME, X)
-        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
-        given, groups = without_groups(_NAME, given, groups)
-        known = None if groups is None else read_labels(_NAME, groups)
-        table, y, together = indexable(given, y, known)
-        targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
-        if self.target is None:
-            warn_of_few(_NAME, targets, "target= names the label of the target class")
+        table, targets, together = self._read(X, y, groups)
         grid, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
         if not grid:
             raise ValueError(f"{_NAME}: param_grid must hold at least one candidate, got {self.param_grid!r}")
         self._check_criterion(targets)
         names = ("score",) if self.criterion == "likelihood" else tuple(scorers)
         self._check_refit(names)
-        rows, estimator = np.flatnonzero(targets), clone(self.estimator)
+        estimator, pairwise = clone(self.estimator), bool(get_tags(self.estimator).input_tags.pairwise)
+        rows = np.flatnonzero(targets)
+        train = taken(table, rows, rows if pairwise else None)
         if self.criterion == "likelihood":
-            calls, outliers = likelihood_jobs(estimator, grid, self._take(table, rows, rows)), [0]
+            calls, outliers = likelihood_jobs(estimator, grid, train), [0]
             read_training_rows(estimator, table)  # refuses bad rows among the outliers, too
         else:
-            folds = self._folds(table, targets, together)
+            folds = make_folds(table, targets, together, self.cv, pairwise=pairwise)
             calls = jobs(estimator, grid, folds, scorers, error_score=self.error_score)
             outliers = [int(np.sum(fold.y == -1)) for fold in folds]
         results = cv_results(type(estimator).__name__, grid, self._run(calls), names, outliers)
         fitted: dict[str, Any] = {"n_splits_": len(outliers), "cv_results_": results}
         fitted |= self.__derived__() | self._chosen(results, names)
         if self.refit:
-            start = time.perf_counter()
-            fitted["best_estimator_"] = fit_candidate(
-                self.estimator,
-                fitted["best_params_"],
-                self._take(table, rows, rows),
-                None if together is None else together[rows],
-            )
+            start, known = time.perf_counter(), None if together is None else together[rows]
+            fitted["best_estimator_"] = fit_candidate(estimator, fitted["best_params_"], train, known)
             fitted["refit_time_"] = time.perf_counter() - start
         # Replace the attributes of an earlier fit at the very end, also those that this fit does not have.
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -240,6 +229,20 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         found: Screening = with_verbs(clone(self.best_estimator_)).screen(X, q=q, groups=groups)
         return replace(found, classifier=self._keep({"best_estimator_": found.classifier}))
 
+    def _read(
+        self, X: Rows, y: Labels | None, groups: Labels | Name | None
+    ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.generic] | None]:
+        """The rows, which of them are targets, and their groups, if any."""
+        refuse_dask(_NAME, X)
+        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
+        given, groups = without_groups(_NAME, given, groups)
+        known = None if groups is None else read_labels(_NAME, groups)
+        table, y, together = indexable(given, y, known)
+        targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
+        if self.target is None:
+            warn_of_few(_NAME, targets, "target= names the label of the target class")
+        return table, targets, together
+
     def _check_criterion(self, targets: NDArray[np.bool_]) -> None:
         if self.criterion not in ("labels", "likelihood"):
             raise ValueError(f"{_NAME}: criterion must be one of 'labels', 'likelihood'; got {self.criterion!r}")
@@ -267,55 +270,6 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     def __derived__(self) -> dict[str, object]:
         scorers = self._scorers()
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
-
-    def _folds(self, X: Rows, targets: NDArray[np.bool_], groups: NDArray[np.generic] | None) -> list[Fold]:
-        """The folds, with targets only to train on."""
-        y = np.where(targets, 1, -1)
-        splits = [(train[targets[train]], test) for train, test in self._splits(X, y, groups)]
-        if not splits:
-            raise ValueError(f"{_NAME}: cv must give at least one fold, got none; an iterator gives its folds once")
-        for k, (train, test) in enumerate(splits):
-            if not len(train) or not targets[test].any():
-                raise ValueError(
-                    f"{_NAME}: every fold of cv must have targets on both sides, but fold {k} trains on {len(train)} "
-                    f"and validates on {targets[test].sum()}"
-                )
-        if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in splits):
-            warn(
-                f"{_NAME}: cv={self.cv!r} has rows of one group on both sides of a fold, so that scores are better "
-                "than those of a new group would be; use a number of folds, or OneClassGroupKFold",
-                DependentRowsWarning,
-            )
-        return [
-            Fold(
-                self._take(X, train, train),
-                self._take(X, test, train),
-                y[test],
-                None if groups is None else groups[train],
-            )
-            for train, test in splits
-        ]
-
-    def _splits(
-        self, X: Rows, y: NDArray[np.int64], groups: NDArray[np.generic] | None
-    ) -> Iterable[tuple[Index, Index]]:
-        """Row numbers of each fold by `cv`."""
-        cv: Any = 5 if self.cv is None else self.cv
-        if isinstance(cv, bool | np.bool_ | str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
-            raise ValueError(f"{_NAME}: cv must be a whole number, a splitter or pairs of row numbers; got {cv!r}")
-        if isinstance(cv, Integral):
-            cv = OneClassKFold(int(cv)) if groups is None else OneClassGroupKFold(int(cv))
-        if not hasattr(cv, "split"):
-            return [(np.asarray(train), np.asarray(test)) for train, test in cv]
-        if getattr(cv, "target", None) is not None:  # y is +1 and -1 here
-            cv = clone(cv).set_params(target=None)
-        splits: Iterable[tuple[Index, Index]] = cv.split(X, y, groups)
-        return splits
-
-    def _take(self, X: Rows, rows: Index, columns: Index) -> Rows:
-        """Some rows; of a kernel matrix, their values with the training rows `columns`."""
-        part: Rows = _safe_indexing(X, rows)
-        return _safe_indexing(part, columns, axis=1) if get_tags(self.estimator).input_tags.pairwise else part
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
