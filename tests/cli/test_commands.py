@@ -89,7 +89,8 @@ def test_fit_then_score_is_the_library(folder, run):
 
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
-    assert run(f"tune normal.csv -o model.oneclass --method ockelm --grid threshold={threshold} --grid C=1,4")[0] == 0
+    asked = f"--label fault --target no --method ockelm --grid threshold={threshold} --grid C=1,4"
+    assert run(f"tune labelled.csv -o model.oneclass {asked}")[0] == 0
     known, row = threshold == "held_out", pd.read_csv("odd.csv")[:1]
     model = oneclass.load("model.oneclass")
     code, out, _ = run("explain model.oneclass odd.csv --row 1 --json")
