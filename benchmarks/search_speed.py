@@ -16,9 +16,10 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 from threadpoolctl import threadpool_limits
 
+import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
-from oneclass import VAAKELM, SmallRateWarning
+from oneclass import VAAKELM
 from oneclass.datasets import load
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
 
@@ -57,7 +58,7 @@ def line(ours: float, theirs: float) -> list[str]:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore", SmallRateWarning)
+    warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
     threadpool_limits(1)
     body, totals = [], {label: np.zeros(2) for label in MACHINES}
     for name in DATASETS:

@@ -1,5 +1,19 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
+from . import baselines, machines, plot, selection, stream, tabular
+from .base.explanation import Explanation, Reason
+from .base.independence import time_blocks
+from .base.pipeline import OneClassPipeline, make_one_class_pipeline
+from .base.screening import Screening
+from .base.warnings import (
+    ColumnWarning,
+    DependentRowsWarning,
+    FewRowsWarning,
+    LabelWarning,
+    OneClassWarning,
+    SlowFitWarning,
+    UnreachableRateWarning,
+)
 from .baselines import (
     OCRF,
     OCSVM,
@@ -13,16 +27,11 @@ from .baselines import (
     Parzen,
     PCADetector,
 )
-from .contract.explanation import Explanation, Reason
-from .contract.independence import time_blocks
-from .contract.notices import DependentRowsWarning, FewRowsWarning, SmallRateWarning
-from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
-from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
-from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
+from .io.table_file import TableFile
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .reporting import Report, report
@@ -44,6 +53,7 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "ColumnWarning",
     "DependentRowsWarning",
     "Explanation",
     "FewRowsWarning",
@@ -51,6 +61,7 @@ __all__ = [
     "KCentersDetector",
     "KMeansDetector",
     "KNNDetector",
+    "LabelWarning",
     "Laplacian",
     "Linear",
     "MSTDetector",
@@ -60,6 +71,7 @@ __all__ = [
     "OneClassKFold",
     "OneClassPipeline",
     "OneClassSearchCV",
+    "OneClassWarning",
     "PCADetector",
     "Parzen",
     "Patience",
@@ -67,16 +79,23 @@ __all__ = [
     "Reason",
     "Report",
     "Screening",
-    "SmallRateWarning",
+    "SlowFitWarning",
     "Stream",
     "TableDetector",
     "TableFile",
+    "UnreachableRateWarning",
+    "baselines",
     "knn_laplacian",
     "load",
+    "machines",
     "make_one_class_pipeline",
+    "plot",
     "report",
     "rows_needed",
     "scatter_laplacian",
+    "selection",
+    "stream",
+    "tabular",
     "time_blocks",
     "to_onnx",
 ]

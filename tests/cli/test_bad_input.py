@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import ending
+from oneclass.cli import errors as ending
 from oneclass.cli.commands import oneclass as group
 
 FIT = "fit bad.csv -o m.oneclass"
@@ -22,7 +22,7 @@ ROWS = b"a,b\n" + b"1,2\n2,4\n" * 9
 BAD = {
     "empty": (b"", FIT, ending.BAD_DATA, "the file is empty"),
     "header alone": (b"a,b\n", FIT, ending.BAD_DATA, "rows"),
-    "no header": (b"1,x\n2,y\n", FIT, ending.BAD_DATA, "say --header if it names the columns"),
+    "no header": (b"1,x\n2,y\n", FIT, ending.BAD_DATA, "use --header if it names the columns"),
     "one row": (b"a,b\n1,2\n", FIT, ending.BAD_DATA, "at least 2 rows, got 1"),
     "all dropped": (b"a\n1\n2\n", "fit bad.csv -o m.oneclass --drop a", ending.BAD_DATA, "no column is left"),
     "mixed": (b"a,b\n1,1\n2,2\nx,1\n4,2\n", FIT, ending.BAD_DATA, "holds both"),
@@ -40,7 +40,7 @@ BAD = {
         b"a;b\n" + b"".join(b"%d,5;1\n2,5;2\n" % i for i in range(40)),
         FIT,
         ending.BAD_DATA,
-        "read them with --decimal ,; or say --column 'a=category'",
+        "read them with --decimal ,; or use --column 'a=category'",
     ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, ending.BAD_DATA, "--newlines"),
     "a line break in a name": (b'a,"b\nc"\n1,2\n2,3\n', FIT, ending.BAD_DATA, "--newlines"),
@@ -59,7 +59,12 @@ BAD = {
     "no folder to write to": (ROWS, "fit bad.csv -o none/m.oneclass", ending.NO_FILE, "no such folder"),
     "no folder for tuning": (ROWS, "tune bad.csv -o none/m.oneclass --label a", ending.NO_FILE, "no such folder"),
     "tuning onto the input": (ROWS, "tune bad.csv -o bad.csv --label a", ending.BAD_DATA, "another file"),
-    "tuning nothing": (ROWS, "tune bad.csv -o m.oneclass --label a --method naiveparzen", ending.USAGE, "nothing to tune"),
+    "tuning nothing": (
+        ROWS,
+        "tune bad.csv -o m.oneclass --label a --method naiveparzen",
+        ending.USAGE,
+        "nothing to tune",
+    ),
     "tuning by no column": (ROWS, "tune bad.csv -o m.oneclass --label c", ending.BAD_DATA, "there is no 'c'"),
     "tuning by no label": (
         ROWS,
@@ -67,7 +72,12 @@ BAD = {
         ending.BAD_DATA,
         "--target must be the label of normal rows, one of '1', '2'; got '7'",
     ),
-    "tuning nothing known": (ROWS, "tune bad.csv -o m.oneclass --label a --grid D=1", ending.USAGE, "vaakelm has no D; it has C"),
+    "tuning nothing known": (
+        ROWS,
+        "tune bad.csv -o m.oneclass --label a --grid D=1",
+        ending.USAGE,
+        "vaakelm has no D; it has C",
+    ),
     "no kind": (ROWS, f"{FIT} --column a", ending.USAGE, "--column must be NAME=VALUE, got 'a'"),
     "no such kind": (ROWS, f"{FIT} --column a=colour", ending.BAD_DATA, "must be one of 'number'"),
     "JSON among rows": (ROWS, "screen bad.csv --json", ending.USAGE, "--json"),
@@ -146,8 +156,8 @@ def test_an_interruption_leaves_the_older_file(folder, run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("oneclass.disk.container.os.fsync", interrupted, raising=False)
-    monkeypatch.setattr("oneclass.disk.replacing.os.fsync", interrupted)
+    monkeypatch.setattr("oneclass.io.container.os.fsync", interrupted, raising=False)
+    monkeypatch.setattr("oneclass.io.replacing.os.fsync", interrupted)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert run("fit normal.csv -o model.oneclass --method pca")[0] == ending.INTERRUPTED
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -177,7 +187,7 @@ def test_scoring_onto_the_input_leaves_it_alone(folder, run):
 
 
 def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
-    monkeypatch.setattr("oneclass.disk.batches._ROWS", 7)
+    monkeypatch.setattr("oneclass.io.batches._ROWS", 7)
     run("fit normal.csv -o model.oneclass --method pca --drop note")
     table = parcels(20, 1).astype({"price": object})
     table.loc[16, "price"] = "6,5"

@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import oneclass
-from oneclass.disk.codec import decode
-from oneclass.disk.container import VERSION
 from oneclass.files.loading import CLASSES, _upgraded
+from oneclass.io.codec import decode
+from oneclass.io.container import VERSION
 
 FOLDER = Path(__file__).parent / "versions"
 EVERY_KIND = zipfile.ZipFile(FOLDER / "0.1.zip")
@@ -47,7 +47,7 @@ def test_a_parameter_that_was_not_there_yet_takes_its_default():
     assert decode(older, [], CLASSES).get_params() == oneclass.OCKELM(C=3.0).get_params()
 
 
-@pytest.mark.filterwarnings("ignore:.*values that training rows did not")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_kind_of_file_of_version_0_1_answers_as_it_did(name, tmp_path):
     model, known = oneclass.load(EVERY_KIND.extract(f"{name}.oneclass", tmp_path)), KNOWN[name]

@@ -26,7 +26,7 @@ from oneclass import (
     make_one_class_pipeline,
     report,
 )
-from oneclass.core.seen import LEVELS
+from oneclass.core.column_summary import LEVELS
 from oneclass.reporting.advice import likeness
 from oneclass.reporting.wording import number, percent
 
@@ -85,7 +85,7 @@ def tables():
 def test_every_step_flags_what_predict_flags_at_its_rate(make, new):
     model = make().fit(rows(120, 0))
     steps = report(model, new).summary["steps"]
-    asked = oneclass.contract.pipeline.with_verbs(model)
+    asked = oneclass.base.pipeline.with_verbs(model)
     for step in steps:
         assert step["flagged"] == np.count_nonzero(asked.predict(new, delta=step["alpha"]) == -1)
     own = [step["flagged"] for step in steps if step["own"]]
@@ -176,7 +176,7 @@ def test_categories_and_gaps_are_compared_by_their_shares(tables):
     new["ward"] = np.where(np.arange(300) % 2 == 0, "A", new["ward"])
     new.loc[:9, "ward"] = "Z"
     new["lab"] = np.where(np.arange(300) % 4 == 0, 1.0, np.nan)
-    with pytest.warns(UserWarning, match="did not: 'Z'"):
+    with pytest.warns(oneclass.ColumnWarning, match="no training row has: 'Z'"):
         columns = by_name(report(model, new))
     old_shares, new_shares = (frame["ward"].value_counts(normalize=True) for frame in (mixed(200, 0), new))
     distance = old_shares.sub(new_shares, fill_value=0).abs().sum() / 2

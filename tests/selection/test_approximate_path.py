@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
-from oneclass.machines import auto
+from oneclass.machines import auto_approximation as auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
 from oneclass.selection._approximate_path import Machines
 
@@ -27,7 +27,7 @@ CASES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_candidates_score_as_their_fits(case):
     """Scaling, bandwidth, clusters and landmarks depend on the training rows of the fold only."""

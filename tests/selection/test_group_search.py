@@ -46,7 +46,7 @@ def fit_parameters(estimator, groups):
     return {"aakelm__groups": groups} if hasattr(estimator, "steps") else {"groups": groups}
 
 
-@pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("case", GRIDS)
 def test_every_candidate_scores_as_fits_with_groups_on_folds_of_whole_groups(visits, case):
     X, y, persons = visits

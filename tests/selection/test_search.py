@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, FewRowsWarning, KNNDetector, Nystrom, SmallRateWarning
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, FewRowsWarning, KNNDetector, Nystrom, UnreachableRateWarning
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, Scorer
 from oneclass.selection._approximate_path import ApproximatePath
 from oneclass.selection._decomposition import TrainingData
@@ -41,7 +41,7 @@ GRIDS = {
     "scikit-learn": (OneClassSVM(), {"nu": [0.05, 0.2], "gamma": [0.1, 1.0]}),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS, "aakelm__delta": BUDGETS}),
 }
-QUIET = pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning")
+QUIET = pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 
 
 def by_brute_force(estimator, grid, X, y, scoring, folds):
@@ -121,7 +121,7 @@ def test_warnings_about_few_rows_come_from_the_last_fit_alone(scoring):
     with pytest.warns(FewRowsWarning, match="28 rows .* of 30 columns") as seen:
         OneClassSearchCV(AAKELM(delta=0.2), {"C": COSTS}, scoring=scoring, cv=3).fit(X, y)
     assert len(seen) == 1
-    with pytest.warns(SmallRateWarning, match=r"delta=0.02 is below 1/\(n\+1\)=0.0345") as seen:
+    with pytest.warns(UnreachableRateWarning, match=r"delta=0.02 is below 1/\(n\+1\)=0.0345") as seen:
         OneClassSearchCV(AAKELM(delta=0.02), {"C": COSTS}, scoring=scoring, cv=3).fit(X, y)
     assert len(seen) == 1
 
@@ -369,7 +369,7 @@ def test_a_score_that_needs_outliers_is_the_mean_over_the_folds_that_have_some(d
     folds = list(OneClassKFold(5).split(X, y))
     expected = by_brute_force(AAKELM(), {"C": COSTS}, X, y, ["f1", "auroc"], folds).cv_results_
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit="auroc")
-    with pytest.warns(UndefinedMetricWarning, match=r"2 of 5 folds hold no outlier.*no auroc.*fewer folds \(cv=\)"):
+    with pytest.warns(FewRowsWarning, match=r"2 of 5 folds hold no outlier.*no auroc.*fewer folds \(cv=\)"):
         search.fit(X, y)
     by_fold = np.array([expected[f"split{k}_test_auroc"] for k in range(5)])
     assert np.isnan(by_fold).any(axis=1).sum() == 2
@@ -381,7 +381,7 @@ def test_a_score_that_needs_outliers_is_the_mean_over_the_folds_that_have_some(d
 
 def test_a_candidate_that_fails_is_not_the_best_if_folds_lack_outliers(data):
     search = OneClassSearchCV(AAKELM(), {"C": [-1.0, 1.0]}, scoring="auroc", error_score=0.25)
-    with pytest.warns(UndefinedMetricWarning, match="2 of 5 folds hold no outlier"), pytest.warns(FitFailedWarning):
+    with pytest.warns(FewRowsWarning, match="2 of 5 folds hold no outlier"), pytest.warns(FitFailedWarning):
         search.fit(*with_three_outliers(*data))
     assert search.cv_results_["mean_test_score"][0] == 0.25
     assert search.cv_results_["numerics"].tolist() == ["none", ExactPath.numerics]
@@ -409,7 +409,9 @@ def test_folds_must_have_targets_on_both_sides(data):
 def test_a_warning_is_raised_if_targets_are_fewer_than_outliers_unless_target_names_them(data):
     X, y = data
     grid = {"C": COSTS}
-    with pytest.warns(UserWarning, match=r"25 of 85 rows are taken for targets.*target= names the label"):
+    with pytest.warns(
+        UserWarning, match=r"25 of 85 rows are labelled as targets.*label of the target class with target="
+    ):
         OneClassSearchCV(AAKELM(), grid).fit(X, -y)
     OneClassSearchCV(AAKELM(), grid, target=1).fit(X, -y)
 
@@ -535,7 +537,7 @@ def test_the_error_is_raised_if_no_candidate_can_be_fitted(data):
         OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(np.where(X > 5, np.nan, X), y)
 
 
-@pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning", "ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_every_check_of_scikit_learn_passes():
     check_estimator(OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, criterion="likelihood", target=1), on_skip=None)

@@ -31,7 +31,7 @@ MACHINES = {
 SCORING = ["f1", "balanced", "auroc", "average_precision", "recall_at_false_alarms"]
 
 
-@pytest.mark.filterwarnings("ignore::oneclass.SmallRateWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("rows", ROWS)
 def test_scores_of_tied_rows_are_those_of_fits(rows, machine):

@@ -12,22 +12,22 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_number, read_scaling
-from ..contract.grouping import read_groups, without_groups
-from ..contract.independence import warn_if_dependent
-from ..contract.labels import read_targets
-from ..contract.reading import Header, read_training_rows
-from ..contract.screening import Stayed
+from ..base.checks import check_magnitudes, check_number, read_scaling
+from ..base.classifier import OneClassClassifier
+from ..base.groups import read_groups, without_groups
+from ..base.independence import warn_if_dependent
+from ..base.labels import read_targets
+from ..base.rates import decision_of
+from ..base.reading import Header, read_training_rows
+from ..base.screening import Stayed
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import HeldOut, Judgement
-from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Ranks
+from ..core.typing import Labels, Name, Rows
 from ._rounding import Rounding
 
 __all__ = ["Baseline", "E", "Explained", "ExplainedModel", "M", "Model", "Outliers", "Training", "count_distinct"]

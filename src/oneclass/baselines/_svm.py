@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.svm import OneClassSVM
 
-from ..contract.budgets import decision_of
-from ..contract.checks import check_number, check_square, read_scaling
-from ..contract.kernels import KernelChoice, is_precomputed, read_kernel
-from ..contract.reading import Header
+from ..base.checks import check_number, check_square, read_scaling
+from ..base.kernels import KernelChoice, is_precomputed, read_kernel
+from ..base.rates import decision_of
+from ..base.reading import Header
 from ..core.arrays import Array, blocks, ones
-from ..core.choosing import choose_kernel
-from ..core.given import Labels
+from ..core.data_choices import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, is_radial
 from ..core.scaling import Scaler
 from ..core.threshold import Decision, Ranks
+from ..core.typing import Labels
 from ._base import Training
-from ._patience import SQUARED_FOLDS, Slow
+from ._slow import SQUARED_FOLDS, Slow
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

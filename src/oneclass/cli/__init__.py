@@ -11,7 +11,7 @@ def main() -> None:
     """Run the command that the arguments name, and leave with its exit code."""
     try:
         from .commands import oneclass
-        from .ending import leave
+        from .errors import leave
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise

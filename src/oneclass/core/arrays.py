@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from . import blas, compiled
-from .given import Device
+from .typing import Device
 
 __all__ = [
     "Array",

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Rows
-from ..disk.formats import Batch, arrow
-from ..disk.sinks import Sink, writing
-from ..disk.tables import TableFile
+from ..core.typing import Rows
+from ..io.formats import Batch, arrow
+from ..io.sinks import Sink, writing
+from ..io.table_file import TableFile
 from .chunks import Progress, Source, Transformed, blocks_of
 
 __all__ = ["Columns", "Scored", "score_through"]

@@ -9,11 +9,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from .. import baselines, machines, selection
+from ..base.pipeline import OneClassPipeline
+from ..base.saving import Saved
 from ..baselines.models import MODELS
-from ..contract.pipeline import OneClassPipeline
-from ..contract.saving import Saved
 from ..core.approximation import Fourier, HiddenLayer, Nystrom
 from ..core.calibration import Calibration, HeldOut
+from ..core.column_summary import ColumnSummary
 from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
@@ -24,11 +25,11 @@ from ..core.plan import Plan
 from ..core.primal import Columns, Equations, PrimalModel
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
-from ..core.seen import Seen
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
-from ..disk.codec import decode, name_of
-from ..disk.container import ModelFileError, read
+from ..io.codec import decode, name_of
+from ..io.container import ModelFileError, read
+from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
@@ -68,7 +69,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
-    Seen,
+    ColumnSummary,
     Structured,
     UserLaplacian,
     Variance,
@@ -90,7 +91,23 @@ _ESTIMATORS: tuple[type, ...] = (
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
-CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
+CLASSES |= {
+    old: CLASSES[new]
+    for old, new in {
+        "baselines._neighbours.Neighbours": "baselines._neighbors.Neighbors",
+        "baselines.multivariate_parzen.Parzen": "baselines.parzen.Parzen",
+        "baselines.multivariate_parzen._Mixture": "baselines.parzen._Mixture",
+        "baselines.parzen.NaiveParzen": "baselines.naive_parzen.NaiveParzen",
+        "baselines.parzen._Densities": "baselines.naive_parzen._Densities",
+        "baselines.parzen._Density": "baselines.naive_parzen._Density",
+        "contract.pipeline.OneClassPipeline": "base.pipeline.OneClassPipeline",
+        "core.seen.Seen": "core.column_summary.ColumnSummary",
+        "core.solve.Columns": "core.primal.Columns",
+        "core.solve.PrimalModel": "core.primal.PrimalModel",
+        "stream.fitting.Fitting": "stream.plan_check.Fitting",
+        "stream.patience.Patience": "stream.policy.Patience",
+    }.items()
+}
 
 
 #: Names of version 0.1, for parameters, fields and fitted attributes.
@@ -98,7 +115,7 @@ _RENAMED = {
     "centring": "centering",
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
-    "seen_": "_column_summary_",
+    "seen_": "column_summary_",
 }
 #: Names that only some classes changed.
 _RENAMED_OF: dict[type, dict[str, str]] = {
@@ -130,6 +147,8 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
         # The weights of error, variance and norm: only their ratios matter.
         weight = parts.pop("variance_weight") or 1.0
         parts |= {name: parts[name] / weight for name in ("C", "lam") if not isinstance(parts[name], str)}
+    if issubclass(kind, KernelMachine):
+        parts.pop("stream_", None)  # of `partial_fit`, which machines had
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
         lam = parts.pop("lam")
         parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}

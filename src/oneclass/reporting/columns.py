@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, kstwobign
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.calibration import benjamini_hochberg
-from ..core.given import Name, Rows
-from ..core.seen import LEVELS, Seen
+from ..core.column_summary import LEVELS, ColumnSummary
+from ..core.typing import Name, Rows
 from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
 from ..tabular.codes import CategoryCode
@@ -49,7 +49,7 @@ class Known:
             counts = {word: n for word, n in zip(words.levels, times, strict=True) if word is not None and n}
             return cls("category", rows, rows - sum(counts.values()), counts=counts)
         values = cells.as_numbers()
-        seen = Seen.of(values[:, None])
+        seen = ColumnSummary.of(values[:, None])
         kind = kind or {"time": "date"}.get(cells.kind, cells.kind)
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
 
@@ -79,7 +79,7 @@ def known_columns(model: Detector, names: Sequence[Name], X_train: Rows | None) 
         return {name: Known.of(_cells(table[name], name), kinds.get(name)) for name in names if name in table}
     if plan is not None:
         return {column.name: known for j, column in enumerate(plan.columns) if (known := _planned(plan, column, j))}
-    seen = getattr(getattr(model, "best_estimator_", model), "_column_summary_", None)
+    seen = getattr(getattr(model, "best_estimator_", model), "column_summary_", None)
     if seen is None or len(names) != len(seen.gaps):
         return {}
     return {name: Known("number", seen.rows, int(seen.gaps[j]), seen.quantiles[:, j]) for j, name in enumerate(names)}

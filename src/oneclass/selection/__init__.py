@@ -1,6 +1,6 @@
 """One-class splits, scorers and the search for parameters."""
 
-from ..contract.labels import is_target
+from ..base.labels import is_target
 from .scorers import SCORERS, Scorer, get_scorer, recall_at
 from .search import OneClassSearchCV
 from .splits import OneClassGroupKFold, OneClassKFold, RepeatedOneClassKFold

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
-from ..contract.detector import Estimator
-from ..contract.grouping import read_groups
-from ..contract.notices import DependentRowsWarning, FewRowsWarning, SmallRateWarning
-from ..contract.reading import read_rows, read_training_rows
-from ..core.given import Rows
+from ..base.groups import read_groups
+from ..base.protocol import Estimator
+from ..base.reading import read_rows, read_training_rows
+from ..base.warnings import DependentRowsWarning, FewRowsWarning
+from ..core.typing import Rows
 from ..engines.threads import on_one_thread
 from ._approximate_path import ApproximatePath
 from ._exact_path import ExactPath
@@ -178,6 +178,6 @@ def _failures(
 def _without_warnings() -> Iterator[None]:
     """Ignore the warnings about rows that the fit to all targets gives again; folds have fewer rows."""
     with warnings.catch_warnings():
-        for category in (DependentRowsWarning, FewRowsWarning, SmallRateWarning):
+        for category in (DependentRowsWarning, FewRowsWarning):
             warnings.simplefilter("ignore", category)
         yield

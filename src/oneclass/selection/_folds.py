@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..contract.notices import DependentRowsWarning, warn
-from ..core.given import Rows
+from ..base.warnings import DependentRowsWarning, warn
+from ..core.typing import Rows
 from .splits import OneClassGroupKFold, OneClassKFold
 
 __all__ = ["Fold", "make_folds", "taken"]

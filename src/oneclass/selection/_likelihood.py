@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from ..contract.detector import Estimator
-from ..contract.reading import read_training_rows
-from ..core.given import Rows
+from ..base.protocol import Estimator
+from ..base.reading import read_training_rows
+from ..core.typing import Rows
 from ._evaluate import Job, Result, threads_for
 from ._exact_path import ExactPath
 from ._families import Family, NotSharedError, families, fits_exactly, numeric_limits

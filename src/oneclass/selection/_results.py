@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+from sklearn.exceptions import FitFailedWarning
 
-from ..contract.notices import warn
+from ..base.warnings import FewRowsWarning, warn
 from ._evaluate import Result
 from ._fitting import Params
 
@@ -67,7 +67,7 @@ def _defined(results: Sequence[Result], scorer: str, outliers: Sequence[int]) ->
     warn(
         f"OneClassSearchCV: {len(without)} of {len(outliers)} folds hold no outlier and so have no {scorer}: it is the "
         "mean over the other folds; use fewer folds (cv=)",
-        UndefinedMetricWarning,
+        FewRowsWarning,
     )
     return np.setdiff1d(np.arange(len(outliers)), without)
 

@@ -17,17 +17,18 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.delegating import Delegates, if_wrapped_has
-from ..contract.detector import Detector, Estimator
-from ..contract.grouping import read_labels, without_groups
-from ..contract.labels import is_target, warn_of_few
-from ..contract.pipeline import with_verbs
-from ..contract.reading import read_training_rows
-from ..contract.screening import Screening
-from ..contract.tables import framed, unwrapped
+from ..base.classifier import OneClassClassifier
+from ..base.delegation import Delegates, if_wrapped_has
+from ..base.groups import read_labels, without_groups
+from ..base.labels import is_target, warn_of_few
+from ..base.non_numeric import framed, unwrapped
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector, Estimator
+from ..base.reading import read_training_rows
+from ..base.screening import Screening
 from ..core.arrays import Array
-from ..core.given import Labels, Name, Rows
+from ..core.typing import Labels, Name, Rows
+from ..core.wording import parameter
 from ..engines.dask import refuse_dask
 from ._evaluate import Job, Result, jobs
 from ._fitting import Params, fit_candidate
@@ -240,7 +241,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         table, y, together = indexable(given, y, known)
         targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None:
-            warn_of_few(_NAME, targets, "target= names the label of the target class")
+            warn_of_few(_NAME, targets, f"name the label of the target class with {parameter('target')}")
         return table, targets, together
 
     def _check_criterion(self, targets: NDArray[np.bool_]) -> None:

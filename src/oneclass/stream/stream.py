@@ -9,22 +9,22 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..contract.labels import read_targets
-from ..contract.reading import Header, read_rows, read_training_rows, read_weights
-from ..contract.screening import Stayed
-from ..core.given import Labels, Name, Rows, Weights
+from ..base.labels import read_targets
+from ..base.reading import Header, read_rows, read_training_rows, read_weights
+from ..base.screening import Stayed
+from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
 from .martingale import Martingale
-from .patience import Patience
+from .parameters import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
+from .policy import Patience
 from .renewal import renew
+from .result import Verdict
 from .state import State
-from .verdict import Verdict
 from .watching import last_time, opened, watched
 
 __all__ = ["Stream", "Verdict"]

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.explanation import seconds_of
+from ..base.explanation import seconds_of
 from .frames import INEXACT, Values, objects
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 

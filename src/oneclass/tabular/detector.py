@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.delegating import Delegates, if_wrapped_has
-from ..contract.detector import Detector, Estimator
-from ..contract.explaining import index_of
-from ..contract.explanation import Explanation, shares_among
-from ..contract.notices import warn
-from ..contract.screening import Screening
+from ..base.delegation import Delegates, if_wrapped_has
+from ..base.explain_mixin import index_of
+from ..base.explanation import Explanation, shares_among
+from ..base.protocol import Detector, Estimator
+from ..base.screening import Screening
+from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
-from ..core.given import Labels, Name, Rows
-from ..disk.sinks import Sink
+from ..core.typing import Labels, Name, Rows
+from ..core.wording import parameter
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
+from ..io.sinks import Sink
 from ..machines import VAAKELM
 from ..selection import OneClassSearchCV
 from .cells import read_cells
@@ -211,7 +212,11 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         if left := [column for column in plan.columns if column.noticed]:
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
+            warn(
+                f"{self._name}: left out {listed}{more}; to keep a column, give its kind with {parameter('columns')}; "
+                f"to leave it out without this warning, use {parameter('columns', {left[0].name: 'drop'})}",
+                ColumnWarning,
+            )
         self.plan_, self.estimator_ = plan, detector
         names = [column.name for column in plan.columns]
         self.n_features_in_ = len(names)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Name, Rows
+from ..core.typing import Name, Rows
 from ..engines.dask import refuse_dask
 
 __all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "objects", "rows_of"]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Name
-from ..core.seen import Seen
+from ..core.column_summary import ColumnSummary
+from ..core.typing import Name
+from ..core.wording import parameter
 from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, columns_of
@@ -82,7 +83,7 @@ def make_plan(
         else:
             columns.append(_column(name, read[name], asked.get(name), telling, owner, together))
     values = [np.full(n, np.nan) if name not in read else read[name].as_numbers() for name in table]
-    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
+    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), ColumnSummary.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
@@ -105,7 +106,7 @@ def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
         more = f", and {len(found) - 5} more do so" if len(found) > 5 else ""
         raise ValueError(
             f"{owner}: numbers must be written as 1234.5 and dates as 2024-12-31, but column {said}{more}"
-            f"{comma_hint([*found.values()])}; or say columns={{{next(iter(found))!r}: 'category'}} or 'drop'"
+            f"{comma_hint([*found.values()])}; or use {parameter('columns', {next(iter(found)): 'category'})} or 'drop'"
         )
 
 
@@ -193,8 +194,8 @@ def _category(
         such = words.where(wrong)[0]
         raise ValueError(
             f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of "
-            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; say "
-            f"columns={{{name!r}: 'number'}} to take those for gaps, or 'category' or 'drop'"
+            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; use "
+            f"{parameter('columns', {name: 'number'})} to take those for gaps, or 'category' or 'drop'"
         )
     # Rows of a group do not vouch for one another: those of a new group will have nobody to do so.
     holders, n = words.codes, len(words.codes)

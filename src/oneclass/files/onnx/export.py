@@ -13,14 +13,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from ...contract.base import OneClassClassifier
-from ...contract.detector import Detector
+from ...base.classifier import OneClassClassifier
+from ...base.protocol import Detector
 from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
 from ...core.scaling import Scaler
 from ...selection import OneClassSearchCV
 from ...tabular import ColumnPlan, TableDetector
-from . import tables
+from . import table_graph as tables
 from .kernels import scaled
 from .losses import loss
 from .tensor import Graph, Tensor, where
