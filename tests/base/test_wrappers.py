@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from oneclass.base.classifier import OneClassClassifier
 from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -13,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 import oneclass
 from oneclass import AAKELM, KNNDetector, OneClassSearchCV, TableDetector, make_one_class_pipeline
+from oneclass.base.classifier import OneClassClassifier
 
 RNG = np.random.default_rng(0)
 ROWS = pd.DataFrame(RNG.normal(size=(90, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0], columns=["a", "b", "c"])
