@@ -89,8 +89,8 @@ def test_few_normal_rows_raise_a_warning_unless_their_label_is_given(folder, run
     table["fault"] = np.where(table["fault"] == "no", 0, 1)
     table.to_csv("numbers.csv", index=False)
     line = "tune numbers.csv -o model.oneclass --label fault --method knn --drop note --drop id"
-    assert "20 of 80 rows are taken for targets" in run(line)[2]
-    assert "taken for targets" not in run(f"{line} --target 1")[2]
+    assert "20 of 80 rows are labelled as targets" in run(line)[2]
+    assert "labelled as targets" not in run(f"{line} --target 1")[2]
 
 
 def test_candidates_that_cannot_be_fitted_have_no_score(folder, run):
