@@ -1,7 +1,7 @@
-"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by refitting every point.
+"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by fitting every candidate.
 
-As in the paper, the folds are of a random 80 % of the rows. Both searches run one after the other on one thread; the
-ratio is of processor time. They must find the same scores.
+As in the paper, the folds are of a random 80 % of the rows. Both searches run in turn on one thread; the ratio is of
+processor time. The scores must agree.
 Writes the table of docs/selection.md. Set ONECLASS_DATA to where the datasets are.
 """
 

@@ -21,7 +21,7 @@ from sklearn.svm import OneClassSVM
 import oneclass
 from oneclass import RBF, SVDD, VAAKELM, KNNDetector, Nystrom, OneClassKFold, OneClassSearchCV, Stream, TableDetector
 from oneclass.plot import BoundaryDisplay, DriftDisplay, ThresholdDisplay, roc_display
-from oneclass.selection import SCORERS, generate_outliers, get_scorer
+from oneclass.selection import SCORERS, get_scorer
 
 
 def blocks() -> Iterator[NDArray[np.float64]]:
@@ -55,11 +55,11 @@ def chunks_of_every_kind(machine: VAAKELM, X: NDArray[np.float64]) -> None:
 def searches_and_tables(X: NDArray[np.float64], table: pd.DataFrame) -> None:
     grid = {"C": [0.1, 1, 10], "delta": [0.05, 0.1]}
     search = OneClassSearchCV(VAAKELM(), grid, scoring=["f1", "auroc"], refit="f1", cv=OneClassKFold(3)).fit(X, [1, -1])
-    OneClassSearchCV(OneClassSVM(), {"nu": np.linspace(0, 1, 3), "gamma": [1]}, complexity=lambda svm: svm.nu)
+    OneClassSearchCV(OneClassSVM(), {"nu": np.linspace(0, 1, 3), "gamma": [1]}, criterion="labels")
     OneClassSearchCV(make_pipeline(StandardScaler(), VAAKELM()), [{"vaakelm__C": (1, 2)}], cv=[([0], [1])])
     fitted = TableDetector(search, {"name": "drop"}).fit(table, groups="person")
     print(fitted.estimator_.best_params_, fitted.false_alarm_interval()[0] + search.offset_, search.p_value(X))
-    print(get_scorer("f1")(search, X, [1]), SCORERS["f1"](OneClassSVM(), X, [1, -1]), generate_outliers(X, 5).shape)
+    print(get_scorer("f1")(search, X, [1]), SCORERS["f1"](OneClassSVM(), X, [1, -1]))
     print(oneclass.report(fitted, table, X_train=X).summary["alarms"]["flagged"] + 1)
     pipe = oneclass.make_one_class_pipeline(StandardScaler(), KNNDetector()).fit(X, groups=[1, 2])
     print(pipe.offset_ + 1, SVDD(kernel="rbf").fit(X, [1, -1])._center_distance(X), oneclass.to_onnx(fitted))

@@ -160,13 +160,15 @@ def test_every_classifier_says_so_once_unless_groups_are_named(name):
     model.fit(X[:38:2])
 
 
-def test_a_search_says_so_once():
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [(AAKELM(), {"C": [1.0, 8.0], "sigma": [1.0, 2.0]}), (KNNDetector(), {"n_neighbors": [2, 3]})],
+)
+def test_a_search_says_so_once(estimator, grid):
     X = np.repeat(np.random.default_rng(0).normal(size=(50, 3)), 2, axis=0)
+    X, y = np.concatenate([X, X[:10] + 5]), np.repeat([1, -1], [100, 10])
     with pytest.warns(DependentRowsWarning) as seen:
-        OneClassSearchCV(AAKELM(), {"C": [1.0, 8.0], "sigma": [1.0, 2.0]}, criterion="histogram").fit(X)
-    assert len(seen) == 1
-    with pytest.warns(DependentRowsWarning) as seen:
-        OneClassSearchCV(KNNDetector(), {"n_neighbors": [2, 3]}).fit(X)
+        OneClassSearchCV(estimator, grid).fit(X, y)
     assert len(seen) == 1
 
 

@@ -89,7 +89,8 @@ def test_a_pipeline_of_one_step_is_the_step():
 
 
 def test_a_search_as_the_last_step_is_asked_too():
-    pipe = make_one_class_pipeline(RobustScaler(), OneClassSearchCV(AAKELM(), {"C": [1.0, 8.0]})).fit(ROWS)
+    search = OneClassSearchCV(AAKELM(), {"C": [1.0, 8.0]}, criterion="likelihood")
+    pipe = make_one_class_pipeline(RobustScaler(), search).fit(ROWS)
     best = pipe[-1].best_estimator_
     np.testing.assert_array_equal(pipe.explain(FRESH), best.explain(pipe[0].transform(FRESH)))
     assert pipe.calibration_ is best.calibration_

@@ -267,6 +267,7 @@ def test_warnings_of_approximated_fits_point_at_the_users_line(name, way):
 
 TABLE = pd.DataFrame(ROWS, columns=["length", "width", "weight"]).assign(kind=np.where(np.arange(40) % 3, "a", "b"))
 SEARCH = OneClassSearchCV(VAAKELM(), {"C": [1.0, 8.0]})
+LABELS = np.where(np.arange(40) % 9, 1, -1)
 
 #: Functions that make fitted estimators, beside the classifiers that are fitted to rows in memory.
 FITTED = {
@@ -277,8 +278,8 @@ FITTED = {
     "Stream": lambda: Stream().fit(ROWS),
     "TableDetector": lambda: TableDetector(KNNDetector()).fit(TABLE),
     "OneClassPipeline": lambda: make_one_class_pipeline(StandardScaler(), VAAKELM()).fit(ROWS),
-    "OneClassSearchCV": lambda: clone(SEARCH).fit(ROWS),
-    "a search with outliers": lambda: clone(SEARCH).fit(ROWS, np.where(np.arange(40) % 9, 1, -1)),
+    "OneClassSearchCV": lambda: clone(SEARCH).fit(ROWS, LABELS),
+    "a search without outliers": lambda: clone(SEARCH).set_params(criterion="likelihood").fit(ROWS),
 }
 #: Verbs that learn, and may change what is fitted.
 LEARN = {"fit", "fit_chunks", "fit_predict", "forget", "learn", "partial_fit", "renew", "screen", "tell", "watch"}

@@ -89,7 +89,8 @@ def test_fit_then_score_is_the_library(folder, run):
 
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
-    assert run(f"tune normal.csv -o model.oneclass --method ockelm --grid threshold={threshold} --grid C=1,4")[0] == 0
+    asked = f"--label fault --target no --method ockelm --grid threshold={threshold} --grid C=1,4"
+    assert run(f"tune labelled.csv -o model.oneclass {asked}")[0] == 0
     known, row = threshold == "held_out", pd.read_csv("odd.csv")[:1]
     model = oneclass.load("model.oneclass")
     code, out, _ = run("explain model.oneclass odd.csv --row 1 --json")
@@ -158,11 +159,11 @@ def test_shells_complete_commands():
 
 
 def test_every_kind_of_model_is_described(folder, run):
-    X = np.random.default_rng(0).normal(size=(120, 2))
+    X, y = np.random.default_rng(0).normal(size=(120, 2)), np.where(np.arange(120) % 9, 1, -1)
     machine = oneclass.VAAKELM(delta=0.1, approximation=oneclass.Nystrom(10)).fit(X)
     models = {
         "machine": machine,
-        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X),
+        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X, y),
         "stream": oneclass.Stream(window=100).partial_fit(X),
         "table": oneclass.TableDetector(oneclass.PCADetector(delta=0.1)).fit(X),
     }

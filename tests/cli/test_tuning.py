@@ -30,7 +30,7 @@ def test_tuning_by_labels_is_the_librarys_search(folder, tune):
     y = np.where(table.pop("fault") == "no", 1, -1)
     search = OneClassSearchCV(oneclass.KNNDetector(), GRID, scoring="auroc", refit=False)
     search = TableDetector(search, COLUMNS).fit(table, y).estimator_
-    assert said["criterion"] == "labels"
+    assert said["scoring"] == "auroc"
     assert said["best"]["parameters"] == search.best_params_
     assert sorted(point["score"] for point in said["tried"]) == pytest.approx(
         sorted(search.cv_results_["mean_test_score"])
@@ -68,15 +68,34 @@ def test_a_word_for_nothing_may_be_the_label_of_normal_rows(folder, tune):
     assert tune("none.csv --label fault --target none")[0] == tune("labelled.csv --label fault --target no")[0]
 
 
-def test_tuning_without_labels_makes_up_outliers(folder, tune):
-    said, model = tune("normal.csv")
-    assert said["criterion"] == "histogram"
-    assert model.estimator_.n_neighbors == said["best"]["parameters"]["n_neighbors"]
-    assert (model.predict(pd.read_csv("odd.csv")) == -1).all()
+def test_tuning_without_labels_is_refused_with_what_to_do(folder, run):
+    for line in ("tune normal.csv", "tune labelled.csv --target no", "tune normal.csv --method knn"):
+        code, out, err = run(f"{line} -o model.oneclass")
+        assert (code, out) == (errors.USAGE, "")
+        assert "--label must name the column of labels" in err
+        assert "the default parameters of oneclass fit need no tuning" in " ".join(err.split())
+    assert not (folder / "model.oneclass").exists()
 
 
-def test_points_that_cannot_be_fitted_have_no_score(folder, run):
-    code, out, err = run("tune normal.csv -o model.oneclass --method pca --grid n_components=1,99 --drop note --json")
+def test_tuning_by_a_column_without_outliers_is_refused(folder, run):
+    pd.read_csv("normal.csv").assign(fault="no").to_csv("same.csv", index=False)
+    code, _, err = run("tune same.csv -o model.oneclass --label fault --target no --drop note")
+    assert code == errors.BAD_DATA
+    assert "same.csv: OneClassSearchCV: y must hold labelled outliers" in err
+
+
+def test_few_normal_rows_raise_a_warning_unless_their_label_is_given(folder, run):
+    table = pd.read_csv("labelled.csv")
+    table["fault"] = np.where(table["fault"] == "no", 0, 1)
+    table.to_csv("numbers.csv", index=False)
+    line = "tune numbers.csv -o model.oneclass --label fault --method knn --drop note --drop id"
+    assert "20 of 80 rows are labelled as targets" in run(line)[2]
+    assert "labelled as targets" not in run(f"{line} --target 1")[2]
+
+
+def test_candidates_that_cannot_be_fitted_have_no_score(folder, run):
+    grid = "--method pca --grid n_components=1,99"
+    code, out, err = run(f"tune labelled.csv -o model.oneclass --label fault --target no {grid} --drop note --json")
     assert (code, [point["score"] is None for point in json.loads(out)["tried"]]) == (0, [False, True])
     assert "n_components" in err  # why
 

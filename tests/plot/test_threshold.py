@@ -43,7 +43,7 @@ def test_pipelines_are_shown_as_their_classifier_is(rows, make, search):
     known = RobustScaler().fit(X[y == "normal"])
     alone = AAKELM(C=2.0).fit(known.transform(X[y == "normal"]))
     pipe = make(RobustScaler(), AAKELM(C=2.0))
-    shown = (OneClassSearchCV(pipe, {"aakelm__C": [2.0]}) if search else pipe).fit(X[y == "normal"])
+    shown = OneClassSearchCV(pipe, {"aakelm__C": [2.0]}).fit(X, y) if search else pipe.fit(X[y == "normal"])
     found = ThresholdDisplay.of(shown, X, y)
     expected = ThresholdDisplay.of(alone, known.transform(X), y)
     np.testing.assert_array_equal(found.scores, expected.scores)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -13,14 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array
 from ..core.calibration import Calibration
 from ..core.threshold import Decision
-from ..core.typing import Labels, Name, Rows
+from ..core.typing import Rows
 from ..engines.chunks import Source, Transformed
 from ..engines.scoring import Scored
 from ..io.sinks import Sink
 from .classifier import OneClassClassifier
-from .protocol import Detector
 from .saving import Saved
-from .screening import Screening
 
 __all__ = ["Delegates", "documented_as", "if_wrapped_has"]
 
@@ -82,7 +79,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 class Delegates(Saved):
     """An estimator whose verbs are answered by the estimator that it wraps.
 
-    A subclass returns the wrapped estimator (`_wrapped`), fitted after a fit, and prepares rows for it (`_prepare`).
+    A subclass returns the wrapped estimator (`_wrapped`), fitted after a fit, and prepares rows for it (`_prepare`). It
+    has the verbs that learn: `fit`, `fit_predict` and `screen`.
     """
 
     def _wrapped(self) -> Any:
@@ -131,28 +129,6 @@ class Delegates(Saved):
         """
         self._check_fitted()
         return self._wrapped().reconstruct(self._prepare(X))
-
-    @if_wrapped_has("screen")
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Find the odd rows of a table, and fit the wrapped classifier to the other rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The table; most of its rows are normal.
-        q : float in (0, 1), default=0.1
-            False-discovery rate: the share of normal rows among those called odd, on average, at most.
-        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, as in `fit`.
-
-        Returns
-        -------
-        Screening
-            Which rows are `odd`, their `p_values` and `scores`, and this estimator as `classifier`.
-        """
-        self._check_fitted()
-        found: Screening = self._wrapped().screen(self._prepare(X), q=q, groups=groups)
-        return replace(found, classifier=cast(Detector, self))
 
     @property
     def offset_(self) -> float:

@@ -91,7 +91,7 @@ class OneClassPipeline(Delegates, Pipeline):
         return super().fit_predict(framed(X), y, **self._addressed(params))
 
     @if_wrapped_has("screen")
-    @documented_as(Delegates.screen)
+    @documented_as(OneClassClassifier.screen)
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:  # noqa: D102
         rows = self[:-1].fit_transform(framed(X)) if len(self.steps) > 1 else X
         found: Screening = self._wrapped().screen(rows, q=q, groups=groups)

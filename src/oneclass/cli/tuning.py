@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
-from ..base.warnings import LabelWarning
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
 from .table_io import Reading, about, on_terminal, read_all, source_of
@@ -83,11 +81,11 @@ def compare(
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
 @click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
-@click.option("--label", metavar="COLUMN", help="Column of labels; without it, outliers are generated.")
-@click.option("--target", metavar="LABEL", help="Label of normal rows.  [default: 1 (against -1 or 0) or normal]")
-@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's defaults.")
+@click.option("--label", metavar="COLUMN", help="Column with the labels of normal rows and outliers.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
+@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
 @click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
-              help="Score that selects the best parameters.")  # fmt: skip
+              help="Score by which parameters are compared.")  # fmt: skip
 @learning
 @reading
 @as_json
@@ -106,15 +104,20 @@ def tune(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Select the parameters of a method by cross-validation on TABLE, and write the model with the best ones.
+    """Try parameters of a method on TABLE, which holds labelled outliers; write the best model.
 
-    Each fold fits on normal rows only. The model is fitted on all normal rows.
+    Models learn from normal rows alone, and are compared on folds that hold outliers, too. Without outliers, use the
+    default parameters: `oneclass fit`.
 
     \b
     Examples:
-      oneclass tune normal.csv -o model.oneclass
       oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10,100
     """  # fmt: skip
+    if label is None:
+        raise click.UsageError(
+            "--label must name the column of labels: tune compares parameters by labelled outliers; without any, the "
+            "default parameters of oneclass fit need no tuning"
+        )
     points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
     if points is None:
         raise click.UsageError(f"--grid: {method} has no default values to try, so give some")
@@ -124,19 +127,21 @@ def tune(
     with source_of(table, **reading) as source:
         check_outputs(source.path, output)
         rows = read_all(source)
-    targets = None
-    if label is not None:
-        with about(table):
-            rows, targets = _split_labels(rows, label, target)
+    with about(table):
+        rows, targets = _split_labels(rows, label, target)
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
-    search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
-    labels = None if targets is None else np.where(targets, 1, -1)
-    with about(table), warnings.catch_warnings():
-        if target is not None:
-            warnings.simplefilter("ignore", LabelWarning)
-        search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).estimator_
-    normal = rows if targets is None else rows[targets]
-    library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
+    search = library.OneClassSearchCV(
+        untuned,
+        points,
+        scoring=scoring,
+        refit=False,
+        target=None if target is None else 1,  # the user named the label of normal rows: no warning if these are few
+        verbose=5 * on_terminal(),
+    )
+    with about(table):
+        search = library.TableDetector(search, asked).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
+    best = library.TableDetector(untuned.set_params(**search.best_params_), asked)
+    best.fit(rows[targets], groups=groups).save(output)
     _say_search(search, output, method, as_json)
 
 
@@ -201,8 +206,8 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
         f"{'none' if point['score'] is None else format(point['score'], '.5g'):>12}  {_shown(point['parameters'])}"
         for point in tried
     ]
-    fields = {"model": output, "method": method, "criterion": search.criterion_, "best": best, "tried": tried}
-    said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.criterion_}"
+    fields = {"model": output, "method": method, "scoring": search.scoring, "best": best, "tried": tried}
+    said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.scoring}"
     say(fields, as_json, "\n".join([*lines, said]))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
 from .. import baselines, machines, selection
 from ..base.pipeline import OneClassPipeline
 from ..base.saving import Saved
@@ -83,6 +86,7 @@ _ESTIMATORS: tuple[type, ...] = (
     selection.OneClassGroupKFold,
     selection.RepeatedOneClassKFold,
     TableDetector,
+    *(Pipeline, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler),
 )
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
@@ -118,8 +122,13 @@ _RENAMED_OF: dict[type, dict[str, str]] = {
     Stream: {"machine": "estimator", "detector_": "change_detector_"},
     TableDetector: {"detector": "estimator", "detector_": "estimator_"},
 }
+#: Parameters and fitted attributes of version 0.1 that are no more.
+_DROPPED: dict[type, tuple[str, ...]] = {
+    selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state")
+}
 #: Values of version 0.1, by the name of the parameter or field.
 _REPLACED = {
+    "criterion": {"auto": "labels"},
     "scale": {"tamed": "robust"},
     "scaling": {"tamed": "robust"},
     "threshold": {"loo": "held_out"},
@@ -130,7 +139,7 @@ _REPLACED = {
 def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
     """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
     names = _RENAMED | _RENAMED_OF.get(kind, {})
-    parts = {names.get(name, name): value for name, value in parts.items()}
+    parts = {names.get(name, name): value for name, value in parts.items() if name not in _DROPPED.get(kind, ())}
     for name, values in _REPLACED.items():
         if isinstance(parts.get(name), str):
             parts[name] = values.get(parts[name], parts[name])

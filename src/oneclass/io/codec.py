@@ -21,13 +21,23 @@ __all__ = ["decode", "encode", "name_of"]
 
 _PACKAGE = __name__.partition(".")[0]
 
+#: Classes of scikit-learn that files may hold. Parameters of these and what they learn are plain values and arrays.
+_SKLEARN = (
+    "sklearn.pipeline.Pipeline",
+    "sklearn.preprocessing.MaxAbsScaler",
+    "sklearn.preprocessing.MinMaxScaler",
+    "sklearn.preprocessing.RobustScaler",
+    "sklearn.preprocessing.StandardScaler",
+)
+
 #: From a class and the parts of one of its records, by name, to the parts that the present version has.
 Upgrade = Callable[[type, dict[str, Any]], dict[str, Any]]
 
 
 def name_of(kind: type) -> str:
-    """The name that a class of the library has in files."""
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
+    """The name that a class has in files."""
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
+    return name.replace("sklearn.preprocessing._data.", "sklearn.preprocessing.")
 
 
 def _derived(estimator: object) -> dict[str, object]:
@@ -75,7 +85,8 @@ class _Encoder:
         if isinstance(value, np.random.RandomState):
             return {"random": self.node(value.get_state(legacy=False), path)}
         kind = type(value)
-        if kind.__module__.partition(".")[0] == _PACKAGE and not isinstance(value, type):
+        known = kind.__module__.partition(".")[0] == _PACKAGE or name_of(kind) in _SKLEARN
+        if known and not isinstance(value, type):
             if hasattr(value, "get_params"):
                 return self._estimator(value, path)
             if is_dataclass(value):

@@ -1,4 +1,4 @@
-"""An approximated machine at every C, loss, rule and delta from one gathering of its training rows' moments."""
+"""Score a family of approximated machines: the moments of the training rows serve every C, loss, rule and delta."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ..core.machine import Machine, fit_moments, holds_out
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, primal
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through
 from ..machines.exact import Fit, losses_of
-from ._judged import Decisions
-from ._points import Family, Latest, Point, Refusal
+from ._families import Candidate, Family, NotSharedError, PerVariance
+from ._rounding import Decisions
 
-__all__ = ["MomentPath"]
+__all__ = ["ApproximatePath"]
 
-#: A number, or the rule that finds one.
+#: C: a number, or the rule that finds one.
 Cost = float | str
 
 
-class MomentPath:
-    """A machine on training rows, to judge other `rows`: step by step what `fit` does, each step once for a variance.
+class ApproximatePath:
+    """The steps of a fit to training rows `X`, each step computed once for all candidates that share its result.
 
-    Another variance has other clusters, and so other moments.
+    Candidates with different variances have different clusters, and so different moments.
     """
 
     numerics = "one set of moments"
@@ -40,36 +40,31 @@ class MomentPath:
     ) -> None:
         engine = InMemory(X, None)
         self._n_rows = int(rows.shape[0])
-        self._gathered = Latest(lambda recipe: Gathered(recipe, approximation, seed, engine, rows, groups))
+        self._machines = PerVariance(lambda recipe: Machines(recipe, approximation, seed, engine, rows, groups))
 
     @classmethod
-    def of(cls, family: Family, X: Array, rows: Array, groups: Groups | None = None) -> MomentPath:
-        """The path of a family."""
+    def of(cls, family: Family, X: Array, rows: Array, groups: Groups | None = None) -> ApproximatePath:
+        """The path of a family, for validation `rows`."""
         if family.approximation is None:
-            raise Refusal("an exact fit has no moments")
+            raise NotSharedError("an exact fit has no moments")
         if family.device is not None:
             X, rows = to_device(X, family.device), to_device(rows, family.device)
         return cls(family.approximation, family.seed, X, rows, groups)
 
     @property
     def copies(self) -> NDArray[np.intp]:
-        """No row stands for another one."""
+        """A number for each validation row; decisions have no errors here, so equal rows need not be found."""
         return np.arange(self._n_rows)
 
-    def decisions(self, point: Point) -> Decisions:
-        """Decision values of the rows to judge; those of a fit, so none is off."""
-        return self._gathered(point).decisions(point)
-
-    def complexity(self, point: Point) -> float:
-        """Effective number of parameters: the sum of the training rows' leverages."""
-        return primal(self._gathered(point).machine(point.recipe)).effective
+    def decisions(self, candidate: Candidate) -> Decisions:
+        """Decision values of the validation rows, by the same steps as a fit, so without errors."""
+        return self._machines(candidate).decisions(candidate)
 
 
-class Gathered:
-    """The machines of one variance.
+class Machines:
+    """The machines of one variance: one plan (scaling, bandwidth, clusters, landmarks) and one set of moments.
 
-    Scaling, bandwidth, clusters and landmarks are chosen and moments gathered here; a solution serves its C, losses of
-    the training rows their C and loss.
+    There is one solution for each C, and one set of training losses for each C and loss.
     """
 
     def __init__(
@@ -90,9 +85,9 @@ class Gathered:
         self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
         self._by_groups: dict[tuple[Cost, str], Fit] = {}
 
-    def decisions(self, point: Point) -> Decisions:
-        """Decision values of the rows to judge."""
-        recipe, decision = point.recipe, point.decision
+    def decisions(self, candidate: Candidate) -> Decisions:
+        """Decision values of the validation rows."""
+        recipe, decision = candidate.recipe, candidate.decision
         machine = self.machine(recipe)
         key = recipe.C, recipe.loss
         if key not in self._losses:
@@ -109,7 +104,7 @@ class Gathered:
         return Decisions(values, np.zeros_like(values), 0.0)
 
     def machine(self, recipe: Recipe) -> Machine:
-        """The solution at the recipe's C, with its loss."""
+        """The machine with the C and the loss of this recipe."""
         if recipe.C not in self._solved:
             C = self._plan.C if isinstance(recipe.C, str) else recipe.C
             self._solved[recipe.C] = fit_moments(replace(self._plan, C=C), self._moments)
@@ -118,5 +113,6 @@ class Gathered:
 
 
 def _check(scaling: str, columns: ColumnMoments, n_rows: int) -> None:
+    """Leave rows that a fit refuses to a fit, which raises the error."""
     if n_rows < 2 or columns.out_of_range(scaling) is not None:
-        raise Refusal("rows that a fit refuses")
+        raise NotSharedError("a fit refuses these rows")

@@ -1,24 +1,35 @@
-"""How groups of rows reach whatever the search fits."""
+"""Fit one candidate of a grid; groups of rows are passed on to estimators that take them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sklearn import get_config
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from ..base.protocol import Estimator
-from ..core.typing import Labels
+from ..core.typing import Labels, Rows
 
-__all__ = ["group_arguments"]
+__all__ = ["Params", "fit_candidate", "group_arguments"]
+
+#: The parameters that a candidate sets, by name.
+Params = dict[str, Any]
+
+
+def fit_candidate(estimator: Estimator, params: Params, rows: Rows, groups: Labels | None) -> Any:
+    """A clone of the estimator with these parameters, fitted to the rows."""
+    model = clone(estimator).set_params(**clone(params, safe=False))
+    return model.fit(rows, **group_arguments(model, groups))
 
 
 def group_arguments(estimator: Estimator, groups: Labels | None) -> dict[str, Any]:
-    """The arguments by which an estimator's `fit` takes groups: by scikit-learn's metadata routing, if that is on.
+    """Keyword arguments that pass groups to the `fit` of an estimator; none if it takes no groups.
 
-    Else by its own parameter, or that of the last step of a pipeline. An estimator that knows no groups gets none.
+    With scikit-learn's metadata routing, the estimator's request decides. Without it, groups go to the parameter
+    `groups` of `fit`, or of the `fit` of the last step of a pipeline.
     """
     if groups is None:
         return {}

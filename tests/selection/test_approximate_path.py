@@ -1,4 +1,4 @@
-"""Approximated machines: the steps of a fit, shared among the points of a grid."""
+"""Searches of approximated machines: candidates share the moments of the training rows."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
 from oneclass.machines import auto_approximation as auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
-from oneclass.selection._moments import Gathered
+from oneclass.selection._approximate_path import Machines
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(size=(300, 4)), RNG.normal(size=(40, 4)) * 2.5])
@@ -29,8 +29,8 @@ CASES = {
 
 @pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("case", CASES)
-def test_points_are_judged_as_they_are_fitted(case):
-    """Every fold's scaling, bandwidth, clusters and landmarks come from its own training targets."""
+def test_candidates_score_as_their_fits(case):
+    """Scaling, bandwidth, clusters and landmarks depend on the training rows of the fold only."""
     machine, grid = CASES[case]
     folds = list(OneClassKFold(3).split(X, Y))
     scorers = {name: SCORERS[name] for name in ("f1", "auroc")}
@@ -40,17 +40,17 @@ def test_points_are_judged_as_they_are_fitted(case):
         np.testing.assert_allclose(found[column], expected[column], atol=1e-12, err_msg=column)
 
 
-def test_one_path_a_fold_serves_the_whole_grid(monkeypatch):
+def test_one_set_of_moments_a_fold_serves_the_whole_grid(monkeypatch):
     seen = []
-    original = Gathered.__init__
-    monkeypatch.setattr(Gathered, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
-    monkeypatch.setattr(_evaluate, "_by_refits", None)
+    original = Machines.__init__
+    monkeypatch.setattr(Machines, "__init__", lambda self, *given: seen.append(given) or original(self, *given))
+    monkeypatch.setattr(_evaluate, "_by_fits", None)
     OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), GRID, cv=5, refit=False).fit(X, Y)
     assert len(seen) == 5
 
 
-def test_folds_of_other_sizes_are_judged_as_they_are_fitted(monkeypatch):
-    # As if many rows were more than fifty: the first fold is fitted exactly, the second by landmarks.
+def test_folds_of_different_sizes_score_as_their_fits(monkeypatch):
+    # With a limit of fifty rows, the first fold is fitted exactly, and the second one with landmarks.
     monkeypatch.setattr(auto, "_EXACT_ROWS", 50)
     monkeypatch.setattr(auto, "Nystrom", partial(Nystrom, 10))
     targets = np.flatnonzero(Y == 1)
@@ -65,8 +65,8 @@ def test_folds_of_other_sizes_are_judged_as_they_are_fitted(monkeypatch):
         np.testing.assert_allclose(ours[f"split{k}_test_score"], plain[f"split{k}_test_score"], rtol=1e-12)
 
 
-def test_losses_of_a_model_serve_every_threshold(monkeypatch):
-    """Training rows, and those of them that are landmarks, are judged once for each C, however many deltas."""
+def test_losses_are_computed_once_for_all_thresholds(monkeypatch):
+    """Losses of training rows, and of landmarks among them, are computed once for each C, not for each delta."""
     judged, losses = [], Machine.held_out_losses
     monkeypatch.setattr(Machine, "held_out_losses", lambda self, rows: judged.append(len(rows.T)) or losses(self, rows))
     grid = {"C": [0.5, 8.0], "delta": [0.02, 0.05, 0.1]}
@@ -74,7 +74,7 @@ def test_losses_of_a_model_serve_every_threshold(monkeypatch):
     assert judged == 6 * [200, 30]
 
 
-def test_a_point_that_cannot_be_fitted_does_not_take_the_others_with_it():
+def test_other_candidates_have_scores_if_one_cannot_be_fitted():
     grid = {"C": [-1.0, 1.0]}
     search = OneClassSearchCV(VAAKELM(approximation=Nystrom(30)), grid, cv=3, refit=False)
     with pytest.warns(Warning, match="could not be fitted"):
