@@ -1,7 +1,7 @@
 """Which parameters the marginal likelihood should choose: each choice is judged by outliers that it did not see.
 
-The tasks are those of the defaults study; VAAKELM learns from targets only. Writes a table of docs/selection.md. Set
-ONECLASS_DATA to where the datasets are.
+The tasks are those of the defaults study; VAAKELM learns from targets only. Writes a table of docs/selection.md. Reads
+the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 As in the paper, the folds are of a random 80 % of the rows. Both searches run in turn on one thread; the ratio is of
 processor time. The scores must agree.
-Writes the table of docs/selection.md. Set ONECLASS_DATA to where the datasets are.
+Writes the table of docs/selection.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
-from oneclass.datasets import load
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
+from reproduction.datasets import load
 
 GRID: dict[str, list[float]] = {
     "C": [2.0**k for k in range(-5, 6)],

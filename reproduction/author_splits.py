@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import loadmat
 
-from oneclass.datasets import DatasetError, card
-from oneclass.datasets.rows import fingerprint
-from oneclass.datasets.store import ENVIRONMENT, data_folder
-
+from .datasets import DatasetError, card
+from .datasets.rows import fingerprint
+from .datasets.store import ENVIRONMENT, data_folder
 from .fingerprints import SPLITS
 from .splitting import Fold, Split
 

@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from oneclass.datasets import Card, cards
+from .datasets import Card, cards
 
 __all__ = ["render"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oneclass.datasets import names
-
 from .author_splits import AUTHORS_SPLITS
+from .datasets import names
 from .methods import EMBEDDINGS, EVERY, KERNEL_MACHINES, METHODS, SOFTWARE, embedded
 from .protocol import RELEASED, Task
 from .published import f1

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import names
-
+from .datasets import names
 from .methods import METHODS
 from .protocol import Row
 

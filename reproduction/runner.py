@@ -10,9 +10,8 @@ from time import perf_counter
 
 from joblib import Parallel, delayed
 
-from oneclass.datasets import DatasetError
-
 from . import store
+from .datasets import DatasetError
 from .protocol import Row, Task, evaluate, split_of
 
 __all__ = ["Failure", "run"]

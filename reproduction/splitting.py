@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import load
+from .datasets import load
 
 __all__ = ["Fold", "Split", "all_rows", "random_split"]
 

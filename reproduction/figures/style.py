@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oneclass.datasets import card
+from ..datasets import card
 
 __all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oneclass.datasets import card
-
 from .. import published
+from ..datasets import card
 from ..methods import METHODS
 from ..results import Results
 from .markdown import number, signed, table
@@ -43,7 +42,7 @@ def datasets(results: Results) -> str:
 
 {equal} of {len(body)} datasets have the published counts. Waveform's rows are a stand-in: the first 300 of
 each class of the UCI file, since the subset that the paper used is not published. Of Concordia's 4,000 labels 904 are
-inferred ("Traps"). [datasets.md](datasets.md) tells how raw files become rows.
+inferred ("Traps"). [datasets.md](reproduction/datasets.md) tells how raw files become rows.
 
 {table([*head, "test targets / outliers", "source"], body, left=2)}"""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import card
-
 from .. import published
+from ..datasets import card
 from ..methods import METHODS
 from ..results import Results
 from ..tried import AS_PRINTED, TRIED

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from oneclass.datasets import names
-
+from ..datasets import names
 from ..figures.style import title
 from ..methods import METHODS
 

@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 
-from oneclass.datasets import card
-
 from .. import published
 from ..author_splits import AUTHORS_SPLITS
+from ..datasets import card
 from ..plan import LEAK, LEAK_METHODS
 from ..results import Results
 from ..selection import DELTAS

@@ -10,7 +10,7 @@ from awkward import DATASETS, DEPENDENT
 from classifiers import BASELINES, MACHINES, quick
 from oneclass import AAKELM, DependentRowsWarning, KNNDetector, Nystrom, OneClassSearchCV, time_blocks
 from oneclass.base.independence import warn_if_dependent
-from oneclass.datasets import load, names
+from reproduction.datasets import load, names
 
 
 def persons(rng, n, visits, noise, d=4):

@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from oneclass.datasets import DatasetError, load
 from reproduction.author_splits import author_split_names, load_author_split
+from reproduction.datasets import DatasetError, load
 
 SIZES = {
     "biomed": (64, 34, 63, 33, 5),

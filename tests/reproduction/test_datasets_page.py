@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from oneclass.datasets import names
+from reproduction.datasets import names
 from reproduction.datasets_page import render
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "datasets.md"
 
 
 def test_the_page_is_up_to_date():

@@ -6,7 +6,6 @@ import click
 
 import oneclass as library
 
-from .datasets import data
 from .demo import demo
 from .fit import fit
 from .info import info
@@ -34,5 +33,5 @@ def oneclass() -> None:
     """
 
 
-for command in (fit, score, explain, report, screen, watch, tune, compare, info, data, demo):
+for command in (fit, score, explain, report, screen, watch, tune, compare, info, demo):
     oneclass.add_command(command)

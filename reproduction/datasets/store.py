@@ -1,4 +1,4 @@
-"""From a card to verified rows: a data folder first, then the cache, then the network."""
+"""Verified rows of a card, from a data folder, the cache or the network."""
 
 import hashlib
 import os
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from oneclass.datasets.card import Card, RawFile
-from oneclass.datasets.errors import DatasetError
-from oneclass.datasets.fetch import cache_folder, download
-from oneclass.datasets.rows import Rows, fingerprint
+from .card import Card, RawFile
+from .errors import DatasetError
+from .fetch import cache_folder, download
+from .rows import Rows, fingerprint
 
 __all__ = ["ENVIRONMENT", "data_folder", "print_of", "rows_of"]
 
@@ -17,7 +17,7 @@ ENVIRONMENT = "ONECLASS_DATA"
 
 
 def data_folder(data_home: str | os.PathLike[str] | None) -> Path | None:
-    """The given folder, else the one that ONECLASS_DATA names, else None."""
+    """The given folder, or the one that ONECLASS_DATA names, or None."""
     given = data_home or os.environ.get(ENVIRONMENT)
     return Path(given).expanduser() if given else None
 
@@ -58,7 +58,7 @@ def _advice(raw: RawFile) -> str:
 
 
 def _fetched(card: Card, raw: RawFile, cached: Path, *, progress: bool) -> Rows:
-    """Try every address; a file enters the cache only after its rows are verified."""
+    """Rows of the first address that has them; the file enters the cache only after its rows are verified."""
     cached.parent.mkdir(parents=True, exist_ok=True)
     failures = []
     for url in raw.urls:
@@ -76,7 +76,7 @@ def _fetched(card: Card, raw: RawFile, cached: Path, *, progress: bool) -> Rows:
 
 
 def _verified(card: Card, path: Path) -> Rows:
-    """Rows of a file that is here to stay, or a sentence that says how to replace it."""
+    """Rows of a file on disk; if they are wrong, raise an error that says how to replace the file."""
     try:
         return _checked(card, path)
     except DatasetError as error:
@@ -87,13 +87,13 @@ def _verified(card: Card, path: Path) -> Rows:
 
 
 def _checked(card: Card, path: Path) -> Rows:
-    """Parse, then compare rows by value: copies that differ only in separators or line ends are as good."""
+    """Parse the file and compare the rows by value: separators and line ends may differ."""
     sha = None if card.raw is None else hashlib.sha256(path.read_bytes()).hexdigest()
     expected = card.raw and card.raw.sha256
     try:
         rows = card.read(path)
     except Exception as error:
-        # A damaged file fails in as many ways as there are parsers; on a good one the fault is ours.
+        # Every parser fails on a damaged file in its own way. On an undamaged file the error is a bug here.
         if sha == expected or isinstance(error, ImportError):
             raise
         raise DatasetError(f"the file cannot be parsed (sha256 {sha}, expected {expected})") from error

@@ -1,12 +1,12 @@
-"""Readers of the text tables: one short function per dataset, raw file in, rows out."""
+"""Readers of the text tables: one function per dataset, from raw file to rows."""
 
 import csv
 from pathlib import Path
 
 import numpy as np
 
-from oneclass.datasets.coding import IMPORTS_CODES, IMPORTS_COLUMNS
-from oneclass.datasets.rows import Rows, codes, rows
+from .coding import IMPORTS_CODES, IMPORTS_COLUMNS
+from .rows import Rows, codes, rows
 
 __all__ = [
     "biomed",
@@ -48,12 +48,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def _fields(path: Path) -> list[list[str]]:
-    # Published copies differ only in commas or blanks between fields; no field holds either.
+    # Published copies separate fields by commas or by blanks; no field holds either.
     return [line.replace(",", " ").split() for line in _lines(path)]
 
 
 def biomed(path: Path) -> Rows:
-    """Two tables in one shell archive; lines start with a dash; a person's visits count up from 1."""
+    """Two tables in one shell archive; lines start with a dash; the visits of a person are numbered from 1."""
     kind, visits, person = "", [], -1
     for line in _lines(path):
         if "<<" in line:
@@ -72,13 +72,13 @@ def biomed(path: Path) -> Rows:
 
 
 def breast_cancer(path: Path) -> Rows:
-    """Drop the id; a missing value is -1."""
+    """Drop the id; -1 stands for a missing value."""
     table = np.array([[-1 if cell == "?" else int(cell) for cell in row] for row in _fields(path)])
     return rows(CELLS, table[:, 1:10], table[:, 10] == 4)
 
 
 def colposcopy(path: Path) -> Rows:
-    """Keep the image features; drop the six single experts."""
+    """Keep the image features; drop the opinions of the six experts."""
     header, *table = csv.reader(_lines(path))
     keep = [i for i, name in enumerate(header) if not name.startswith("experts::") and name != "consensus"]
     good = header.index("consensus")
@@ -112,13 +112,13 @@ def heart_cleveland(path: Path) -> Rows:
 
 
 def heart_statlog(path: Path) -> Rows:
-    """Target is disease, the reverse of Cleveland."""
+    """The target class is disease, the opposite of Cleveland."""
     table = np.array(_fields(path), dtype=float)
     return rows(HEART, table[:, :13], table[:, 13] == 2)
 
 
 def imports(path: Path) -> Rows:
-    """Drop rows with a missing value; code words as integers; the make is its rank among all makes."""
+    """Drop rows with a missing value; replace words by integers; a make becomes its rank in alphabetical order."""
     table = _fields(path)
     makes = {make: str(i) for i, make in enumerate(sorted({row[2] for row in table}), start=1)}
     coding = [makes if name == "make" else IMPORTS_CODES.get(name, {}) for name in IMPORTS_COLUMNS]
@@ -128,19 +128,19 @@ def imports(path: Path) -> Rows:
 
 
 def sonar(path: Path) -> Rows:
-    """Sixty bands; rocks are the target."""
+    """Sixty bands; the target class is rock."""
     table = _fields(path)
     return rows([f"band_{i:02d}" for i in range(1, 61)], [row[:60] for row in table], [row[60] == "R" for row in table])
 
 
 def survival(path: Path) -> Rows:
-    """Three columns and a class."""
+    """Three columns and the class."""
     table = np.array(_fields(path), dtype=float)
     return rows(["age", "year", "nodes"], table[:, :3], table[:, 3] == 1)
 
 
 def vowel(path: Path) -> Rows:
-    """Training rows only: flag, speaker, sex, ten features, class."""
+    """Training rows only; the columns are flag, speaker, sex, ten features, class."""
     table = np.array(_fields(path), dtype=float)
     table = table[table[:, 0] == 0]
     return rows([f"f{i}" for i in range(10)], table[:, 3:13], table[:, 13] == 0, groups=table[:, 1])

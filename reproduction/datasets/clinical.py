@@ -1,11 +1,11 @@
-"""Cards of the paper's small datasets that come from patients."""
+"""Cards of the paper's small datasets of patients."""
 
 from dataclasses import replace
 from functools import partial
 
-from oneclass.datasets import sheets, tables
-from oneclass.datasets.card import Card, RawFile
-from oneclass.datasets.uci import CC_BY, page, raw
+from . import sheets, tables
+from .card import Card, RawFile
+from .uci import CC_BY, page, raw
 
 __all__ = [
     "BIOMED",
@@ -39,7 +39,7 @@ BIOMED = Card(
         ("https://lib.stat.cmu.edu/datasets/biomed.data",),
     ),
     groups="person",
-    notes=("Several visits of one person: a random split puts the same person on both sides.",),
+    notes=("Some persons have several visits: a random split puts one person into both training and test set.",),
 )
 
 BREAST_CANCER = Card(
@@ -61,7 +61,7 @@ BREAST_CANCER = Card(
         "15/breast+cancer+wisconsin+original",
         "breast-cancer-wisconsin/breast-cancer-wisconsin.data",
     ),
-    notes=("236 rows repeat an earlier row; other copies have 683 rows or call benign the target.",),
+    notes=("236 rows repeat an earlier row. Other copies have 683 rows, or take benign as the target.",),
 )
 
 CARDIOTOCOGRAPHY = Card(
@@ -85,9 +85,9 @@ CARDIOTOCOGRAPHY = Card(
     ),
     groups="recording",
     notes=(
-        "The feature CLASS gives the label away: 175 of the 176 targets have CLASS 8 or 9, and only one other row "
-        "does; cardiotocography_21 is the honest task.",
-        "2126 rows come from 352 recordings: a random split puts one recording on both sides.",
+        "The feature CLASS reveals the label: 175 of the 176 targets have CLASS 8 or 9, and only one other row has. "
+        "cardiotocography_21 is the task without this column.",
+        "The 2126 rows come from 352 recordings: a random split puts one recording into both training and test set.",
     ),
 )
 
@@ -122,7 +122,7 @@ COLPOSCOPY = Card(
         "384/quality+assessment+of+digital+colposcopies",
         "00384/Quality%20Assessment%20-%20Digital%20Colposcopy.zip",
     ),
-    notes=("15 outliers: a fifth of them is 3 rows.",),
+    notes=("There are only 15 outliers: a test set of 20 % holds 3 of them.",),
 )
 
 CRYOTHERAPY = Card(
@@ -207,7 +207,9 @@ HEART_STATLOG = Card(
         "145/statlog+heart",
         "statlog/heart/heart.dat",
     ),
-    notes=("All 270 rows occur in heart_cleveland with the classes inverted: the two results are not independent.",),
+    notes=(
+        "All 270 rows are also in heart_cleveland, with the classes swapped: results on the two are not independent.",
+    ),
 )
 
 SURVIVAL = Card(
@@ -229,5 +231,5 @@ SURVIVAL = Card(
         "43/haberman+s+survival",
         "haberman/haberman.data",
     ),
-    notes=("23 rows are repeats; 6 feature vectors appear with both labels.",),
+    notes=("23 rows are repeats. 6 feature vectors occur with both labels.",),
 )

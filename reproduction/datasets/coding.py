@@ -1,4 +1,4 @@
-"""How the words of the Imports file become numbers."""
+"""Numbers that stand for the words in the Imports file."""
 
 from collections.abc import Mapping
 
@@ -48,6 +48,6 @@ IMPORTS_CODES: Mapping[str, Mapping[str, str]] = {
     "engine_location": _ranked("front rear"),
     "engine_type": _ranked("l dohc ohcv ohc ohcf"),
     "num_cylinders": _NUMBERS,
-    # 6 and 7 belong to systems that no complete row has.
+    # 6 and 7 are systems that occur only in rows with missing values.
     "fuel_system": {**_ranked("mpfi idi mfi 1bbl 2bbl"), "spdi": "8"},
 }

@@ -1,4 +1,4 @@
-"""``load``: a dataset by name as features, labels, groups and its card."""
+"""Load a dataset by name: features, labels, groups and card."""
 
 import os
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets.card import Card
-from oneclass.datasets.errors import need
-from oneclass.datasets.registry import card as card_of
-from oneclass.datasets.store import data_folder, rows_of
+from .card import Card
+from .errors import need
+from .registry import card as card_of
+from .store import data_folder, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,15 +28,15 @@ class Dataset:
     X : pandas.DataFrame
         Features, one named column each.
     y : ndarray of int
-        +1 target, -1 outlier.
+        +1 for targets, -1 for outliers.
     groups : ndarray of int or None
-        Rows with the same number come from the same person, speaker or recording.
+        Rows of one person, speaker or recording have the same number.
     card : Card
-        What is known of the dataset.
+        What is known about the dataset.
 
     Examples
     --------
-    >>> from oneclass.datasets import load
+    >>> from reproduction.datasets import load
     >>> wine = load("wine")
     >>> wine.X.columns[0], wine.card.title
     ('alcohol', 'Wine')
@@ -61,21 +61,21 @@ def load(
 ) -> Dataset:
     """Load a dataset and verify its rows.
 
-    The raw file is looked for in ``data_home``, else in the folder that the environment variable ``ONECLASS_DATA``
-    names, then in the cache; last it is downloaded once from its public home.
+    The raw file is taken from the first of these places that has it: the folder ``data_home`` (by default the one that
+    the environment variable ``ONECLASS_DATA`` names), the cache, and its public address. A download goes to the cache.
 
     Parameters
     ----------
     name : str
         One of `names`.
     data_home : path, optional
-        Folder with raw files, ``<data_home>/<dataset>/<file>``.
+        Folder that holds raw files as ``<data_home>/<dataset>/<file>``.
     strict : bool, default False
-        Leave out rows whose label was inferred (some of Concordia; no other dataset has any).
+        Leave out rows whose label was inferred. Only Concordia has such rows.
     download : bool, default True
-        Whether the network may be used.
+        Use the network if the file is in neither folder.
     progress : bool, default True
-        Whether to show a progress bar (needs tqdm).
+        Show a progress bar during a download (needs tqdm).
 
     Returns
     -------
@@ -84,15 +84,15 @@ def load(
     Raises
     ------
     ValueError
-        Unknown name.
+        The name is unknown.
     DatasetError
-        File not found, network out of reach, or rows that differ from the registered ones.
+        The file is not found, the network is out of reach, or the rows differ from the registered ones.
     ImportError
-        A package of the extra ``data`` is missing.
+        A package of the extra ``reproduction`` is missing.
 
     Examples
     --------
-    >>> from oneclass.datasets import load
+    >>> from reproduction.datasets import load
     >>> X, y = load("digits_0")
     >>> X.shape, int((y == 1).sum())
     ((1797, 64), 178)

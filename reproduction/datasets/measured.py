@@ -1,8 +1,8 @@
-"""Cards of the paper's small datasets that come from proteins, cars, echoes, voices, waves and wine."""
+"""Cards of the paper's other small datasets."""
 
-from oneclass.datasets import images, tables
-from oneclass.datasets.card import Card
-from oneclass.datasets.uci import CC_BY, page, raw
+from . import images, tables
+from .card import Card
+from .uci import CC_BY, page, raw
 
 __all__ = ["ECOLI", "IMPORTS", "SONAR", "VOWEL", "WAVEFORM", "WINE"]
 
@@ -25,7 +25,7 @@ ECOLI = Card(
         "39/ecoli",
         "ecoli/ecoli.data",
     ),
-    notes=("lip and chg are constant in the target class, not over all rows.",),
+    notes=("lip and chg are constant in the target class, but not over all rows.",),
 )
 
 IMPORTS = Card(
@@ -48,8 +48,8 @@ IMPORTS = Card(
         "autos/imports-85.data",
     ),
     notes=(
-        "engine_location is constant.",
-        "Row 8 (from 0) has fuel_system 2bbl (5) as in the raw file; the authors' copy says idi (2).",
+        "engine_location is constant over all rows.",
+        "Row 8 (counted from 0) has fuel_system 2bbl (5), as in the raw file; the authors' copy has idi (2).",
     ),
 )
 
@@ -95,8 +95,8 @@ VOWEL = Card(
     ),
     groups="speaker",
     notes=(
-        "Six takes per speaker and vowel: a random split puts the same speaker on both sides.",
-        "The sha256 is of a comma-separated copy; the blank-separated original holds the same rows.",
+        "Every speaker says every vowel six times: a random split puts one speaker into both training and test set.",
+        "The sha256 is that of a copy separated by commas; the original, separated by blanks, holds the same rows.",
     ),
 )
 
@@ -107,7 +107,7 @@ WAVEFORM = Card(
     source=page("107/waveform+database+generator+version+1"),
     licence=CC_BY,
     target="class 1",
-    recipe="first 300 of the 5000 rows of each class kept",
+    recipe="of 5000 rows, the first 300 of each class kept",
     rows=900,
     targets=300,
     features=21,
@@ -120,8 +120,8 @@ WAVEFORM = Card(
         "waveform/waveform.data.Z",
     ),
     notes=(
-        "A stand-in: the paper's 900 rows are not published; counts agree, scores compare in kind and not digit for "
-        "digit. waveform_generator draws as many fresh rows as you like.",
+        "A substitute: the paper's 900 rows are not published. The counts agree; scores are comparable, but not equal "
+        "to the digit. waveform_generator draws any number of new rows.",
     ),
 )
 

@@ -1,13 +1,11 @@
-"""The registry holds the paper's datasets, and helps with names."""
+"""The registry holds the paper's datasets, and suggests names."""
 
 import csv
-import subprocess
-import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
 
-from oneclass.datasets import card, cards, load, names
+from reproduction.datasets import card, cards, load, names
 
 
 def published(beside, file):
@@ -38,7 +36,7 @@ def test_the_families_split_the_registry():
     assert len(set(names())) == len(names()) == sum(counts)
 
 
-def test_an_unknown_family_is_named_with_those_there_are():
+def test_an_unknown_family_is_refused_with_a_list_of_the_families():
     with pytest.raises(ValueError, match=r"family must be one of small, concordia, .* got 'large'"):
         names("large")
 
@@ -46,13 +44,13 @@ def test_an_unknown_family_is_named_with_those_there_are():
 @pytest.mark.parametrize(
     ("wrong", "right"), [("vowl", "vowel"), ("Breast Cancer", "breast_cancer"), ("concordia2", "concordia_2")]
 )
-def test_an_unknown_name_is_answered_with_close_ones(wrong, right):
+def test_an_unknown_name_is_refused_with_similar_names(wrong, right):
     with pytest.raises(ValueError, match=rf"no dataset is called '{wrong}'; did you mean .*\b{right}\b"):
         load(wrong)
 
 
-def test_a_name_like_no_other_is_answered_without_a_guess():
-    with pytest.raises(ValueError, match=r"no dataset is called 'zzz' \(oneclass"):
+def test_a_name_like_no_other_is_refused_without_a_suggestion():
+    with pytest.raises(ValueError, match=r"no dataset is called 'zzz' \(reproduction"):
         load("zzz")
 
 
@@ -70,11 +68,3 @@ def test_every_download_comes_from_uci_or_statlib():
 def test_only_concordia_and_usps_are_local():
     assert {card.family for card in cards() if card.access == "local"} == {"concordia", "usps"}
     assert {card.family for card in cards() if card.access == "bundled"} == {"digits", "small"}
-
-
-def test_importing_the_room_imports_no_pandas_and_no_pooch():
-    # The package's other rooms bring modules of their own: count what this one adds.
-    code = "import sys, oneclass; before = {*sys.modules}; import oneclass.datasets; print(*{*sys.modules} - before)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "oneclass.datasets.registry" in loaded
-    assert not {"pandas", "pooch", "xlrd", "openpyxl", "sklearn.datasets"} & {*loaded}

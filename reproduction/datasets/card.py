@@ -1,34 +1,34 @@
-"""A dataset's card: everything known about it before a single row is read."""
+"""A dataset's card: what is known about it before its file is read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from oneclass.datasets.rows import Rows
+from .rows import Rows
 
 __all__ = ["Card", "RawFile"]
 
 
 @dataclass(frozen=True)
 class RawFile:
-    """One raw file: where it lies in a data folder, its sha256, and the addresses that publish it.
+    """One raw file: its place in a data folder, its sha256, and the addresses that publish it.
 
     Parameters
     ----------
     path : str
-        Place inside a data folder, such as ``"ecoli/ecoli.data"``.
+        Path inside a data folder, such as ``"ecoli/ecoli.data"``.
     sha256 : str
-        Checksum of the copy from which the card's counts and fingerprint were taken.
+        Checksum of the copy that gave the card its counts and its fingerprint.
     urls : tuple of str
-        Public addresses in the order in which they are tried: the file, or an archive that holds it.
+        Public addresses, tried in this order: of the file, or of an archive that holds it.
     also : tuple of str
-        Other places inside or beside a data folder.
+        Other paths to try, relative to a data folder.
     origin : str
-        Where a file without addresses comes from, in words.
+        Where a file without addresses comes from; completes the sentence "it ...".
 
     Examples
     --------
-    >>> from oneclass.datasets import card
+    >>> from reproduction.datasets import card
     >>> card("ecoli").raw.name
     'ecoli.data'
     """
@@ -37,42 +37,42 @@ class RawFile:
     sha256: str
     urls: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    origin: str = "has no public home but its authors' repository"
+    origin: str = "is published in its authors' repository only"
 
     @property
     def name(self) -> str:
-        """File name without its folder."""
+        """File name without the folder."""
         return PurePosixPath(self.path).name
 
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a dataset: origin, licence, counts, fingerprints, traps, and how raw becomes rows.
+    """What is known about a dataset: origin, licence, counts, fingerprint, known problems, and how to read its file.
 
     Parameters
     ----------
     name, title, family : str
-        Name for `load`; name in the paper; one of the families that `names` takes.
+        Name for `load`; name in the paper; one of the families that `names` accepts.
     source, licence : str
-        Public home and terms of use.
+        Web page of the dataset, and its terms of use.
     target, recipe : str
-        The target class, and how the raw file becomes rows, both in words.
+        The target class, and how rows are made from the raw file, both in words.
     rows, targets, features : int
         Expected counts.
     fingerprint : str
-        Sha256 of the parsed rows, labels and groups.
+        Sha256 of the values of rows, labels and groups.
     read : callable
-        The recipe in code: path of the raw file -> rows.
+        The recipe as a function from the path of the raw file to rows.
     raw : RawFile or None
-        None when the rows ship with scikit-learn.
+        None if the rows are part of scikit-learn.
     groups : str or None
-        What rows of one group share, where that can be read off.
+        What the rows of one group share (a person, a recording), if the file says so.
     notes : tuple of str
-        Traps.
+        Problems to know before the dataset is used.
 
     Examples
     --------
-    >>> from oneclass.datasets import card
+    >>> from reproduction.datasets import card
     >>> vowel = card("vowel")
     >>> vowel.rows, vowel.targets, vowel.outliers, vowel.features, vowel.groups
     (528, 48, 480, 10, 'speaker')
@@ -96,12 +96,12 @@ class Card:
 
     @property
     def outliers(self) -> int:
-        """Rows that are not of the target class."""
+        """Number of rows outside the target class."""
         return self.rows - self.targets
 
     @property
     def access(self) -> str:
-        """Where rows come from: ``bundled`` (scikit-learn), ``download`` or ``local`` (a data folder only)."""
+        """Where rows come from: ``bundled`` (with scikit-learn), ``download``, or ``local`` (a data folder only)."""
         if self.raw is None:
             return "bundled"
         return "download" if self.raw.urls else "local"

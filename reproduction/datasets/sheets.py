@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from oneclass.datasets.errors import need
-from oneclass.datasets.rows import Rows, codes, rows
+from .errors import need
+from .rows import Rows, codes, rows
 
 __all__ = ["cardiotocography", "cryotherapy"]
 
@@ -35,7 +35,7 @@ SIGNAL = [
 
 
 def cardiotocography(path: Path, *, with_class: bool) -> Rows:
-    """Sheet "Raw Data" without its blank and summary rows; a group is a recording (column FileName)."""
+    """Sheet "Raw Data" without blank and summary rows; a group is a recording (column FileName)."""
     sheet = need("xlrd", "read CTG.xls").open_workbook(str(path)).sheet_by_name("Raw Data")
     header = sheet.row_values(0)
     column = {name: i for i, name in enumerate(header)}

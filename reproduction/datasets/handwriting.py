@@ -1,11 +1,11 @@
-"""Cards of the digit tasks: digit k against the other nine, in four collections."""
+"""Cards of the digit tasks: one digit against the other nine, in four collections."""
 
 from functools import partial
 
-from oneclass.datasets import images
-from oneclass.datasets.card import Card, RawFile
-from oneclass.datasets.fingerprints import FINGERPRINTS
-from oneclass.datasets.uci import CC_BY, page, raw
+from . import images
+from .card import Card, RawFile
+from .fingerprints import FINGERPRINTS
+from .uci import CC_BY, page, raw
 
 __all__ = ["CONCORDIA", "DIGITS", "SEMEION", "USPS"]
 
@@ -21,11 +21,11 @@ CSV = RawFile(
     "concordia/concordia_digits.csv",
     "d76653509b7d9f446ce6741250dd2189ae429ebdaa0ec643341272a5480f6eed",
     also=("tidy/concordia_digits.csv", "../tidy/concordia_digits.csv"),
-    origin="is compiled from the files of two authors' repositories, some digits inferred, and has no public home",
+    origin="was compiled from the files of two authors' repositories, with some digits inferred, and is not published",
 )
-PIXEL_NOTE = "Pixels are whole numbers 0..225; divide by 225 for the authors' values. 27 rows repeat another."
+PIXEL_NOTE = "Pixels are whole numbers 0..225; divide by 225 for the authors' values. 27 rows repeat another row."
 INFERRED_NOTE = (
-    "The digit of 904 of the 4000 rows is inferred (28 of them doubtful); load(..., strict=True) leaves these rows out."
+    "The digit of 904 of the 4000 rows is inferred (28 of these are doubtful); load(..., strict=True) drops them."
 )
 
 
@@ -38,9 +38,9 @@ def _concordia(k: int) -> Card:
         source=DKRLVOC if k == 5 else VAAKELM,
         licence="none stated (CENPARMI, Concordia University)",
         target=f"digit {k}",
-        recipe="the authors' train and test rows joined again"
+        recipe="the authors' training and test rows together"
         if exact
-        else "all rows, digits as in concordia_digits.csv",
+        else "all rows, with the digits of concordia_digits.csv",
         rows=4000,
         targets=400,
         features=256,
@@ -90,8 +90,8 @@ def _semeion(k: int, targets: int) -> Card:
             "semeion/semeion.data",
         ),
         notes=(
-            "The sha256 is of a copy without decimals; UCI's 0.0000 and 1.0000 are the same rows.",
-            "About 80 persons wrote every digit twice; who wrote which row is not recorded.",
+            "The sha256 is that of a copy that writes 0 and 1; UCI's copy has the same rows, written 0.0000 and 1.0000.",
+            "About 80 persons wrote every digit twice; the file does not say who wrote which row.",
         ),
     )
 
@@ -111,7 +111,7 @@ def _digits(k: int, targets: int) -> Card:
         fingerprint=FINGERPRINTS[f"digits_{k}"],
         read=partial(images.digits, digit=k),
         notes=(
-            "Always at hand: stands in for Concordia where that cannot be had. 43 persons wrote these, unrecorded.",
+            "Needs no download: a substitute for Concordia. 43 persons wrote the digits; who wrote which row is unknown.",
         ),
     )
 

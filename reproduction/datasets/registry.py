@@ -1,10 +1,10 @@
-"""The registry: every dataset by name."""
+"""The list of all datasets."""
 
 from difflib import get_close_matches
 
-from oneclass.datasets import clinical, measured
-from oneclass.datasets.card import Card
-from oneclass.datasets.handwriting import CONCORDIA, DIGITS, SEMEION, USPS
+from . import clinical, measured
+from .card import Card
+from .handwriting import CONCORDIA, DIGITS, SEMEION, USPS
 
 __all__ = ["card", "cards", "names"]
 
@@ -44,7 +44,7 @@ def cards(*families: str) -> tuple[Card, ...]:
 
     Examples
     --------
-    >>> from oneclass.datasets import cards
+    >>> from reproduction.datasets import cards
     >>> [card.title for card in cards("small")][:3]
     ['Biomed', 'Breast Cancer', 'Cardiotocography']
     >>> len(cards("small", "concordia"))
@@ -70,7 +70,7 @@ def names(*families: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from oneclass.datasets import names
+    >>> from reproduction.datasets import names
     >>> names("concordia")[:2]
     ('concordia_0', 'concordia_1')
     >>> "cardiotocography_21" in names()
@@ -93,17 +93,17 @@ def card(name: str) -> Card:
 
     Examples
     --------
-    >>> from oneclass.datasets import card
+    >>> from reproduction.datasets import card
     >>> card("wine").target
     'class 2 (label 1 in scikit-learn)'
     >>> card("whine")
     Traceback (most recent call last):
         ...
-    ValueError: no dataset is called 'whine'; did you mean wine? (oneclass.datasets.names() lists all)
+    ValueError: no dataset is called 'whine'; did you mean wine? (reproduction.datasets.names() lists all)
     """
     if name in _CARDS:
         return _CARDS[name]
-    raise ValueError(f"no dataset is called {name!r}{_suggestion(name)} (oneclass.datasets.names() lists all)")
+    raise ValueError(f"no dataset is called {name!r}{_suggestion(name)} (reproduction.datasets.names() lists all)")
 
 
 def _suggestion(name: object) -> str:

@@ -1,18 +1,22 @@
-"""Decoder of ``.Z`` files (Unix compress), the form in which UCI publishes Waveform."""
+"""Decoder of ``.Z`` files (Unix compress): UCI publishes Waveform in this form.
+
+The packages that decode it (unlzw3, ncompress) do not bound the size of what they return.
+"""
 
 __all__ = ["unlzw"]
 
 MAGIC = b"\x1f\x9d"
 CLEAR = 256
+WIDTHS = range(9, 17)
 
 
-def unlzw(data: bytes) -> bytes:
-    """Bytes that ``compress`` packed into ``data``.
+def unlzw(data: bytes, *, most: int) -> bytes:
+    """Bytes that ``compress`` packed into ``data``; a ValueError if these are more than ``most``.
 
-    Codes grow from 9 bits to the limit named in the header. The writer fills its buffer of eight codes before it
-    changes width, so the reader skips to the end of that buffer.
+    Codes grow from 9 bits to the width that the header names. The writer fills its buffer of eight codes before it
+    changes the width, so the reader skips to the end of that buffer.
     """
-    if data[:2] != MAGIC:
+    if data[:2] != MAGIC or len(data) < 3 or data[2] & 31 not in WIDTHS:
         raise ValueError("not a .Z file")
     limit, reserved = data[2] & 31, 257 if data[2] & 128 else 256
     table, width, last = _fresh(reserved), 9, b""
@@ -34,6 +38,8 @@ def unlzw(data: bytes) -> bytes:
         if last and len(table) < 1 << limit:
             table.append(last + entry[:1])
         out += entry
+        if len(out) > most:
+            raise ValueError(f"it unpacks to more than {most:,} bytes")
         last = entry
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oneclass.datasets import waveform_generator
+from reproduction.datasets import waveform_generator
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others():

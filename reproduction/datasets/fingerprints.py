@@ -1,4 +1,4 @@
-"""Fingerprints of the digit tasks: sha256 of their values, not of a file."""
+"""Fingerprints of the digit tasks: sha256 of the values, not of the file."""
 
 __all__ = ["FINGERPRINTS"]
 

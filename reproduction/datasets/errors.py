@@ -1,4 +1,4 @@
-"""The one error of this room, and optional packages asked for by name."""
+"""The error of this package, and the import of optional packages."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,11 +7,11 @@ __all__ = ["DatasetError", "need"]
 
 
 class DatasetError(OSError):
-    """A dataset that cannot be had: not found, not reachable, or not the registered rows.
+    """A dataset cannot be loaded: its file is missing or out of reach, or its rows are not the registered ones.
 
     Examples
     --------
-    >>> from oneclass.datasets import DatasetError, load
+    >>> from reproduction.datasets import DatasetError, load
     >>> try:
     ...     load("concordia_0", data_home="/nowhere", download=False)
     ... except DatasetError as error:
@@ -21,10 +21,10 @@ class DatasetError(OSError):
 
 
 def need(module: str, task: str) -> ModuleType:
-    """Import ``module``, or say in one sentence which extra brings it."""
+    """Import ``module``; if it is missing, raise an ImportError that names the extra to install."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        message = f"oneclass.datasets needs {package} to {task}; install it with: pip install 'oneclass[data]'"
+        message = f"reproduction.datasets needs {package} to {task}; install it with: pip install '.[reproduction]'"
         raise ImportError(message, name=package) from error

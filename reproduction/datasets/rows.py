@@ -1,4 +1,4 @@
-"""What a raw file becomes: rows, labels, groups, and a fingerprint of them all."""
+"""Rows, labels and groups of a dataset, and their fingerprint."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ __all__ = ["Rows", "codes", "fingerprint", "rows"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Parsed rows: names, values, labels +1 / -1, group ids, and which labels are beyond doubt."""
+    """Parsed rows: column names, values, labels (+1, -1), group numbers, and which labels are certain."""
 
     columns: tuple[str, ...]
     X: NDArray[np.float64]
@@ -21,7 +21,7 @@ class Rows:
     certain: NDArray[np.bool_] | None = None
 
     def only_certain(self) -> "Rows":
-        """Leave out the rows whose label was inferred."""
+        """The rows whose label was not inferred."""
         keep = self.certain
         if keep is None:
             return self
@@ -37,7 +37,7 @@ def rows(
     groups: ArrayLike | None = None,
     certain: ArrayLike | None = None,
 ) -> Rows:
-    """Rows from whatever a reader has: text or numbers, and a mask of the target class."""
+    """Rows from text or numbers, and a mask of the target class."""
     return Rows(
         columns=tuple(columns),
         X=np.asarray(X, dtype=np.float64),
@@ -48,19 +48,19 @@ def rows(
 
 
 def codes(names: Sequence[object]) -> NDArray[np.int64]:
-    """Number names 0, 1, 2, ... in the order in which they first appear."""
+    """Numbers 0, 1, 2, ... for names, in order of first appearance."""
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def fingerprint(*parts: ArrayLike | None) -> str:
-    """Sha256 of arrays by value: the same on every machine, whatever the bytes of the file they came from."""
+    """Sha256 of the values of arrays, which does not depend on how a file writes them."""
     sha = hashlib.sha256()
     for part in parts:
         if part is None:
             sha.update(b"none")
             continue
-        # Adding 0 turns -0.0 into 0.0, which compare equal but differ in bytes.
+        # Adding 0 turns -0.0 into 0.0: they are equal but differ in bytes.
         array = np.ascontiguousarray(part, dtype="<f8") + 0.0
         sha.update(str(array.shape).encode() + array.tobytes())
     return sha.hexdigest()

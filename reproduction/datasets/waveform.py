@@ -1,4 +1,4 @@
-"""The published generator of Waveform: noisy mixtures of two of three triangular waves."""
+"""Generator of Waveform rows: noisy mixtures of two of three triangular waves."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,13 @@ def waveform_generator(
     n : int
         Number of rows.
     random_state : int, Generator or None
-        Source of randomness.
+        Seed or generator.
 
     Returns
     -------
     X : ndarray of shape (n, 21)
     wave : ndarray of shape (n,)
-        Class 0, 1 or 2, numbered as in UCI's file; equally likely. The paper's target is class 1.
+        Class 0, 1 or 2, equally likely, numbered as in UCI's file. The paper's target is class 1.
 
     References
     ----------
@@ -37,7 +37,7 @@ def waveform_generator(
 
     Examples
     --------
-    >>> from oneclass.datasets import waveform_generator
+    >>> from reproduction.datasets import waveform_generator
     >>> X, wave = waveform_generator(900, random_state=0)
     >>> y = (wave == 1) * 2 - 1
     >>> X.shape, y.shape

@@ -1,4 +1,4 @@
-"""A small dataset made on the spot, and a web server that misbehaves on request."""
+"""A dataset of three rows, and a web server that answers as a test says."""
 
 import hashlib
 import threading
@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from oneclass.datasets import Card, RawFile, store, tables
+from reproduction.datasets import Card, RawFile, store, tables
 
 TOY = b"30,64,1,1\n31,65,0,1\n32,66,9,2\n"
 
@@ -22,7 +22,7 @@ def cache(monkeypatch, tmp_path):
 
 @pytest.fixture
 def toy(tmp_path):
-    """``toy(*urls)``: card of a dataset of three rows at these addresses; ``toy.content``: its file."""
+    """``toy(*urls)`` is the card of a dataset of three rows at these addresses; ``toy.content`` is its file."""
     path = tmp_path / "toy.data"
     path.write_bytes(TOY)
     card = Card(
@@ -51,9 +51,9 @@ def toy(tmp_path):
 
 @pytest.fixture
 def server(monkeypatch):
-    """Web server of scripted answers; ``server.serve(path, *bodies)`` gives one body per request, the last for good.
+    """Web server: ``server.serve(path, *bodies)`` gives one body per request, and the last body from then on.
 
-    A body is bytes, or a status number, or ``Ellipsis`` for a promise of more bytes than are sent.
+    A body is bytes, a status number, or ``Ellipsis`` for an answer that is shorter than its header says.
     """
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)

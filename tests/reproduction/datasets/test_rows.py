@@ -1,4 +1,4 @@
-"""Rows equal the tidy copies, cell for cell, and hold the traps that the cards name."""
+"""Rows equal the tidy copies, cell by cell, and have the properties that the cards state."""
 
 import hashlib
 from collections import Counter
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oneclass.datasets import DatasetError, card, cards, load, names, store
+from reproduction.datasets import DatasetError, card, cards, load, names, store
 
 pytestmark = pytest.mark.data
 
@@ -48,7 +48,7 @@ def test_a_concordia_task_from_the_authors_file_holds_the_rows_of_the_table_of_d
     assert by_class(X.to_numpy(), y) == by_class(pixels, np.where(table["digit"] == digit, 1, -1))
 
 
-def test_strict_leaves_out_rows_whose_digit_was_inferred(beside):
+def test_strict_drops_rows_whose_digit_was_inferred(beside):
     table = pd.read_csv(beside("tidy", "concordia_digits.csv"))
     exact = table[table["digit_source"].isin(["file", "order"])]
     X, y = load("concordia_2", strict=True)
@@ -64,7 +64,7 @@ def test_usps_and_semeion_tasks_share_rows_and_split_them_by_digit(raw_folder):
         assert np.all(sum((task.y == 1).astype(int) for task in tasks) == 1)
 
 
-def test_a_biomed_person_keeps_its_class_and_is_seen_within_three_years(raw_folder):
+def test_a_biomed_person_has_one_class_and_visits_within_three_years(raw_folder):
     data = load("biomed")
     frame = data.X.assign(y=data.y, person=data.groups).groupby("person")
     assert frame["y"].nunique().max() == 1
@@ -83,20 +83,20 @@ def test_groups_of_cardiotocography_are_its_352_recordings(raw_folder):
     assert len(set(load("cardiotocography_21").groups.tolist())) == 352
 
 
-def test_class_gives_the_label_of_cardiotocography_away(raw_folder):
+def test_class_reveals_the_label_of_cardiotocography(raw_folder):
     X, y = load("cardiotocography")
     leak = X["CLASS"].isin([8, 9])
     assert (leak[y == 1].sum(), leak[y == -1].sum()) == (175, 1)
 
 
-def test_heart_statlog_is_part_of_heart_cleveland_with_the_classes_inverted(raw_folder):
+def test_heart_statlog_is_part_of_heart_cleveland_with_the_classes_swapped(raw_folder):
     statlog, cleveland = (load(f"heart_{name}") for name in ("statlog", "cleveland"))
     ours, theirs = by_class(statlog.X.to_numpy(), statlog.y), by_class(cleveland.X.to_numpy(), -cleveland.y)
     assert ours[0] <= theirs[0]
     assert ours[1] <= theirs[1]
 
 
-def test_repeats_are_as_many_as_the_cards_say(raw_folder):
+def test_the_cards_state_the_number_of_repeated_rows(raw_folder):
     assert load("breast_cancer").X.duplicated().sum() == 236
     survival = load("survival")
     assert survival.X.duplicated().sum() == 23
@@ -120,7 +120,7 @@ def test_imports_keeps_the_cell_of_the_raw_file(raw_folder):
         ("survival", lambda text: text + "\n\n"),
     ],
 )
-def test_copies_in_another_form_hold_the_same_rows(name, rewrite, raw_folder, tmp_path):
+def test_copies_with_other_separators_hold_the_same_rows(name, rewrite, raw_folder, tmp_path):
     task = card(f"{name}_3" if name == "semeion" else name)
     copy = tmp_path / task.raw.name
     copy.write_text(rewrite((raw_folder / task.raw.path).read_text()), newline="")
@@ -128,7 +128,7 @@ def test_copies_in_another_form_hold_the_same_rows(name, rewrite, raw_folder, tm
     assert load(task.name, data_home=tmp_path, download=False).X.equals(load(task.name).X)
 
 
-def test_a_mirror_with_a_silent_edit_is_refused(raw_folder, tmp_path):
+def test_an_edited_copy_is_refused(raw_folder, tmp_path):
     text = (raw_folder / "imports/imports-85.data").read_text()
     (tmp_path / "imports-85.data").write_text(text.replace("?", "0"))
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""A file is found, fetched, checked and kept, or one sentence says what to do."""
+"""A file is found, downloaded, checked and kept, or the error says in one sentence what to do."""
 
 import io
 import os
@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from oneclass.datasets import DatasetError, load, store
+from reproduction.datasets import DatasetError, load, store
 
 
 def zipped(**members):
@@ -36,7 +36,7 @@ def test_a_download_is_kept_and_not_repeated(cache, server, toy):
     assert files(cache) == ["toy/toy.data"]
 
 
-def test_a_member_is_taken_from_an_archive_within_an_archive(cache, server, toy):
+def test_a_member_is_taken_from_an_archive_inside_an_archive(cache, server, toy):
     inner = zipped(readme__txt="hello", toy__data=toy.content)
     card = toy(server.serve("all.zip", zipped(notes__txt="none", inner__zip=inner)))
     assert len(rows_of(card).y) == 3
@@ -62,7 +62,7 @@ def test_the_next_address_is_tried_when_one_is_gone_or_wrong(cache, server, toy)
     [
         (b"30,64,1,1\n31,65,0,1\n32,66,8,2\n", "rows are not the registered ones"),
         (b"<html>moved</html>", "cannot be parsed"),
-        (..., "no answer of use"),
+        (..., "no usable answer"),
     ],
     ids=["edited", "another file", "cut off"],
 )
@@ -80,12 +80,12 @@ def test_an_archive_without_the_file_is_refused(cache, server, toy):
         rows_of(card)
 
 
-def test_no_network_is_one_sentence_with_a_way_out(cache, server, toy):
+def test_without_a_network_the_error_says_where_to_save_the_file(cache, server, toy):
     address = server.serve("toy.data", toy.content).replace("127.0.0.1", "nowhere.invalid")
     with pytest.raises(DatasetError) as caught:
         rows_of(toy(address))
     message = str(caught.value)
-    assert message.startswith(f"toy: not downloaded ({address}: no answer of use (ConnectionError))")
+    assert message.startswith(f"toy: not downloaded ({address}: no usable answer (ConnectionError))")
     assert message.endswith("save toy/toy.data in a folder and name that folder in ONECLASS_DATA or data_home.")
     assert "\n" not in message
     assert files(cache) == []
@@ -110,13 +110,13 @@ def test_a_data_folder_is_read_before_the_network(place, cache, server, toy, tmp
     assert not cache.exists()
 
 
-def test_the_environment_names_the_data_folder_and_an_argument_overrules_it(monkeypatch, tmp_path):
+def test_the_environment_names_the_data_folder_and_an_argument_replaces_it(monkeypatch, tmp_path):
     monkeypatch.setenv("ONECLASS_DATA", str(tmp_path / "there"))
     assert store.data_folder(None) == tmp_path / "there"
     assert store.data_folder(tmp_path) == tmp_path
 
 
-def test_without_leave_to_download_the_file_is_asked_for(cache):
+def test_without_a_download_the_error_asks_for_the_file(cache):
     with pytest.raises(
         DatasetError, match=r"^ecoli: ecoli.data was not found: no data folder.*; allow the download, or save"
     ):
@@ -126,20 +126,20 @@ def test_without_leave_to_download_the_file_is_asked_for(cache):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("concordia_1", "Concordia_1.mat was not found: .* no public home but its authors' repository"),
+        ("concordia_1", "Concordia_1.mat was not found: .* published in its authors' repository only"),
         ("concordia_2", "concordia_digits.csv was not found: .* some digits inferred"),
-        ("usps_3", "usps_all.mat was not found: .* no public home"),
+        ("usps_3", "usps_all.mat was not found: .* published in its authors' repository only"),
     ],
 )
-def test_a_dataset_without_a_public_home_says_so(name, words, cache):
+def test_the_error_says_that_a_dataset_has_no_public_address(name, words, cache):
     with pytest.raises(DatasetError, match=rf"^{name}: {words}.* so save .* ONECLASS_DATA or data_home\.$"):
         load(name)
 
 
 @pytest.mark.parametrize("package", ["pandas", "sklearn.datasets"])
-def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
+def test_the_error_names_a_missing_package_and_the_extra(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"needs {package.split('.')[0]} to .*pip install 'oneclass\[data\]'"):
+    with pytest.raises(ImportError, match=rf"needs {package.split('.')[0]} to .*pip install '\.\[reproduction\]'"):
         load("digits_0")
 
 
