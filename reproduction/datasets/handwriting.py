@@ -90,7 +90,7 @@ def _semeion(k: int, targets: int) -> Card:
             "semeion/semeion.data",
         ),
         notes=(
-            "The sha256 is that of a copy that writes 0 and 1; UCI's copy has the same rows, written 0.0000 and 1.0000.",
+            "The sha256 is that of a copy that writes 0 and 1; UCI's copy writes 0.0000 and 1.0000.",
             "About 80 persons wrote every digit twice; the file does not say who wrote which row.",
         ),
     )
@@ -110,9 +110,7 @@ def _digits(k: int, targets: int) -> Card:
         features=64,
         fingerprint=FINGERPRINTS[f"digits_{k}"],
         read=partial(images.digits, digit=k),
-        notes=(
-            "Needs no download: a substitute for Concordia. 43 persons wrote the digits; who wrote which row is unknown.",
-        ),
+        notes=("Needs no download: a substitute for Concordia. 43 persons wrote it; who wrote which row is unknown.",),
     )
 
 

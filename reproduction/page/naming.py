@@ -1,4 +1,4 @@
-"""Names on the page."""
+"""Names of datasets and methods on the pages."""
 
 from __future__ import annotations
 

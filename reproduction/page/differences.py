@@ -1,4 +1,4 @@
-"""Sections: how far the published values are from repeated splits, why, and what was tried where they are farthest."""
+"""Page: differences between published values and repeated splits, their causes, and other settings that were tried."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..datasets import card
 from ..methods import METHODS
 from ..results import Results
 from ..tried import AS_PRINTED, TRIED
-from .exact import software_score
 from .markdown import number, signed, table
 from .naming import ALL, title
+from .released import software_score
 
-__all__ = ["gaps", "large_gaps"]
+__all__ = ["differences", "tried_settings"]
 
 Float = NDArray[np.float64]
 
-#: Methods whose gap on the digits is one and the same.
+#: Methods that have the same settings on all digits.
 _DIGITS = ("OCSVM", "SVDD")
 
 
-def gaps(results: Results) -> str:
+def differences(results: Results) -> str:
     """The published values against repeated splits, method by method.
 
     Parameters
@@ -41,27 +41,31 @@ def gaps(results: Results) -> str:
     body = [[method, *line[2]] for method, line in lines.items()]
     head = ["method", "ours", "published", "difference", "within two deviations", "farthest dataset"]
     hits, released = software_score(results, [m for m in METHODS if m not in ("OCRF", "Autoencoder")])
-    return f"""## What does not reproduce, and why
+    return f"""\
+## Method by method
 
-Recipe `paper` against the published F1: means over the datasets that the paper has for the method, their difference,
-and on how many datasets the published value lies within two standard deviations of ours over the splits. In all
-{inside} of {cells} cells do; a value from one split of the same procedure would do so about nineteen times in twenty.
+Our F1 (recipe `paper`) and the published F1: means over the datasets that the paper has for the method, and their
+difference. The fourth column counts the datasets on which the published value is within two standard deviations of
+our mean over the splits. In total, {inside} of {cells} values are. A value from one split of the same procedure would
+be within two deviations in about 95 % of the cases.
 
 {table(head, body)}
 
-- One split. The published values come from a single split each, of which seven are released. On those the released code
-  gives the kernel machines' values exactly; on any other split they scatter as the tables below show.
-- Other code than the paper describes. The released machines use another kernel width, another threshold and a scatter
-  of one row (above). The equation as printed gives other values on the same splits.
-- Rows that were not scaled. Of the other classifiers' published values on the released splits {hits} of {released} come
-  out to the digit once rows are left unscaled (above); recipe `paper` z-scores them, as the text says.
-- Settings that are not in the paper: other parameters of the ten baselines, and how they were searched.
-- Baselines that rejected nothing. {_accept_all()}
-- Split sizes that are not 80/20 (Biomed, Colposcopy, Sonar, Waveform), and Waveform's rows, which are others."""
+## Causes
+
+- **One split.** Each published value comes from a single split. Seven splits are released: on these, the released
+  code gives the values of the kernel machines exactly. On other splits F1 varies, as [F1 by dataset](f1.md) shows.
+- **Code that differs from the paper.** The released machines have another kernel width and another threshold, and use
+  the scatter of one row ([released splits](released.md)). The printed equation gives other values on the same splits.
+- **Rows that were not scaled.** Recipe `paper` z-scores the rows, as the text says. Without scaling, {hits} of
+  {released} published values of the other classifiers on the released splits come out to two decimals.
+- **Settings that the paper does not name**: parameters of the ten baselines, and how they were searched.
+- **Baselines that rejected nothing.** {_accept_all()}
+- **Split sizes** that are not 80/20 (Biomed, Colposcopy, Sonar, Waveform), and other rows (Waveform)."""
 
 
 def _gap(results: Results, method: str) -> tuple[int, int, list[str]]:
-    """Cells within two deviations, cells, and the table's line."""
+    """Values within two deviations, number of values, and the line of the table."""
     names = [d for d in ALL if published.f1(d, method) is not None and results.count("paper", d, method)]
     if not names:
         return 0, 0, ["–"] * 5
@@ -77,7 +81,7 @@ def _gap(results: Results, method: str) -> tuple[int, int, list[str]]:
 
 
 def _accept_all() -> str:
-    """Published values that are the F1 of calling every test row a target."""
+    """Published values that are equal to the F1 of accepting every test row."""
     found = {method: [d for d in ALL if published.f1(d, method) in _everything(d)] for method in METHODS}
     listed = "; ".join(f"{m} on {', '.join(map(title, names))}" for m, names in found.items() if names)
     count = sum(map(len, found.values()))
@@ -85,14 +89,14 @@ def _accept_all() -> str:
 
 
 def _everything(dataset: str) -> set[float]:
-    """F1 of accepting all rows that are left when 80 % or 50 % are trained on."""
+    """F1 of accepting all test rows, for test sets of 20 % and of 50 %."""
     about = card(dataset)
     sizes = [[n - int(share * n + 0.5) for n in (about.targets, about.outliers)] for share in (0.8, 0.5)]
     return {round(200 * t / (2 * t + o), 2) for t, o in sizes}
 
 
-def large_gaps(results: Results) -> str:
-    """What was tried where a method is farthest from its published value.
+def tried_settings(results: Results) -> str:
+    """The settings that were tried where a method is farthest from its published value.
 
     Parameters
     ----------
@@ -112,11 +116,11 @@ def large_gaps(results: Results) -> str:
         return ""
     return "\n\n".join(
         [
-            """## The largest gaps, setting by setting
+            """## Other settings, where the differences are largest
 
-Recipe `tried`: settings that the text does not rule out, or that are defaults of the cited software, each with all else
-as in recipe `paper`; mean ± standard deviation of F1 over five splits. A setting is said to explain the published value
-when that lies within two standard deviations.""",
+Recipe `tried`: settings that the text does not exclude, or that are defaults of the cited software. Everything else is
+as in recipe `paper`. Mean ± standard deviation of F1 over five splits. A setting explains the published value if the
+value is within two standard deviations of the mean.""",
             *parts,
         ]
     )
@@ -129,7 +133,7 @@ def _scores(results: Results, dataset: str, method: str, choice: str) -> tuple[f
 
 def _explains(results: Results, dataset: str, method: str, choice: str) -> bool:
     mean, spread = _scores(results, dataset, method, choice)
-    # Where no split differs from another, to the digit or so.
+    # Half a point is allowed where F1 hardly varies over the splits.
     return abs(mean - (published.f1(dataset, method) or 0.0)) <= max(2 * spread, 0.5)
 
 
@@ -143,14 +147,17 @@ def _tried(results: Results, dataset: str, method: str) -> str:
     if good:
         verdict = f"Explained by: {'; '.join(good)}."
     else:
-        verdict = f"Nothing that was tried explains it; the closest is: {closest} ({number(scores[closest][0])})."
-    return f"""**{method} on {title(dataset)}**, published {number(printed, 2)}. {verdict}
+        verdict = f"No setting explains it; the closest is: {closest} ({number(scores[closest][0])})."
+    return f"""\
+### {method} on {title(dataset)}
+
+Published: {number(printed, 2)}. {verdict}
 
 {table(["setting", "F1", "minus published"], body)}"""
 
 
 def _digits(results: Results, cells: list[tuple[str, str]]) -> str:
-    """Both support vector methods on all digits: the same settings explain all or none."""
+    """OCSVM and SVDD on all digits, which have the same settings."""
     choices = list(dict.fromkeys(choice for cell in cells for choice in results.choices("tried", *cell)))
     digits = list(dict.fromkeys(dataset for dataset, _ in cells))
     parts = []
@@ -166,7 +173,7 @@ def _digits(results: Results, cells: list[tuple[str, str]]) -> str:
         gaps_ = np.array([_mean_gap(results, digits, method, choice) for choice in known])
         body.append(["**mean, minus published**", "", *map(signed, gaps_)])
         parts.append(f"{method}:\n\n{table(['dataset', 'published', *known], body)}")
-    return "**OCSVM and SVDD on the Concordia digits.**\n\n" + "\n\n".join(parts)
+    return "### OCSVM and SVDD on the Concordia digits\n\n" + "\n\n".join(parts)
 
 
 def _mean_gap(results: Results, digits: list[str], method: str, choice: str) -> float:
