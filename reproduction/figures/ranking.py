@@ -57,7 +57,7 @@ def critical_difference_diagram(tables: Mapping[str, Float], methods: Sequence[s
     -------
     matplotlib Figure
     """
-    figure, panels = pyplot().subplots(len(tables), 1, figsize=(11, 3.9 * len(tables)), squeeze=False)
+    figure, panels = pyplot().subplots(len(tables), 1, figsize=(8, 3.3 * len(tables)), squeeze=False)
     for panel, (name, table) in zip(panels[:, 0], tables.items(), strict=True):
         _diagram(panel, ranks(table).mean(axis=0), methods, critical_difference(len(methods), len(table)))
         panel.set_title(f"{name}: mean rank over {len(table)} datasets (left is better)", fontsize=10)
