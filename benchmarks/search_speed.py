@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 from threadpoolctl import threadpool_limits
 
+import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
@@ -57,7 +58,7 @@ def line(ours: float, theirs: float) -> list[str]:
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")
+    warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
     threadpool_limits(1)
     body, totals = [], {label: np.zeros(2) for label in MACHINES}
     for name in DATASETS:

@@ -83,10 +83,10 @@ KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 _COSTS = {"C": CS}
 _CLUSTERED = {"n_clusters": KS}
 _PRINTED = {"kernel": "rbf", "sigma": "mean", "scale": "zscore"}
-_KERNEL = {**_PRINTED, "threshold": "train", "lam": 1.0, "approximation": None}
+_KERNEL = {**_PRINTED, "threshold": "train", "approximation": None}
 _REBUILDING = {**_KERNEL, "loss": "reconstruction"}
 #: The variance inside clusters as printed (model_SV): rows deviate from the mean of all.
-_EMBEDDED = {"variance": "subclass", "centering": "global"}
+_EMBEDDED = {"lam": 1.0, "variance": "subclass", "centering": "global"}
 
 METHODS: dict[str, Method] = {
     method.name: method

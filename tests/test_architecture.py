@@ -89,14 +89,8 @@ def test_every_private_module_is_protected():
     assert sorted(protected) == sorted(".".join(parts) for parts in modules if is_private(parts[-1]))
 
 
-#: Names taken through the front door, behind which import-linter does not see the room, and why.
-BY_THE_FRONT_DOOR = {
-    ("machines/going_on.py", "Stream"): "a machine goes on by a stream, and streams, made of machines, stand above them"
-}
-
-
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_rooms_below_the_command_line_take_nothing_through_the_front_door(path):
+def test_packages_below_the_command_line_do_not_import_the_public_names_of_oneclass(path):
     name = path.relative_to(ROOT).as_posix()
     taken = {
         (name, what)
@@ -105,7 +99,7 @@ def test_rooms_below_the_command_line_take_nothing_through_the_front_door(path):
         for what in names or ["oneclass"]
         if not (ROOT / what).is_dir()  # a room, which import-linter sees
     }
-    assert taken == {known for known in BY_THE_FRONT_DOOR if known[0] == name}
+    assert not taken
 
 
 def changes(function):

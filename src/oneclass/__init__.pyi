@@ -1,5 +1,6 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
+from . import baselines, machines, plot, selection, stream, tabular
 from .baselines import (
     OCRF,
     OCSVM,
@@ -15,7 +16,15 @@ from .baselines import (
 )
 from .contract.explanation import Explanation, Reason
 from .contract.independence import time_blocks
-from .contract.notices import DependentRowsWarning
+from .contract.notices import (
+    ColumnWarning,
+    DependentRowsWarning,
+    FewRowsWarning,
+    LabelWarning,
+    OneClassWarning,
+    SlowFitWarning,
+    UnreachableRateWarning,
+)
 from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
 from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
@@ -44,12 +53,15 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "ColumnWarning",
     "DependentRowsWarning",
     "Explanation",
+    "FewRowsWarning",
     "Fourier",
     "KCentersDetector",
     "KMeansDetector",
     "KNNDetector",
+    "LabelWarning",
     "Laplacian",
     "Linear",
     "MSTDetector",
@@ -59,6 +71,7 @@ __all__ = [
     "OneClassKFold",
     "OneClassPipeline",
     "OneClassSearchCV",
+    "OneClassWarning",
     "PCADetector",
     "Parzen",
     "Patience",
@@ -66,15 +79,23 @@ __all__ = [
     "Reason",
     "Report",
     "Screening",
+    "SlowFitWarning",
     "Stream",
     "TableDetector",
     "TableFile",
+    "UnreachableRateWarning",
+    "baselines",
     "knn_laplacian",
     "load",
+    "machines",
     "make_one_class_pipeline",
+    "plot",
     "report",
     "rows_needed",
     "scatter_laplacian",
+    "selection",
+    "stream",
+    "tabular",
     "time_blocks",
     "to_onnx",
 ]

@@ -22,7 +22,7 @@ ROWS = b"a,b\n" + b"1,2\n2,4\n" * 9
 BAD = {
     "empty": (b"", FIT, ending.BAD_DATA, "the file is empty"),
     "header alone": (b"a,b\n", FIT, ending.BAD_DATA, "rows"),
-    "no header": (b"1,x\n2,y\n", FIT, ending.BAD_DATA, "say --header if it names the columns"),
+    "no header": (b"1,x\n2,y\n", FIT, ending.BAD_DATA, "use --header if it names the columns"),
     "one row": (b"a,b\n1,2\n", FIT, ending.BAD_DATA, "at least 2 rows, got 1"),
     "all dropped": (b"a\n1\n2\n", "fit bad.csv -o m.oneclass --drop a", ending.BAD_DATA, "no column is left"),
     "mixed": (b"a,b\n1,1\n2,2\nx,1\n4,2\n", FIT, ending.BAD_DATA, "holds both"),
@@ -40,7 +40,7 @@ BAD = {
         b"a;b\n" + b"".join(b"%d,5;1\n2,5;2\n" % i for i in range(40)),
         FIT,
         ending.BAD_DATA,
-        "read them with --decimal ,; or say --column 'a=category'",
+        "read them with --decimal ,; or use --column 'a=category'",
     ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, ending.BAD_DATA, "--newlines"),
     "a line break in a name": (b'a,"b\nc"\n1,2\n2,3\n', FIT, ending.BAD_DATA, "--newlines"),

@@ -183,7 +183,7 @@ def test_labels_of_any_kind_name_the_same_groups():
 def test_the_smallest_budget_counts_groups():
     X, owner = persons(np.random.default_rng(0), 9, 10, 0.3)
     assert VAAKELM(delta=0.2).fit(X, groups=owner).calibration_.smallest_budget == pytest.approx(0.1)
-    with pytest.warns(UserWarning, match="groups of them"):
+    with pytest.warns(UserWarning, match="training rows or groups"):
         VAAKELM(delta=0.05).fit(X, groups=owner)
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import oneclass
 from awkward import DATASETS, DEPENDENT
 from classifiers import BASELINES, MACHINES, quick
 from oneclass import AAKELM, DependentRowsWarning, KNNDetector, Nystrom, OneClassSearchCV, time_blocks
@@ -123,7 +124,7 @@ def test_rows_that_count_as_copies_deliver_what_is_asked_for_as_groups_of_their_
     rng, rates = np.random.default_rng(0), {"copies": [], "groups": []}
     for _ in range(8):
         X, w, fresh = rng.normal(size=(200, 3)), np.full(200, 3.0), rng.normal(size=(500, 3))
-        with pytest.warns(DependentRowsWarning, match=r"^AAKELM: rows that weigh 2 or more .*groups=range\(len\(X\)\)"):
+        with pytest.warns(DependentRowsWarning, match=r"^AAKELM: rows that weigh 2 or more .*range\(len\(X\)\)"):
             rates["copies"].append(np.mean(AAKELM().fit(X, sample_weight=w).predict(fresh) == -1))
         rates["groups"].append(np.mean(AAKELM().fit(X, sample_weight=w, groups=range(200)).predict(fresh) == -1))
     assert np.mean(rates["copies"]) > 0.5
@@ -232,7 +233,7 @@ def delivered(make, phi, repeats, *, blocks):
         rng = np.random.default_rng(seed)
         X, fresh = series(rng, 300, phi), rng.normal(size=(300, 4))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")
+            warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
             warnings.simplefilter("ignore" if not blocks else "error", DependentRowsWarning)
             shares.append(np.mean(make().fit(X, groups=time_blocks(X) if blocks else None).predict(fresh) == -1))
     return np.mean(shares), np.std(shares) / np.sqrt(repeats)

@@ -48,13 +48,13 @@ def test_labels_of_one_class_change_nothing(make, y):
 )
 @pytest.mark.parametrize("make", [VAAKELM, KNNDetector, SVDD], ids=lambda m: m.__name__)
 def test_labels_that_do_not_name_the_target_class_are_warned_about(make, y):
-    with pytest.warns(UserWarning, match=f"{make.__name__}: y holds several labels, .* all rows are learnt from"):
+    with pytest.warns(UserWarning, match=f"{make.__name__}: y holds several labels, .* all rows are training rows"):
         model = make().fit(X, y)
     assert model.offset_ == make().fit(X).offset_
 
 
 def test_targets_that_are_the_fewer_are_warned_about():
-    with pytest.warns(UserWarning, match="VAAKELM: 12 of 72 rows are taken for targets.*pass the rows of the target"):
+    with pytest.warns(UserWarning, match="VAAKELM: 12 of 72 rows are labelled as targets.*pass the rows of the target"):
         VAAKELM(delta=0.1).fit(X, (~IS_TARGET).astype(int))
 
 

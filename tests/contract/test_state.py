@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
+import oneclass
 from classifiers import BASELINES, MACHINES, quick
 from oneclass import (
     AAKELM,
@@ -96,7 +97,7 @@ def interrupt(model, monkeypatch):
 
 def heed_the_budget(model, monkeypatch):
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=".*is below 1/")
+        warnings.simplefilter("error", oneclass.UnreachableRateWarning)
         with pytest.raises(UserWarning, match="is below 1/"):
             model.set_params(delta=0.001).fit(2 * ROWS)
     model.set_params(delta=0.2)
@@ -162,12 +163,6 @@ def with_groups(X):
     return np.column_stack([X, np.arange(len(X)) // 2])
 
 
-def go_on(model, X):
-    if hasattr(model, "stream_"):  # else it would go on from there
-        model.fit(X)
-    model.partial_fit(X)
-
-
 #: Ways of fitting; those of the machines stand behind those that all know.
 WAYS = {
     "rows": lambda model, X: model.fit(X),
@@ -178,7 +173,6 @@ WAYS = {
     "chunks": lambda model, X: model.fit_chunks([X[:15], X[15:]]),
     "chunks with groups": lambda model, X: model.fit_chunks([with_groups(X)[:15], with_groups(X)[15:]], groups=-1),
     "Dask": lambda model, X: model.fit(pytest.importorskip("dask.array").from_array(np.asarray(X), chunks=(10, -1))),
-    "going on": go_on,
 }
 COMMON = ["rows", "labels", "groups", "screening"]
 
@@ -189,7 +183,7 @@ def fits(ways):
 
 
 @every
-@pytest.mark.filterwarnings("ignore::UserWarning")  # few groups, streams that begin anew
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few groups
 @given(data=st.data())
 def test_after_any_refits_a_classifier_is_what_one_fit_on_the_last_rows_makes_it(name, data):
     model = quick(name)
@@ -280,7 +274,6 @@ FITTED = {
     "chunks": lambda: VAAKELM(approximation=Nystrom(10)).fit_chunks([ROWS[:20], ROWS[20:]]),
     "weights": lambda: AAKELM().fit(ROWS, sample_weight=np.arange(40) % 2),
     "many rows": lambda: AAKELM().fit(np.random.default_rng(0).normal(size=(800, 3))),
-    "a machine that goes on": lambda: AAKELM().partial_fit(ROWS),
     "Stream": lambda: Stream().fit(ROWS),
     "TableDetector": lambda: TableDetector(KNNDetector()).fit(TABLE),
     "OneClassPipeline": lambda: make_one_class_pipeline(StandardScaler(), VAAKELM()).fit(ROWS),
@@ -303,12 +296,14 @@ def test_no_verb_changes_what_is_fitted(name, tmp_path):
     model = FITTED[name]() if name in FITTED else quick(name).fit(ROWS)
     fresh = TABLE[:15] if name == "TableDetector" else np.tile(FRESH, (10, 1))  # as many as are rounded
     given = {"X": fresh, "source": [fresh], "sink": tmp_path / "scores.csv", "path": tmp_path / "model.oneclass"}
-    given |= {"y": np.where(np.arange(len(fresh)) % 9, 1, -1), "alpha": 0.3, "tail": "pareto", "delta": 0.3}
+    given |= {"y": np.where(np.arange(len(fresh)) % 9, 1, -1), "tail": "pareto", "delta": 0.3}
     before = deepcopy(model)
     model.predict(fresh)
     for verb in verbs(model):
+        if verb == "save" and name == "OneClassPipeline":
+            continue  # files hold no scikit-learn scaler
         if callable(asked := getattr(model, verb)):
             asked(**{option: given[option] for option in signature(asked).parameters if option in given})
         assert list(differences(model, before)) == [], verb
     found = vars(model).keys() - model.get_params(deep=False).keys()
-    assert [attribute for attribute in found if attribute.startswith("_") or not attribute.endswith("_")] == []
+    assert [attribute for attribute in found if not attribute.endswith("_")] == []

@@ -112,7 +112,7 @@ def test_no_row_of_numbers_is_taken_for_names(tmp_path, first):
 @pytest.mark.parametrize("first", ["a,b,c", "x1,x2,x3", ",b,c", "2020_01,2020_02,2020_03", '"1 ",b,2nd'])
 def test_a_line_of_words_names_the_columns(tmp_path, first):
     if first.startswith('"1'):
-        with pytest.raises(ValueError, match=r"rows.csv: the first line holds words and numbers; say header=True if"):
+        with pytest.raises(ValueError, match=r"rows.csv: the first line holds words and numbers; use header=True if"):
             rows_of(tmp_path / "rows.csv", first + "\n1,2,3\n")
     options = {"header": True} if first.startswith('"1') else {}
     assert_agree(rows_of(tmp_path / "rows.csv", first + "\n1,2,3\n4,5,6\n", **options), [[1, 2, 3], [4, 5, 6]], 0)
@@ -139,7 +139,7 @@ def test_the_names_that_pandas_makes_up_are_asked_about(tmp_path, index):
 
 def test_a_first_line_that_holds_two_delimiters_is_asked_about(tmp_path):
     path, content = tmp_path / "rows.csv", "1,5;2\n3,5;4\n"
-    with pytest.raises(ValueError, match=r"rows.csv: the first line holds ',' and ';'; say which separates"):
+    with pytest.raises(ValueError, match=r"rows.csv: the first line holds ',' and ';'; name the one that"):
         rows_of(path, content)
     assert_agree(rows_of(path, content, delimiter=";", decimal=","), [[1.5, 2], [3.5, 4]], 0)
     with pytest.raises(ValueError, match="column '0' holds '1;5'"):
@@ -166,7 +166,7 @@ BROKEN = {
     "more cells": (b"a,b\n1,2\n\n1,2,3\n", {}, "line 4 has 3 cells, but the first has 2: '1,2,3'"),
     "fewer cells": (b"a,b\n1,2\n1\n", {}, "line 3 has 1 cells, but the first has 2: '1'"),
     "more cells than names": (b"a,b\n1,2,3\n1,2,3\n", {}, "line 2 has 3 cells, but the first has 2: '1,2,3'"),
-    "spaces": (b"x1 70.0 1.0\nx2 67.0 0.0\n", {}, "the first line holds numbers between spaces; say what separates"),
+    "spaces": (b"x1 70.0 1.0\nx2 67.0 0.0\n", {}, "the first line holds numbers between spaces; name what separates"),
     "a title": (b"Export\n\na,b\n1,2\n", {}, "line 3 has 2 cells.*; what stands above the names must go"),
     "spaces above the names": (
         b"  \na,b\n1,2\n",
@@ -181,9 +181,9 @@ BROKEN = {
     "no such column": (b"a,b\n1,2\n", {"columns": ["c"]}, "there is no column 'c' among the 2: 'a', 'b'"),
     "no such place": (b"a,b\n1,2\n", {"keep": [2]}, "there is no column 2 among the 2"),
     "nothing left": (b"a,b\n1,2\n", {"keep": ["a", "b"]}, "no column is left to look at"),
-    "broken text": (b"a,b\n1,\xff\xfe\n", {"keep": ["b"]}, "the file is not in utf-8.*; say encoding=, for example"),
-    "broken names": (b"a,\xff\n1,2\n", {}, "the file is not in utf-8.*; say encoding=, for example"),
-    "wide letters": ("a,b\n1,2\n".encode("utf-16"), {}, "not in utf-8.*; say encoding=, for example 'utf-16'"),
+    "broken text": (b"a,b\n1,\xff\xfe\n", {"keep": ["b"]}, "the file is not in utf-8.*; use for example encoding="),
+    "broken names": (b"a,\xff\n1,2\n", {}, "the file is not in utf-8.*; use for example encoding="),
+    "wide letters": ("a,b\n1,2\n".encode("utf-16"), {}, "not in utf-8.*; use for example encoding='utf-16'"),
     "unknown encoding": (
         b"a,b\n1,2\n",
         {"encoding": "utf-9"},

@@ -9,7 +9,7 @@ from oneclass import VAAKELM, KNNDetector, Nystrom, OneClassSearchCV, PCADetecto
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 
-pytestmark = pytest.mark.filterwarnings("ignore:TableDetector")
+pytestmark = pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 
 
 def parcels(n, seed):

@@ -88,7 +88,7 @@ def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params,
     assert_delivers(model, fresh, N)
     # Nothing was left out that mattered: leave-one-out would move the threshold by few of the rows' scores.
     exact = machine(C=32.0, kernel="rbf", sigma=1.0, delta=1e-9, approximation=approximation, **params)
-    with pytest.warns(UserWarning, match="smallest false-alarm rate"):
+    with pytest.warns(UserWarning, match="the smallest rate"):
         exact.fit(rows)
     assert leverages != []
     rejected = np.mean(exact.score_samples(fresh) < -exact.calibration_.threshold(DELTA))

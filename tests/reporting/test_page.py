@@ -83,7 +83,7 @@ def move(page, value):
     )
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
     model, new = judged
     steps = report(model, new).summary["steps"]

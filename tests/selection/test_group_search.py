@@ -46,7 +46,7 @@ def known_to(estimator, groups):
     return {"aakelm__groups": groups} if hasattr(estimator, "steps") else {"groups": groups}
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("case", GRIDS)
 def test_every_point_is_judged_as_by_fits_with_groups_on_folds_of_groups(visits, case):
     X, y, persons = visits

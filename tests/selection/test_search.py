@@ -41,7 +41,7 @@ GRIDS = {
     "scikit-learn": (OneClassSVM(), {"nu": [0.05, 0.2], "gamma": [0.1, 1.0]}),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS, "aakelm__delta": BUDGETS}),
 }
-QUIET = pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+QUIET = pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 
 
 def by_brute_force(estimator, grid, X, y, scoring, folds):
@@ -125,7 +125,7 @@ def test_no_seed_makes_up_the_same_outliers_every_time(data):
 
 def test_warnings_about_few_rows_are_the_last_fits_alone():
     X = np.random.default_rng(0).normal(size=(28, 30))
-    with pytest.warns(UserWarning, match="columns are few") as seen:
+    with pytest.warns(UserWarning, match="columns are too few") as seen:
         OneClassSearchCV(AAKELM(delta=0.2), {"C": COSTS}, scoring=lambda m, X, y: 0.0, cv=3).fit(X, np.ones(28))
     assert len(seen) == 1
 
@@ -410,7 +410,9 @@ def test_folds_must_have_targets_on_both_sides(data):
 def test_targets_that_are_the_fewer_are_pointed_out_unless_they_are_named(data):
     X, y = data
     grid = {"C": COSTS}
-    with pytest.warns(UserWarning, match=r"25 of 85 rows are taken for targets.*target= names the label"):
+    with pytest.warns(
+        UserWarning, match=r"25 of 85 rows are labelled as targets.*label of the target class with target="
+    ):
         OneClassSearchCV(AAKELM(), grid).fit(X, -y)
     OneClassSearchCV(AAKELM(), grid, target=1).fit(X, -y)
 
@@ -534,7 +536,7 @@ def test_when_no_point_can_be_fitted_the_error_is_raised(data):
         OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(np.where(X > 5, np.nan, X), y)
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning", "ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_every_check_of_scikit_learn_passes():
     check_estimator(OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, cv=2, target=1), on_skip=None)

@@ -155,7 +155,8 @@ def test_a_constant_world_is_normal_and_anything_else_is_not(aakelm):
 def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
     """Whatever rounding makes of their losses, of which about every other number has some."""
     for n in range(20, 40):
-        model = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+        estimator = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+        model = Stream(estimator, window=None, every=1)
         model.partial_fit(np.repeat([[5.0, 0.3]], n, axis=0))
         assert model.calibration_.total == n
         assert model.predict([[5.0, 0.3], [5.0, 9.0]]).tolist() == [1, -1]
@@ -164,10 +165,11 @@ def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
 def test_rows_too_far_to_be_believed_leave_the_world_as_it_is_to_be_seen():
     X = 100 * np.random.default_rng(0).normal(size=(4, 2))
     machine = AAKELM(C=1.0, kernel="rbf", scale=False, approximation=Nystrom(30))
-    expected = machine.partial_fit(X[:2]).partial_fit(X[2:]).sigma_
+    stream = Stream(machine, window=None, every=1)
+    expected = clone(stream).partial_fit(X[:2]).partial_fit(X[2:]).machine_.plan.kernel.sigma
     for far in (1e9, 1e27, 1e60):
-        stream = clone(machine).partial_fit(X[:2]).partial_fit(np.full((2, 2), far)).partial_fit(X[2:])
-        assert 0.1 * expected < stream.sigma_ < 10 * expected
+        found = clone(stream).partial_fit(X[:2]).partial_fit(np.full((2, 2), far)).partial_fit(X[2:])
+        assert 0.1 * expected < found.machine_.plan.kernel.sigma < 10 * expected
 
 
 def test_modes_that_recur_within_the_window_are_not_forgotten(aakelm):
@@ -269,7 +271,7 @@ def test_dates_in_text_are_no_time(aakelm, kind):
 
 
 CHOICES = {
-    "machine": (KNNDetector(), TypeError, "Stream: machine must be a kernel machine"),
+    "estimator": (KNNDetector(), TypeError, "Stream: estimator must be a kernel machine"),
     "window": (-1, ValueError, r"Stream: window must be a number in \(0, inf\), got -1"),
     "half_life": (3.0, ValueError, "Stream: half_life must be None with a window"),
     "delta": (0.7, ValueError, r"Stream: delta must be a number in \(0, 0.5\), got 0.7"),

@@ -27,7 +27,7 @@ from oneclass import (
 from oneclass.tabular import sampling
 from oneclass.tabular.planning import make_plan
 
-pytestmark = pytest.mark.filterwarnings("ignore:TableDetector. left out")
+pytestmark = pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 
 
 def visits(n, seed):
@@ -95,7 +95,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 def test_the_first_reason_is_the_planted_column_in_nine_of_ten_flagged_rows(model):
     fresh = visits(240, 1)
     planted = np.random.default_rng(2).choice(list(PLANTED), len(fresh))
@@ -279,10 +279,10 @@ def test_gaps_tell_when_their_correlation_with_the_ranks_of_another_column_does(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.assign(city="Paris"), "column 'city' holds values that training rows did not: 'Paris'"),
-        (lambda t: t.assign(extra=1), "did not see these columns, which are left out: 'extra'"),
+        (lambda t: t.assign(city="Paris"), "column 'city' holds values that no training row has: 'Paris'"),
+        (lambda t: t.assign(extra=1), "columns that the training table lacks are left out: 'extra'"),
         (lambda t: t[t.columns[::-1]], "another order"),
-        (lambda t: t.assign(unit="F"), "column 'unit' was always C and is left out, but now holds 'F'"),
+        (lambda t: t.assign(unit="F"), "column 'unit' was C in every training row and is left out, but now holds 'F'"),
     ],
 )
 def test_what_differs_from_the_fit_is_said_by_name(model, change, message):
@@ -591,7 +591,7 @@ def test_groups_of_chunks_are_held_out_together():
         TableDetector(detector).fit_chunks([table], groups="doctor")
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
     fresh = visits(20, 1)
     fresh.loc[0, "city"] = "Atlantis"
@@ -612,7 +612,7 @@ def wards(rng, n_persons, visits, n_wards):
     return table
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'ward' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("n_wards", [3, 20, 100, 1000])
 def test_words_that_persons_keep_are_no_stranger_of_new_persons(n_wards, in_chunks):
@@ -643,7 +643,7 @@ def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
 def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(SVDD(threshold="train")).fit(table)
-    with pytest.raises(ValueError, match="TableDetector: delta must be None for a fit without held-out losses"):
+    with pytest.raises(ValueError, match="SVDD: p-values and other budgets need held-out losses"):
         model.score_chunks([table], tmp_path / "scored.csv", delta=0.1)
 
 

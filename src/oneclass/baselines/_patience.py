@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
-from ..contract.notices import warn
+from ..contract.notices import SlowFitWarning, warn
 from ..core.arrays import Array
 from ._base import Baseline, M
 
 __all__ = ["Slow"]
 
-#: Seconds that nobody needs to be told of.
+#: Seconds above which a fit warns.
 _PATIENCE = 60
 
 #: Fits of all rows and of five times four fifths of them, where time grows with the rows or with their square.
@@ -31,7 +31,10 @@ class Slow(Baseline[M]):
     def _before(self, X: Array) -> None:
         seconds = self._seconds(*X.shape)
         if seconds > _PATIENCE:
-            warn(f"{self._name}: fitting {len(X):,} rows takes about {_in_words(seconds)}; use {self._instead}")
+            warn(
+                f"{self._name}: fitting {len(X):,} rows takes about {_in_words(seconds)}; use {self._instead}",
+                SlowFitWarning,
+            )
 
 
 def _in_words(seconds: float) -> str:

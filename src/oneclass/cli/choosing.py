@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
+from ..contract.notices import LabelWarning
 from .methods import GRIDS, METHODS, classifier
 from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
 from .tables import Reading, about, on_terminal, read_all, source_of
@@ -123,7 +124,7 @@ def tune(
     labels = None if targets is None else np.where(targets, 1, -1)
     with about(table), warnings.catch_warnings():
         if target is not None:
-            warnings.filterwarnings("ignore", ".* rows are taken for targets")
+            warnings.simplefilter("ignore", LabelWarning)
         search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).estimator_
     normal = rows if targets is None else rows[targets]
     library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)

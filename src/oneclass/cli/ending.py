@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable
 
 import click
 
+from ..core.wording import parameters_as
 from ..disk.container import ModelFileError
 
 __all__ = ["BAD_DATA", "BAD_MODEL", "BROKEN_PIPE", "INTERRUPTED", "NO_FILE", "USAGE", "leave"]
@@ -20,7 +20,7 @@ USAGE, BAD_DATA, BAD_MODEL, NO_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 4, 5, 130,
 def leave(command: Callable[[], object]) -> int:
     """Run the command; its exit code."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), parameters_as(_option):
             warnings.simplefilter("default")
             warnings.showwarning = _Notes()
             command()
@@ -50,25 +50,24 @@ def leave(command: Callable[[], object]) -> int:
     return 0
 
 
-#: What the library asks for by the names of parameters, by those of options.
-_OPTIONS = (
-    (r"header=True", "--header"),
-    (r"header=False", "--no-header"),
-    (r"with delimiter=", "with --delimiter"),
-    (r"encoding=, for example '(.*?)'", r"--encoding, for example \1"),
-    (r"newlines=True", "--newlines"),
-    (r"target= names", "--target names"),
-    (r"decimal=','", "--decimal ,"),
-    (r"by fit\(X, groups=\.\.\.\)(, which time_blocks\(X\) makes of a series)?", "by a column, with --groups COLUMN"),
-    (r"columns=\{'(.*?)': '(\w+)'\}", r"--column '\1=\2'"),
-    (r"say what it is in columns=, or 'drop' it", "say what it is with --column NAME=KIND, or --drop it"),
-)
-
-
-def _in_options(sentence: str) -> str:
-    for named, option in _OPTIONS:
-        sentence = re.sub(named, option, sentence)
-    return " ".join(sentence.split())
+def _option(name: str, value: object) -> str:
+    """The option of the command line for a parameter of the library."""
+    match name, value:
+        case "groups", None:
+            return "--groups COLUMN"
+        case "columns", None:
+            return "--column NAME=KIND"
+        case "columns", dict():
+            ((column, kind),) = value.items()
+            return f"--drop {column!r}" if kind == "drop" else f"--column '{column}={kind}'"
+        case _, True:
+            return f"--{name}"
+        case _, False:
+            return f"--no-{name}"
+        case _, None:
+            return f"--{name}"
+        case _:
+            return f"--{name} {value}"
 
 
 class _Notes:
@@ -78,12 +77,12 @@ class _Notes:
         self._said: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        note = _in_options(str(message))
+        note = " ".join(str(message).split())
         if note not in self._said:
             self._said.add(note)
             print(f"oneclass: note: {note}", file=sys.stderr)
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"oneclass: {_in_options(sentence)}", file=sys.stderr)
+    print(f"oneclass: {' '.join(sentence.split())}", file=sys.stderr)
     return code

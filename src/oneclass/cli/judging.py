@@ -8,7 +8,7 @@ import click
 
 import oneclass as library
 
-from ..contract.notices import warn
+from ..contract.notices import OneClassWarning, warn
 from .methods import classifier
 from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
 from .tables import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
@@ -33,7 +33,7 @@ def score(
     model: str,
     table: str,
     output: str,
-    alpha: float | None,
+    delta: float | None,
     tail: str | None,
     reasons: int,
     keep: tuple[str, ...],
@@ -55,7 +55,7 @@ def score(
         names = [str(name) for name in names_of(first)]
         ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
         source = library.TableFile(source.path, columns=names, keep=keep or ids, text="all", **reading)
-        done = known.score_chunks(source, sink, delta=alpha, tail=tail, reasons=reasons, verbose=on_terminal())
+        done = known.score_chunks(source, sink, delta=delta, tail=tail, reasons=reasons, verbose=on_terminal())
     if output != "-":
         text = f"{output}: {done.outliers} of {done.rows} rows are outliers"
         say({"output": output, "rows": done.rows, "outliers": done.outliers}, as_json, text)
@@ -143,7 +143,10 @@ def screen(
         found = known.screen(rows, q=q, groups=groups)
     odd = rows[found.odd]
     if not len(odd):
-        warn(f"{table}: no row is named; one odd value in one of many columns is seldom enough (docs/dirty.md)")
+        warn(
+            f"{table}: no row is named; one odd value in one of many columns is seldom enough (docs/dirty.md)",
+            OneClassWarning,
+        )
     reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
     written = {
         "row": found.odd.nonzero()[0] + 1,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
-from ..contract.notices import warn
+from ..contract.notices import ColumnWarning, FewRowsWarning, warn
 from ..disk.sniffing import cells_of, is_number
 from .tables import about
 
@@ -146,7 +146,9 @@ def watch_lines(
         if seen == 0 and len(X) < 2:
             raise ValueError("a stream must begin with at least two rows, got one")
         if seen == 0 and len(X) < opening:
-            warn(f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream")
+            warn(
+                f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream", FewRowsWarning
+            )
         seen += len(X)
         X = X if places is None else X[:, places]
         verdict = stream.watch(pd.DataFrame(X, columns=known) if known and X.shape[1] == len(known) else X)
@@ -170,9 +172,9 @@ def _places(names: list[str], known: list[str]) -> list[int]:
             f"the first line must name the columns of the stream, but lacks {', '.join(map(repr, lacking))}"
         )
     if extra := [name for name in names if name not in known]:
-        warn(f"the stream has not seen these columns, which are left out: {', '.join(map(repr, extra))}")
+        warn(f"the stream has not seen these columns, which are left out: {', '.join(map(repr, extra))}", ColumnWarning)
     if [name for name in names if name in known] != known:
-        warn("columns stand in another order than in the stream; they are taken by their names")
+        warn("columns stand in another order than in the stream; they are matched by name", ColumnWarning)
     return [names.index(name) for name in known]
 
 

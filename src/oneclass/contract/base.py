@@ -297,7 +297,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         p = np.asarray(self.p_value(X, tail=tail)) if is_dask(X) else self.p_value(X, tail=tail)
         limit = benjamini_hochberg(p, q=q)
         if tail is None:
-            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be named an outlier")
+            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be labelled as an outlier")
             if not limit:
                 warn_too_coarse(self._name, self._calibrated(), p, q)
         return _labels(p > limit)

@@ -8,8 +8,9 @@ from typing import Protocol
 from ..core.arrays import Array, namespace
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision, Rule
+from ..core.wording import parameter
 from .checks import ChoiceError, check_choice, check_number
-from .notices import warn
+from .notices import UnreachableRateWarning, warn
 
 __all__ = ["PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
 
@@ -55,9 +56,10 @@ def warn_of_decision(name: str, decision: Decision, calibration: Calibration) ->
     warn_below_smallest(name, calibration, "delta", delta)
     if confidence is not None and delta >= calibration.smallest_budget and not decision.budget(calibration.total):
         warn(
-            f"{name}: delta={delta:g} with confidence={confidence:g} needs n={rows_needed(delta, confidence)} rows, or "
-            f"groups of them, but there are {calibration.total:g}, and it is below the smallest false-alarm rate that "
-            "they can promise so surely; the lowest held-out score is the threshold"
+            f"{name}: delta={delta:g} with confidence={confidence:g} needs n={rows_needed(delta, confidence)} "
+            f"independent rows or groups, but there are {calibration.total:g}; the threshold is the lowest held-out "
+            "score",
+            UnreachableRateWarning,
         )
 
 
@@ -66,14 +68,15 @@ def warn_below_smallest(
     calibration: Calibration,
     budget: str,
     value: float,
-    so: str = "the lowest held-out score is the threshold",
+    so: str = "the threshold is the lowest held-out score",
 ) -> None:
     """Say so if the value of a budget is below what so many held-out losses can promise."""
     smallest = calibration.smallest_budget
     if 0 < value < smallest:
         warn(
-            f"{name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest false-alarm rate that this many "
-            f"rows, or groups of them, can promise; {so}"
+            f"{name}: {budget}={value:g} is below 1/(n+1)={smallest:.3g}, the smallest rate that "
+            f"n={calibration.total:g} independent training rows or groups can keep; {so}",
+            UnreachableRateWarning,
         )
 
 
@@ -83,8 +86,9 @@ def warn_too_coarse(name: str, calibration: Calibration, p: Array, q: float) -> 
     beyond = int(namespace(p).count_nonzero(p <= smallest * (1 + 1e-6)))
     if beyond and smallest <= q:
         warn(
-            f"{name}: label_batch named no row, though {beyond} of {m} are beyond every held-out loss: "
-            f"n={calibration.total:g} rows, or groups of them, support no p-value below 1/(n+1)={smallest:.3g}, "
-            f"and q={q:g} takes n={rows_needed(q * beyond / m)} to name {beyond} of {m} rows, n={rows_needed(q / m)} "
-            "to name one; tail='pareto' goes beyond the sample"
+            f"{name}: label_batch labels no row as an outlier, although {beyond} of {m} have a larger loss than every "
+            f"held-out row: n={calibration.total:g} training rows or groups give no p-value below {smallest:.3g}; with "
+            f"q={q:g}, {beyond} outliers among {m} rows need n={rows_needed(q * beyond / m)}, one outlier needs "
+            f"n={rows_needed(q / m)}; {parameter('tail', 'pareto')} gives smaller p-values",
+            UnreachableRateWarning,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -50,30 +50,28 @@ def documented_as(verb: Callable[..., object]) -> Callable[[Method], Method]:
     return decorate
 
 
-def _of_rows(verb: Callable[Concatenate[Any, Rows, P], R]) -> Callable[Concatenate[Any, Rows, P], R]:
+def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
     """The same verb of a wrapper: rows are prepared, then given to the wrapped estimator."""
 
     @if_wrapped_has(verb.__name__)
     @wraps(verb)
-    def delegated(self: Delegates, X: Rows, /, *args: P.args, **options: P.kwargs) -> R:
+    def delegated(self: Delegates, X: Rows, **options: Any) -> Any:
         self._check_fitted()
-        answer: R = getattr(self._wrapped(), verb.__name__)(self._prepare(X), *args, **_given(options))
-        return answer
+        return getattr(self._wrapped(), verb.__name__)(self._prepare(X), **_given(options))
 
-    return delegated
+    return cast(Callable[P, R], delegated)
 
 
-def _of_model(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def _of_model(verb: Callable[P, R]) -> Callable[P, R]:
     """The same verb of a wrapper, for verbs that take no rows."""
 
     @if_wrapped_has(verb.__name__)
     @wraps(verb)
-    def delegated(self: Delegates, /, *args: P.args, **options: P.kwargs) -> R:
+    def delegated(self: Delegates, **options: Any) -> Any:
         self._check_fitted()
-        answer: R = getattr(self._wrapped(), verb.__name__)(*args, **_given(options))
-        return answer
+        return getattr(self._wrapped(), verb.__name__)(**_given(options))
 
-    return delegated
+    return cast(Callable[P, R], delegated)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
 from ..core.given import Rows
+from ..core.wording import parameter
 from ..engines.threads import on_one_thread
 from .notices import DependentRowsWarning, warn
 from .reading import Header, read_rows
@@ -40,8 +41,8 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
     if found is not None:
         seen, remedy = found
         warn(
-            f"{type(estimator).__name__}: {seen}, so that held-out losses are too small, and new rows may be rejected "
-            f"far more often than asked for; name the rows that belong together by fit(X, groups=...){remedy}",
+            f"{type(estimator).__name__}: {seen}, so that held-out losses are too small and new rows may be rejected "
+            f"far more often than asked for; name the rows that belong together with {parameter('groups')}{remedy}",
             DependentRowsWarning,
         )
 
@@ -54,14 +55,16 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
     if (follows := succession(Z)) is not None:
         apart = "that follow one another" if follows.lag == 1 else f"{follows.lag} rows apart"
         seen = f"rows {apart} are alike (correlation {follows.correlation:.2f})"
-        remedy = ", which time_blocks(X) makes of a series; a table that is merely sorted may be shuffled first"
+        remedy = (
+            " (for a time series, time_blocks(X) makes such groups); if the table is merely sorted, shuffle it first"
+        )
     elif (crowd := crowding(Z)) is not None:
         nearest = "the nearest row is" if crowd.neighbors == 1 else f"the {crowd.neighbors} nearest rows are"
         seen = f"rows have near-duplicates ({nearest} far closer than the next ones)"
         remedy = ""
     elif w is not None and crowding(centred_ranks(_repeated(rows, w))) is not None:
         seen = "rows that weigh 2 or more count as copies of themselves, of which one at a time is held out"
-        remedy = ", with groups=range(len(X)) if a row is to be held out with all that it weighs"
+        remedy = "; one group a row, range(len(X)), holds a row out with its whole weight"
     else:
         return None
     return seen, remedy

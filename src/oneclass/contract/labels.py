@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign, to_numpy
 from ..core.given import Labels
-from .notices import warn
+from .notices import LabelWarning, warn
 
 __all__ = ["is_target", "read_targets", "warn_of_few"]
 
@@ -75,8 +75,9 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
     if (target := _target_of(known)) is None:
         # scikit-learn's own checks give such labels, so they cannot be refused.
         warn(
-            f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so that all rows "
-            "are learnt from; pass the rows of the target class alone, or label them +1 and all others -1"
+            f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so all rows are "
+            "training rows; pass the rows of the target class alone, or label them +1 and all others -1",
+            LabelWarning,
         )
         return None
     targets: NDArray[np.bool_] = labels == target
@@ -90,8 +91,9 @@ def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:
     """Say so when the rows taken for targets are the fewer: some call outliers 1 and normal rows 0."""
     if 2 * targets.sum() < len(targets):
         warn(
-            f"{caller}: {targets.sum()} of {len(targets)} rows are taken for targets and the others for outliers; if "
-            f"it is the other way round, {remedy}"
+            f"{caller}: {targets.sum()} of {len(targets)} rows are labelled as targets and the others as outliers; "
+            f"if it is the other way round, {remedy}",
+            LabelWarning,
         )
 
 

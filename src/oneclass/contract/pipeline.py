@@ -111,7 +111,7 @@ class OneClassPipeline(Delegates, Pipeline):
 
     @if_wrapped_has("predict")
     @documented_as(OneClassClassifier.predict)
-    def predict(self, X: Rows, /, *, delta: float | None = None, **params: Any) -> Array:  # noqa: D102
+    def predict(self, X: Rows, *, delta: float | None = None, **params: Any) -> Array:  # noqa: D102
         if delta is not None:
             return self._wrapped().predict(self._prepare(X), delta=delta)
         return Pipeline.predict(self, framed(X), **params)

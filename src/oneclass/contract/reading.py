@@ -47,7 +47,7 @@ class Header:
 
     def attributes(self) -> dict[str, object]:
         """What scikit-learn calls them."""
-        known = {"feature_names_in_": self.names, "_column_summary_": self.seen}
+        known = {"feature_names_in_": self.names, "column_summary_": self.seen}
         return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
 
     def having_seen(self, X: Array) -> Header:

@@ -7,6 +7,8 @@ import csv
 import re
 from itertools import pairwise
 
+from ..core.wording import parameter
+
 __all__ = ["cells_of", "first_line", "is_number", "names_columns", "only_delimiter"]
 
 _DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
@@ -36,12 +38,14 @@ def only_delimiter(line: str, name: str) -> str:
     found = [delimiter for delimiter in _DELIMITERS if delimiter in bare]
     if len(found) > 1:
         listed = " and ".join(_DELIMITERS[delimiter] for delimiter in found)
-        raise ValueError(f"{name}: the first line holds {listed}; say which separates the columns with delimiter=")
+        raise ValueError(
+            f"{name}: the first line holds {listed}; name the one that separates columns with {parameter('delimiter')}"
+        )
     parts = bare.split()
     if not found and len(parts) > 1 and 2 * sum(map(is_number, parts)) >= len(parts):
         raise ValueError(
-            f"{name}: the first line holds numbers between spaces; say what separates the columns with delimiter=: a "
-            "space, or a comma where there is one column"
+            f"{name}: the first line holds numbers between spaces; name what separates columns with "
+            f"{parameter('delimiter')}: a space, or a comma if there is one column"
         )
     return found[0] if found else ","
 
@@ -56,13 +60,13 @@ def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str
         return True
     if len(numbers) < len(filled):
         raise ValueError(
-            f"{name}: the first line holds words and numbers; say header=True if it names the columns, "
-            "header=False if it is a row"
+            f"{name}: the first line holds words and numbers; use {parameter('header', True)} if it names the "
+            f"columns, {parameter('header', False)} if it is a row"
         )
     if _counts(numbers):
         raise ValueError(
-            f"{name}: the first line, {', '.join(numbers[:3])}..., might name the columns or be a row; say "
-            "header=True or header=False"
+            f"{name}: the first line, {', '.join(numbers[:3])}..., might name the columns or be a row; use "
+            f"{parameter('header', True)} or {parameter('header', False)}"
         )
     return False
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
 from ..core.given import Shaped
+from ..core.wording import parameter
 from .batches import (
     Batches,
     CountedLines,
@@ -177,7 +178,7 @@ class TableFile:
         if not self.newlines and rows < expected:
             raise ValueError(
                 f"{self._name}: {expected:,} lines became {rows:,} rows: a quote is not closed, or values "
-                "in quotes hold line breaks, for which there is newlines=True"
+                f"in quotes hold line breaks, for which there is {parameter('newlines', True)}"
             )
         if not self.newlines and open_quote:
             raise ValueError(f"{self._name}: a quote in the last line is not closed")
@@ -302,7 +303,7 @@ class TableFile:
     def _other_encoding(self) -> str:
         with open(self.path, "rb") as file:
             wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as Excel writes "Unicode text"
-        return f"say encoding=, for example '{'utf-16' if wide else 'latin-1'}'"
+        return f"use for example {parameter('encoding', 'utf-16' if wide else 'latin-1')}"
 
 
 class _Blank:

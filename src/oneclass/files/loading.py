@@ -26,6 +26,7 @@ from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
 from ..disk.container import ModelFileError, read
+from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
@@ -86,7 +87,11 @@ _ESTIMATORS: tuple[type, ...] = (
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
-CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
+CLASSES |= {
+    "baselines._neighbours.Neighbours": CLASSES["baselines._neighbors.Neighbors"],
+    "core.solve.Columns": Columns,
+    "core.solve.PrimalModel": PrimalModel,
+}
 
 
 #: Names of version 0.1, for parameters, fields and fitted attributes.
@@ -94,7 +99,7 @@ _RENAMED = {
     "centring": "centering",
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
-    "seen_": "_column_summary_",
+    "seen_": "column_summary_",
 }
 #: Names that only some classes changed.
 _RENAMED_OF: dict[type, dict[str, str]] = {
@@ -121,6 +126,8 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
         # The weights of error, variance and norm: only their ratios matter.
         weight = parts.pop("variance_weight") or 1.0
         parts |= {name: parts[name] / weight for name in ("C", "lam") if not isinstance(parts[name], str)}
+    if issubclass(kind, KernelMachine):
+        parts.pop("stream_", None)  # of `partial_fit`, which machines had
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
         lam = parts.pop("lam")
         parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}

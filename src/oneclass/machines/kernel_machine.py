@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from ..contract.base import OneClassClassifier
 from ..contract.budgets import decision_of
 from ..contract.checks import check_magnitudes, check_square
 from ..contract.grouping import column_of, read_groups, without_groups
@@ -17,7 +18,7 @@ from ..contract.independence import warn_if_dependent
 from ..contract.kernels import KernelChoice, is_precomputed
 from ..contract.labels import read_targets
 from ..contract.memory import check_matrix_fits
-from ..contract.notices import warn
+from ..contract.notices import FewRowsWarning, warn
 from ..contract.reading import Header, Reader, read_training_rows, read_weights
 from ..contract.screening import Stayed
 from ..core.approximation import Approximation
@@ -27,10 +28,11 @@ from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.given import Device, Labels, Name, Rows, Seed, Weights
 from ..core.groups import Groups, OneGroupError
-from ..core.kernels import Precomputed
+from ..core.kernels import Precomputed, is_radial
 from ..core.machine import Machine
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
+from ..core.solve import DualModel
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
@@ -40,7 +42,6 @@ from .auto import choose_approximation, chunk_approximation
 from .choices import recipe_of, seed_of
 from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
-from .going_on import GoesOn, published
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -51,7 +52,7 @@ __all__ = ["AutoAssociative", "KernelMachine"]
 _FEW_ROWS = 30
 
 
-class KernelMachine(GoesOn):
+class KernelMachine(OneClassClassifier):
     """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
 
     C: float | str
@@ -286,15 +287,16 @@ class KernelMachine(GoesOn):
             decision_=decision,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
-            **published(fit.machine, approximation),
+            **_attributes(fit.machine, approximation),
         )
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
         n = int(calibration.total)
         if n < min(_FEW_ROWS, d) and delta >= calibration.smallest_budget:
             warn(
-                f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
-                "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
+                f"{self._name}: {n} rows (or groups) of {d} columns are too few: each row affects the scaling that "
+                "it is itself scored with, so the false-alarm rate may be twice delta; use more rows or fewer columns",
+                FewRowsWarning,
             )
 
     # Answers.
@@ -309,13 +311,10 @@ class KernelMachine(GoesOn):
         return expected_of(self.machine_, rows)
 
     def _kept_rows(self) -> Array | None:
-        return kept_rows(self.machine_) if self.stream_ is None else self.stream_._kept_rows()
+        return kept_rows(self.machine_)
 
     def _read(self, X: Rows) -> Array:
-        rows = super()._read(X)
-        if self.stream_ is not None:
-            return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
-        rows = beside(rows, self.scaler_.centre)
+        rows = beside(super()._read(X), self.scaler_.centre)
         return rows if self._kept_columns_ is None else _columns(rows, self._kept_columns_)
 
     def _give(self, result: Array) -> Array:
@@ -346,6 +345,22 @@ class AutoAssociative(KernelMachine):
             Expected values of every feature.
         """
         return self._of_rows(X, lambda one, rows: one._expected(rows))
+
+
+def _attributes(machine: Machine, approximation: Approximation | None) -> dict[str, object]:
+    """Fitted attributes of a machine."""
+    plan = machine.plan
+    found = {
+        "machine_": machine,
+        "model_": machine.model,
+        "scaler_": plan.scaler,
+        "kernel_": plan.kernel,
+        "C_": plan.C,
+        "signal_": machine.signal,
+        "approximation_": None if isinstance(machine.model, DualModel) else approximation,
+    }
+    found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
+    return found | ({} if machine.labels is None else {"cluster_labels_": machine.labels})
 
 
 def _columns(K: Array, kept: Array) -> Array:

@@ -79,7 +79,7 @@ def known_columns(model: Detector, names: Sequence[Name], X_train: Rows | None) 
         return {name: Known.of(_cells(table[name], name), kinds.get(name)) for name in names if name in table}
     if plan is not None:
         return {column.name: known for j, column in enumerate(plan.columns) if (known := _planned(plan, column, j))}
-    seen = getattr(getattr(model, "best_estimator_", model), "_column_summary_", None)
+    seen = getattr(getattr(model, "best_estimator_", model), "column_summary_", None)
     if seen is None or len(names) != len(seen.gaps):
         return {}
     return {name: Known("number", seen.rows, int(seen.gaps[j]), seen.quantiles[:, j]) for j, name in enumerate(names)}

@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from ..contract.base import OneClassClassifier
 from ..contract.detector import Estimator
-from ..contract.notices import warn
+from ..contract.notices import OneClassWarning, warn
 from ..contract.randomness import random_of
 from ..contract.reading import read_rows, read_training_rows
 from ..core.arrays import to_numpy
@@ -150,7 +150,8 @@ class Problem:
             outliers = len(self.targets) - int(self.targets.sum())
             warn(
                 f"OneClassSearchCV: {len(without)} of {len(folds)} folds hold none of the {outliers} outliers, and so "
-                f"have no {name}: it is the mean over the others; fewer folds (cv=) leave fewer without"
+                f"have no {name}: it is the mean over the others; fewer folds (cv=) leave fewer without",
+                OneClassWarning,
             )
             return np.setdiff1d(np.arange(len(folds)), without)
         return np.arange(len(folds))

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..contract.detector import Estimator
 from ..contract.grouping import read_groups
-from ..contract.notices import DependentRowsWarning
+from ..contract.notices import DependentRowsWarning, FewRowsWarning
 from ..contract.reading import read_rows, read_training_rows
 from ..core.given import Rows
 from ..engines.threads import on_one_thread
@@ -213,6 +213,5 @@ def _quiet() -> Iterator[None]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DependentRowsWarning)
-        for told in ("smallest false-alarm rate", "columns are few"):
-            warnings.filterwarnings("ignore", message=f".*{told}", category=UserWarning)
+        warnings.simplefilter("ignore", FewRowsWarning)
         yield

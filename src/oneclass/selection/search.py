@@ -20,10 +20,11 @@ from ..contract.base import OneClassClassifier
 from ..contract.detector import Estimator
 from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
-from ..contract.notices import warn
+from ..contract.notices import OneClassWarning, warn
 from ..contract.tables import framed, unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows, Seed
+from ..core.wording import parameter
 from ..engines.dask import refuse_dask
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
@@ -177,7 +178,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         table, y, together = indexable(given, y, known)
         targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None:
-            warn_of_few(_NAME, targets, "target= names the label of the target class")
+            warn_of_few(_NAME, targets, f"name the label of the target class with {parameter('target')}")
         candidates, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
         if not candidates:
             raise ValueError(f"{_NAME}: param_grid must hold at least one point, got {self.param_grid!r}")
@@ -274,7 +275,8 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         if any(np.isin(new, seen).any() for seen, new in known):
             warn(
                 f"{_NAME}: cv={self.cv!r} has rows of one group on both sides of a fold, where a group that is known "
-                "looks better than a new one would; a number of folds, or OneClassGroupKFold, keeps groups together"
+                "looks better than a new one would; a number of folds, or OneClassGroupKFold, keeps groups together",
+                OneClassWarning,
             )
         return folds
 

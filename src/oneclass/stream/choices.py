@@ -59,7 +59,7 @@ def settings_of(stream: Stream) -> Settings:
     name = type(stream).__name__
     machine = default_machine() if stream.estimator is None else stream.estimator
     if not isinstance(machine, KernelMachine):
-        raise TypeError(f"{name}: machine must be a kernel machine such as AAKELM(), got {type(machine).__name__}")
+        raise TypeError(f"{name}: estimator must be a kernel machine such as AAKELM(), got {type(machine).__name__}")
     if stream.half_life is not None and stream.window is not None:
         raise ValueError(
             f"{name}: half_life must be None with a window, and window with a half_life; got "

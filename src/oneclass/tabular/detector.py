@@ -15,10 +15,11 @@ from ..contract.delegating import Delegates, if_wrapped_has
 from ..contract.detector import Detector, Estimator
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation, shares_among
-from ..contract.notices import warn
+from ..contract.notices import ColumnWarning, warn
 from ..contract.screening import Screening
 from ..core.arrays import Array, to_numpy
 from ..core.given import Labels, Name, Rows
+from ..core.wording import parameter
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
@@ -165,7 +166,11 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         if left := [column for column in plan.columns if column.noticed]:
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
+            warn(
+                f"{self._name}: left out {listed}{more}; to keep a column, give its kind with {parameter('columns')}; "
+                f"to leave it out without this warning, use {parameter('columns', {left[0].name: 'drop'})}",
+                ColumnWarning,
+            )
         self.plan_, self.estimator_ = plan, detector
         names = [column.name for column in plan.columns]
         self.n_features_in_ = len(names)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.columns import folded
-from ..contract.notices import warn
+from ..contract.notices import ColumnWarning, warn
 from ..core.seen import Seen
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
@@ -138,7 +138,10 @@ class ColumnPlan:
         code = column.code
         if isinstance(code, CategoryCode):
             if not training and (unknown := code.unknown(cells)):
-                warn(f"{owner}: column {column.name!r} holds values that training rows did not: {listed(unknown)}")
+                warn(
+                    f"{owner}: column {column.name!r} holds values that no training row has: {listed(unknown)}",
+                    ColumnWarning,
+                )
             return cells
         if cells.kind == "flag" and cells.words is not None and not getattr(code, "flag", False):
             cells = replace(cells, kind="words", numbers=np.full(len(cells.gaps), np.nan))  # as "true" among numbers is
@@ -168,16 +171,17 @@ class ColumnPlan:
         if lacking := [name for name in needed if name not in table]:
             raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {listed(lacking)}")
         if extra := [name for name in table if name not in names]:
-            warn(f"{owner}: the fit did not see these columns, which are left out: {listed(extra)}")
+            warn(f"{owner}: columns that the training table lacks are left out: {listed(extra)}", ColumnWarning)
         if [name for name in table if name in used] != needed:
-            warn(f"{owner}: columns stand in another order than at the fit; they are taken by their names")
+            warn(f"{owner}: columns are in another order than at the fit; they are matched by name", ColumnWarning)
         for column in self.columns:
             if column.always is not None and column.name in table:
                 cells = read_cells(table[column.name], f"{owner}: column {column.name!r}")
                 if others := [word for word in cells.as_words().levels if word != column.always]:
                     warn(
-                        f"{owner}: column {column.name!r} was always {column.always} and is left out, but now holds "
-                        f"{listed(others)}"
+                        f"{owner}: column {column.name!r} was {column.always} in every training row and is left "
+                        f"out, but now holds {listed(others)}",
+                        ColumnWarning,
                     )
 
     def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.given import Name
 from ..core.seen import Seen
+from ..core.wording import parameter
 from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, columns_of
@@ -105,7 +106,7 @@ def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
         more = f", and {len(found) - 5} more do so" if len(found) > 5 else ""
         raise ValueError(
             f"{owner}: numbers must be written as 1234.5 and dates as 2024-12-31, but column {said}{more}"
-            f"{comma_hint([*found.values()])}; or say columns={{{next(iter(found))!r}: 'category'}} or 'drop'"
+            f"{comma_hint([*found.values()])}; or use {parameter('columns', {next(iter(found)): 'category'})} or 'drop'"
         )
 
 
@@ -193,8 +194,8 @@ def _category(
         such = words.where(wrong)[0]
         raise ValueError(
             f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of "
-            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; say "
-            f"columns={{{name!r}: 'number'}} to take those for gaps, or 'category' or 'drop'"
+            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; use "
+            f"{parameter('columns', {name: 'number'})} to take those for gaps, or 'category' or 'drop'"
         )
     # Rows of a group do not vouch for one another: those of a new group will have nobody to do so.
     holders, n = words.codes, len(words.codes)
