@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import as_json, say
+from .options import as_json, check_outputs, say
 from .tables import on_terminal, sink_of
 
 __all__ = ["data"]
@@ -51,6 +51,7 @@ def fetch(name: str, output: str, outliers: str | None, as_json: bool) -> None:
     from ..datasets import load
     from ..disk.sinks import writing
 
+    check_outputs([], output, outliers)
     for path in filter(None, (output, outliers)):
         sink_of(path)
     found = load(name, progress=on_terminal())
