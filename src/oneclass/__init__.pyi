@@ -30,6 +30,7 @@ from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
+from .disk.sinks import EscapedCSV
 from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
@@ -55,6 +56,7 @@ __all__ = [
     "AutoencoderDetector",
     "ColumnWarning",
     "DependentRowsWarning",
+    "EscapedCSV",
     "Explanation",
     "FewRowsWarning",
     "Fourier",

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oneclass import TableFile
+from oneclass import EscapedCSV, TableFile
 from oneclass.disk import batches, tables
 from oneclass.disk.batches import CountedLines
 from oneclass.disk.sinks import writing
@@ -282,7 +282,7 @@ def test_other_endings_and_places_are_named(tmp_path):
 PEAKS = """
 import json, os, sys, tracemalloc
 import pyarrow as pa
-from oneclass import TableFile
+from oneclass import EscapedCSV, TableFile
 from oneclass.disk import batches, tables
 
 batches._ROWS, tables._LONGEST, tables._PIECE = 500, 5000, 2000
@@ -443,3 +443,61 @@ def test_control_characters_of_a_file_are_escaped_in_messages(tmp_path, content)
     with pytest.raises(ValueError, match=r"rows\.csv: ") as caught:
         rows_of(tmp_path / "rows.csv", content)
     assert str(caught.value).isprintable()
+
+
+# Cells that a spreadsheet takes for formulas.
+
+FORMULAS = ["=1+1", "+1+1", "-1+cmd|' /C calc'!A1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "＝1+1", "-LxYz", "=", "-1 234"]
+PLAIN = [
+    "-0.5",
+    "+3",
+    "-1.5e-3",
+    "-1,5",
+    "-1.234,5",
+    "-12%",
+    "-",
+    "-inf",
+    "a=1",
+    " =1",
+    "",
+    "'quoted'",
+    "x-1",
+    "2024-01-02",
+]
+
+
+def escaped(columns):
+    file = io.BytesIO()
+    with writing(EscapedCSV(file)) as write:
+        write(pa.RecordBatch.from_pydict(columns))
+    return pd.read_csv(io.BytesIO(file.getvalue()), dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize(
+    "as_type",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int8(), pa.string())],
+    ids=str,
+)
+def test_text_that_is_a_formula_is_escaped_and_numbers_are_not(as_type):
+    cells = pa.array([*FORMULAS, *PLAIN, None]).cast(as_type)
+    found = escaped({"=a": cells, "b": pa.array(np.linspace(-1, 1, len(cells)))})
+    assert list(found.columns) == ["'=a", "b"]
+    assert found["'=a"].tolist() == [*(f"'{cell}" for cell in FORMULAS), *PLAIN, ""]
+    np.testing.assert_array_equal(found["b"].astype(float), np.linspace(-1, 1, len(cells)))
+
+
+@given(st.lists(st.text(alphabet="'=+-@1.e\ta", max_size=6), min_size=1))
+@settings(max_examples=200)
+def test_escaped_text_is_no_formula_and_comes_back(cells):
+    found = escaped({"a": cells})["a"]
+    number = re.compile(r"[+-](\d|[.,%]|e[+-]?\d)*")
+    assert not any(cell[:1] in {*"=+-@\t"} - {""} and not number.fullmatch(cell) for cell in found)
+    assert found.str.replace(r"^'('*[=+\-@\t\r\n])", r"\1", regex=True).tolist() == cells
+
+
+def test_only_text_files_are_escaped(tmp_path):
+    with pytest.raises(ValueError, match=r"EscapedCSV: sink must end in \.csv or \.tsv, got rows\.parquet"):
+        EscapedCSV(tmp_path / "rows.parquet")
+    with writing(EscapedCSV(tmp_path / "rows.tsv.gz")) as write:
+        write(pa.RecordBatch.from_pydict({"a": ["=1", "-1"]}))
+    assert gzip.decompress((tmp_path / "rows.tsv.gz").read_bytes()) == b'a\n"\'=1"\n"-1"\n'

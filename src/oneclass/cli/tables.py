@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from ..disk.container import ModelFileError
 from ..disk.formats import ending
+from ..disk.sinks import EscapedCSV
 from ..disk.tables import TableFile
 
 if TYPE_CHECKING:
@@ -62,12 +63,12 @@ def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
         yield TableFile(place, text="all", **options)
 
 
-def sink_of(path: str) -> Sink:
+def sink_of(path: str, *, escape: bool = False) -> Sink:
     """Where a table goes; what the name cannot mean is refused before any work is done."""
-    if path == "-":
-        return sys.stdout.buffer
-    ending(path)
-    return path
+    if path != "-":
+        ending(path)
+    sink = sys.stdout.buffer if path == "-" else path
+    return EscapedCSV(sink) if escape else sink
 
 
 def read_all(source: TableFile) -> DataFrame:
