@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from _table import markdown, write_between_markers
 from defaults import Task, library, split
 from oneclass import VAAKELM, OneClassSearchCV
-from oneclass.contract.detector import Detector
+from oneclass.base.protocol import Detector
 
 #: Rows to learn from at most, values of C, and bandwidths in units of the mean distance.
 ROWS, COSTS, FACTORS = 400, (1 / 8, 1.0, 8.0, 32.0, 64.0, 128.0), (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -33,7 +33,7 @@ from sklearn.svm import OneClassSVM
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 from oneclass.datasets import load, names
 
 #: Rows to judge by, and a common task's splits: a collection of few tasks gets several of each.

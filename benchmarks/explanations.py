@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, OCSVM, VAAKELM, KNNDetector, Parzen, PCADetector
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 from oneclass.datasets import load
 
 TABLES: tuple[str, ...] = ("biomed", "cardiotocography_21", "colposcopy", "diabetic_retinopathy", "ecoli")

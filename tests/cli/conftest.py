@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oneclass.cli import ending
+from oneclass.cli import errors as ending
 from oneclass.cli.commands import oneclass as group
 
 ROWS = 60

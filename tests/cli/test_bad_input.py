@@ -16,7 +16,7 @@ import pytest
 from pyarrow import feather
 
 import oneclass
-from oneclass.cli import ending
+from oneclass.cli import errors as ending
 from oneclass.cli.commands import oneclass as group
 
 FIT = "fit bad.csv -o m.oneclass"
@@ -159,8 +159,8 @@ def test_an_interruption_leaves_the_older_file(folder, run, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("oneclass.disk.container.os.fsync", interrupted, raising=False)
-    monkeypatch.setattr("oneclass.disk.replacing.os.fsync", interrupted)
+    monkeypatch.setattr("oneclass.io.container.os.fsync", interrupted, raising=False)
+    monkeypatch.setattr("oneclass.io.replacing.os.fsync", interrupted)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert run("fit normal.csv -o model.oneclass --method pca")[0] == ending.INTERRUPTED
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -190,7 +190,7 @@ def test_scoring_onto_the_input_leaves_it_alone(folder, run):
 
 
 def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
-    monkeypatch.setattr("oneclass.disk.batches._ROWS", 7)
+    monkeypatch.setattr("oneclass.io.batches._ROWS", 7)
     run("fit normal.csv -o model.oneclass --method pca --drop note")
     table = parcels(20, 1).astype({"price": object})
     table.loc[16, "price"] = "6,5"

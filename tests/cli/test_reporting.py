@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import ending
+from oneclass.cli import errors as ending
 from oneclass.cli.commands import oneclass as group
 
 

@@ -36,6 +36,15 @@ def test_constant_columns_stay_undivided(xp, value):
     assert float(zscores(moments(xp, X, np.ones(11))).scale[0]) == 1.0
 
 
+@pytest.mark.parametrize("scaling", ["zscore", "robust", "none"])
+@pytest.mark.parametrize("far", [1.0, 1e18, np.finfo(np.float32).max])
+def test_a_row_is_scaled_to_the_same_values_whatever_precision_it_is_given_in(scaling, far):
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1, 1e-3]
+    scaler = Scaler.of(scaling, ColumnMoments.of(X, np.ones(40)), X, np.ones(40))
+    rows = np.array([[far, -far], [far, 0.0]], dtype=np.float32)
+    np.testing.assert_array_equal(scaler(rows), scaler(rows.astype(np.float64)))
+
+
 @pytest.mark.parametrize("tiny", [1e-12, 1e-150])
 def test_a_small_spread_around_zero_is_not_a_constant(tiny):
     X = tiny * np.random.default_rng(0).normal(size=(20, 1))

@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 import oneclass
 from oneclass import OCKELM, VAAKELM, Nystrom
 from oneclass.core import plan
-from oneclass.disk import batches, tables
 from oneclass.engines import Chunks, chunks
+from oneclass.io import batches, tables
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 

@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import oneclass
 from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile, make_one_class_pipeline
-from oneclass.disk import batches, tables
 from oneclass.engines import chunks
+from oneclass.io import batches, tables
 from saved import CASES, fitted
 
 pa = pytest.importorskip("pyarrow")

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from oneclass import VAAKELM, Nystrom, OneClassSearchCV
-from oneclass.contract import independence
+from oneclass.base import independence
 from oneclass.core import arrays
 from oneclass.engines import threads
 from oneclass.engines.threads import on_one_thread, spread

@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import oneclass
-from oneclass.disk.codec import decode
-from oneclass.disk.container import VERSION
 from oneclass.files.loading import CLASSES, _upgraded
+from oneclass.io.codec import decode
+from oneclass.io.container import VERSION
 
 FOLDER = Path(__file__).parent / "versions"
 EVERY_KIND = zipfile.ZipFile(FOLDER / "0.1.zip")

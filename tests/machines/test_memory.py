@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom, load
-from oneclass.contract import memory
+from oneclass.base import memory
 from oneclass.core import arrays, compiled
 from oneclass.engines import memory as in_memory
 from oneclass.machines import approximate

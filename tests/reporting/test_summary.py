@@ -26,7 +26,7 @@ from oneclass import (
     make_one_class_pipeline,
     report,
 )
-from oneclass.core.seen import LEVELS
+from oneclass.core.column_summary import LEVELS
 from oneclass.reporting.advice import likeness
 from oneclass.reporting.wording import number, percent
 
@@ -85,7 +85,7 @@ def tables():
 def test_every_step_flags_what_predict_flags_at_its_rate(make, new):
     model = make().fit(rows(120, 0))
     steps = report(model, new).summary["steps"]
-    asked = oneclass.contract.pipeline.with_verbs(model)
+    asked = oneclass.base.pipeline.with_verbs(model)
     for step in steps:
         assert step["flagged"] == np.count_nonzero(asked.predict(new, delta=step["alpha"]) == -1)
     own = [step["flagged"] for step in steps if step["own"]]

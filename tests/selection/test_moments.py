@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.machine import Machine
-from oneclass.machines import auto
+from oneclass.machines import auto_approximation as auto
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, _evaluate
 from oneclass.selection._moments import Gathered
 

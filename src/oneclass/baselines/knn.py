@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ..contract.checks import check_choice, check_integer
+from ..base.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import Neighbors

@@ -9,14 +9,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-from ..contract.checks import check_integer, check_number
-from ..contract.randomness import random_of
+from ..base.checks import check_integer, check_number
+from ..base.seeds import random_of
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
-from ..core.given import Seed
 from ..core.outliers import OutlierGenerator
+from ..core.typing import Seed
 from ._base import Training
-from ._patience import Slow
+from ._slow import Slow
 
 __all__ = ["OCRF"]
 

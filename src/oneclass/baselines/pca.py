@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.decomposition import PCA
 
-from ..contract.checks import check_integer, check_number
+from ..base.checks import check_integer, check_number
 from ..core.arrays import Array
 from ._base import Explained, ExplainedModel, Training
 from ._rounding import UNIT, Rounding

@@ -11,7 +11,7 @@ def main() -> None:
     """Run the command that the arguments name, and leave with its exit code."""
     try:
         from .commands import oneclass
-        from .ending import leave
+        from .errors import leave
 
         code = leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False))
     except KeyboardInterrupt:  # before the command has begun, as long as modules are imported

@@ -6,14 +6,14 @@ import click
 
 import oneclass as library
 
-from .choosing import compare, tune
 from .datasets import data
 from .demo import demo
-from .describing import info
-from .fitting import fit
-from .judging import explain, score, screen
+from .fit import fit
+from .info import info
 from .reporting import report
-from .watching import watch
+from .scoring import explain, score, screen
+from .tuning import compare, tune
+from .watch import watch
 
 __all__ = ["oneclass"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .options import as_json, check_outputs, say
-from .tables import on_terminal, sink_of
+from .table_io import on_terminal, sink_of
 
 __all__ = ["data"]
 
@@ -49,7 +49,7 @@ def fetch(name: str, output: str, outliers: str | None, as_json: bool) -> None:
     import pyarrow as pa
 
     from ..datasets import load
-    from ..disk.sinks import writing
+    from ..io.sinks import writing
 
     check_outputs([], output, outliers)
     for path in filter(None, (output, outliers)):

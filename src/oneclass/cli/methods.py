@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import oneclass as library
 
 if TYPE_CHECKING:
-    from ..contract.base import OneClassClassifier
+    from ..base.classifier import OneClassClassifier
 
 __all__ = ["GRIDS", "METHODS", "classifier"]
 

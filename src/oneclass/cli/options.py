@@ -14,10 +14,10 @@ import click
 
 import oneclass as library
 
-from .tables import on_terminal
+from .table_io import on_terminal
 
 if TYPE_CHECKING:
-    from ..core.given import Name
+    from ..core.typing import Name
 
 __all__ = [
     "as_json", "asked_columns", "check_outputs", "confidence", "escape", "known_model", "learning", "named",

@@ -10,7 +10,7 @@ import click
 import oneclass as library
 
 from .options import as_json, check_outputs, known_model, reading, say
-from .tables import Reading, about, read_all, source_of
+from .table_io import Reading, about, read_all, source_of
 
 __all__ = ["report"]
 

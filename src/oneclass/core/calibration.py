@@ -12,7 +12,7 @@ from scipy.stats import betabinom
 
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
-from .tail import TAILS
+from .pareto_tail import TAILS
 from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
 __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]

@@ -11,19 +11,19 @@ from . import clusters
 from .arrays import Array, blocks, device, namespace, on_host, ones, to_numpy
 from .block import Block
 from .cholesky import solve_lower
-from .choosing import choose_cost, choose_kernel
+from .data_choices import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .groups import GroupCounts, Groups
 from .kernels import Kernel
-from .leaving import leave, leave_one_by_one
+from .leave_landmarks_out import Landmarks
+from .leave_out import leave, leave_one_by_one
 from .moments import Moments
 from .primal import PrimalModel
 from .recipe import Recipe
-from .sample import RowSample, row_keys
+from .row_sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
 from .solve import TrainingRows
-from .withdrawal import Landmarks
 
 __all__ = ["Plan", "Survey"]
 

@@ -15,7 +15,7 @@ from .compiled import expecting
 from .embedding import Scatter
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
-from .leaving import Embedded
+from .leave_out import Embedded
 from .moments import Moments
 
 __all__ = ["Columns", "Equations", "PrimalModel", "solve_primal"]

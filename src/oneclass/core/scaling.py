@@ -166,9 +166,10 @@ class Scaler:
     def __call__(self, X: Array) -> Array:
         """Rows in comparable units; z-scores as far away as can be squared."""
         xp = namespace(X)
-        bound = float(xp.finfo(X.dtype).max) if self.tamed else largest(X.dtype, xp)
         with np.errstate(over="ignore"):
-            Z = clipped((X - self.centre) / self.scale, -bound, bound)
+            Z = (X - self.centre) / self.scale  # in double precision where the training rows were, whatever X is in
+        bound = float(xp.finfo(Z.dtype).max) if self.tamed else largest(Z.dtype, xp)
+        Z = clipped(Z, -bound, bound)
         return _asinh(Z) if self.tamed else Z
 
     def inverse(self, Z: Array) -> Array:

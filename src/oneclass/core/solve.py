@@ -22,7 +22,7 @@ from .compiled import expecting
 from .embedding import Embedding, Structured, WithinVariance
 from .groups import Groups
 from .kernels import Kernel
-from .leaving import Embedded, leave, leave_one_by_one, taken
+from .leave_out import Embedded, leave, leave_one_by_one, taken
 
 __all__ = [
     "DualModel",

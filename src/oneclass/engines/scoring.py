@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.given import Rows
-from ..disk.formats import Batch, arrow
-from ..disk.sinks import Sink, path_of, writing
-from ..disk.tables import TableFile
+from ..io.formats import Batch, arrow
+from ..io.sinks import Sink, path_of, writing
+from ..io.table_file import TableFile
 from .chunks import Progress, Source, Transformed, blocks_of
 
 __all__ = ["Columns", "Scored", "score_through"]

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import baselines, machines, selection
+from ..base.pipeline import OneClassPipeline
+from ..base.saving import Saved
 from ..baselines.models import MODELS
-from ..contract.pipeline import OneClassPipeline
-from ..contract.saving import Saved
 from ..core.approximation import Fourier, HiddenLayer, Nystrom
 from ..core.calibration import Calibration, HeldOut
+from ..core.column_summary import ColumnSummary
 from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
@@ -21,11 +22,10 @@ from ..core.plan import Plan
 from ..core.primal import Columns, Equations, PrimalModel
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
-from ..core.seen import Seen
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
-from ..disk.codec import decode, name_of
-from ..disk.container import ModelFileError, read
+from ..io.codec import decode, name_of
+from ..io.container import ModelFileError, read
 from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
@@ -66,7 +66,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
-    Seen,
+    ColumnSummary,
     Structured,
     UserLaplacian,
     Variance,
@@ -88,9 +88,21 @@ _ESTIMATORS: tuple[type, ...] = (
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
 CLASSES |= {
-    "baselines._neighbours.Neighbours": CLASSES["baselines._neighbors.Neighbors"],
-    "core.solve.Columns": Columns,
-    "core.solve.PrimalModel": PrimalModel,
+    old: CLASSES[new]
+    for old, new in {
+        "baselines._neighbours.Neighbours": "baselines._neighbors.Neighbors",
+        "baselines.multivariate_parzen.Parzen": "baselines.parzen.Parzen",
+        "baselines.multivariate_parzen._Mixture": "baselines.parzen._Mixture",
+        "baselines.parzen.NaiveParzen": "baselines.naive_parzen.NaiveParzen",
+        "baselines.parzen._Densities": "baselines.naive_parzen._Densities",
+        "baselines.parzen._Density": "baselines.naive_parzen._Density",
+        "contract.pipeline.OneClassPipeline": "base.pipeline.OneClassPipeline",
+        "core.seen.Seen": "core.column_summary.ColumnSummary",
+        "core.solve.Columns": "core.primal.Columns",
+        "core.solve.PrimalModel": "core.primal.PrimalModel",
+        "stream.fitting.Fitting": "stream.plan_check.Fitting",
+        "stream.patience.Patience": "stream.policy.Patience",
+    }.items()
 }
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ..contract.memory import has_room
+from ..base.memory import has_room
 from ..core.approximation import Approximation
 from ..core.arrays import Array, namespace
 from ..core.bandwidth import looks_at_pairs
@@ -17,18 +17,18 @@ from ..core.calibration import Calibration, HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
+from ..core.landmark_rows import OwnLandmarks
 from ..core.machine import Machine, fit_moments, holds_out
-from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
-from ..core.single import RoundedModel
+from ..core.single_precision import RoundedModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
-from .auto import is_quick
+from .auto_approximation import is_quick
 from .exact import Check, Fit, fit_exactly, losses_of
 
 __all__ = [

@@ -8,40 +8,37 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from ..contract.base import OneClassClassifier
-from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_square
-from ..contract.grouping import column_of, read_groups, without_groups
-from ..contract.independence import warn_if_dependent
-from ..contract.kernels import KernelChoice, is_precomputed
-from ..contract.labels import read_targets
-from ..contract.memory import check_matrix_fits
-from ..contract.notices import FewRowsWarning, warn
-from ..contract.reading import Header, Reader, read_training_rows, read_weights
-from ..contract.screening import Stayed
+from ..base.checks import check_magnitudes
+from ..base.classifier import OneClassClassifier
+from ..base.groups import column_of
+from ..base.independence import warn_if_dependent
+from ..base.kernels import KernelChoice, is_precomputed
+from ..base.memory import check_matrix_fits
+from ..base.rates import decision_of
+from ..base.reading import Header, Reader
+from ..base.training_set import TrainingSet
+from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
-from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
+from ..core.arrays import Array, beside, to_device, to_numpy
 from ..core.calibration import Calibration
 from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
-from ..core.given import Device, Labels, Name, Rows, Seed, Weights
-from ..core.groups import Groups, OneGroupError
+from ..core.groups import OneGroupError
 from ..core.kernels import Precomputed, is_radial
 from ..core.machine import Machine
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
 from ..core.threshold import Decision
+from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
-from .auto import choose_approximation, chunk_approximation
-from .choices import recipe_of, seed_of
+from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
+from .parameters import recipe_of, seed_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -108,65 +105,41 @@ class KernelMachine(OneClassClassifier):
         self
             The fitted machine.
         """
+        if is_dask(X):
+            return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups)
         return self._fit(X, y, sample_weight=sample_weight, groups=groups)
 
-    def _fit(
-        self,
-        given: Rows,
-        y: Labels | None = None,
-        *,
-        sample_weight: Weights | None = None,
-        groups: Labels | Name | None = None,
-        stayed: Stayed | None = None,
+    def _fit_collection(
+        self, X: Rows, y: Labels | None, *, sample_weight: Weights | None, groups: Labels | Name | None
     ) -> Self:
+        """Fit a Dask collection."""
         decision = decision_of(self)
-        if is_dask(given):
-            if sample_weight is not None:
-                raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
-            if y is not None:
-                raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
-            reader = Reader.of_collection(self, given, self.device, column_of(self, groups))
-            return self._fit_through(DaskRows(given, reader), reader.header, decision)
-        table, groups = without_groups(self._name, given, groups)
-        X, header = read_training_rows(self, table)
-        X, precomputed = X if self.device is None else to_device(X, self.device), is_precomputed(self)
-        if precomputed:
-            check_square(self, X)
-        w = read_weights(self, sample_weight, X)
-        together = read_groups(self, groups, X.shape[0], w)
-        targets = read_targets(self, y, X.shape[0]) if stayed is None else stayed.rows
-        if targets is not None:
-            w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
-            if not bool(namespace(w).any(w > 0)):
-                raise ValueError(f"{self._name}: sample_weight must be positive for a target, got zeros")
-        kept = None if bool(namespace(w).all(w > 0)) else w > 0
-        if kept is not None:
-            X, w = X[kept], w[kept]
-            X = _columns(X, kept) if precomputed else X
-            together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0], w)
-        header = header if precomputed else header.having_seen(X)
-        if groups is None and not precomputed:
-            warn_if_dependent(self, X, None if sample_weight is None else w)
-        if (approximation := choose_approximation(self, X)) is not None:
-            engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, decision, approximation, together, kept, stayed)
-        return self._fit_exactly(X, w, header, decision, together, kept, stayed)
+        if sample_weight is not None:
+            raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+        if y is not None:
+            raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
+        reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
+        return self._fit_through(DaskRows(X, reader), reader.header, decision)
 
-    def _fit_exactly(
-        self,
-        X: Array,
-        w: Array,
-        header: Header,
-        decision: Decision,
-        groups: Groups | None,
-        kept: Array | None,
-        stayed: Stayed | None,
-    ) -> Self:
-        recipe = recipe_of(self, X, kept)
+    def _read_training(self, X: Rows) -> tuple[Array, Header]:
+        rows, header = super()._read_training(X)
+        return rows if self.device is None else to_device(rows, self.device), header
+
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        training = training.to_learn(self)
+        if (approximation := choose_approximation(self, training.X)) is not None:
+            engine = InMemory(training.X, training.w if training.weighted else None)
+            return self._fit_through(engine, training.header, decision, approximation, training)
+        return self._fit_exactly(training, decision)
+
+    def _fit_exactly(self, training: TrainingSet, decision: Decision) -> Self:
+        X, header = training.X, training.header
+        recipe = recipe_of(self, X, training.kept)
         check_matrix_fits(self, X)  # which is factored in place
         with self._naming(recipe):
-            fit = fit_exactly(recipe, X, w, decision=decision, check=self._checking(header, recipe), groups=groups)
-        return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
+            check = self._checking(header, recipe)
+            fit = fit_exactly(recipe, X, training.w, decision=decision, check=check, groups=training.groups)
+        return self._keep_fit(fit, header, decision, approximation=None, training=training)
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
@@ -226,9 +199,7 @@ class KernelMachine(OneClassClassifier):
         header: Header,
         decision: Decision,
         approximation: Approximation | None = None,
-        groups: Groups | None = None,
-        kept: Array | None = None,
-        stayed: Stayed | None = None,
+        training: TrainingSet | None = None,
     ) -> Self:
         exact = approximation is None and not isinstance(self.approximation, Approximation)
         approximation = approximation or chunk_approximation(self)
@@ -241,10 +212,10 @@ class KernelMachine(OneClassClassifier):
                 decision=decision,
                 seed=seed_of(self),
                 check=self._checking(header, recipe),
-                groups=groups,
+                groups=None if training is None else training.groups,
                 exact=exact,
             )
-        return self._keep_fit(fit, header, decision, approximation=approximation, kept=kept, stayed=stayed)
+        return self._keep_fit(fit, header, decision, approximation=approximation, training=training)
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
@@ -271,10 +242,10 @@ class KernelMachine(OneClassClassifier):
         decision: Decision,
         *,
         approximation: Approximation | None,
-        kept: Array | None = None,
-        stayed: Stayed | None = None,
+        training: TrainingSet | None,
     ) -> Self:
-        judgement = fit.judgement.learning(kept).beside(0.0 if stayed is None else stayed.removed)
+        kept = None if training is None else training.kept
+        judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
         fit, plan = replace(fit, judgement=judgement), fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
         if judgement.calibration is not None and decision.held_out and not precomputed:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..contract.detector import Detector
-from ..core.given import Name, Rows
+from ..base.protocol import Detector
+from ..core.typing import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
-from ..contract.detector import Decides
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
+from ..base.labels import is_target
+from ..base.protocol import Decides
+from ..core.typing import Labels, Rows
 from .drawing import Float, numbers, pyplot
 
 __all__ = ["precision_recall_display", "roc_display"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.detector import Detector
-from ..contract.pipeline import with_verbs
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from ..contract.detector import Detector
-from ..core.given import Rows
+from ..base.protocol import Detector
+from ..core.typing import Rows
 from .drawing import INSIDE, LINE, OUTSIDE, PALE, SURE, Float, Panels, Several, fitted, numbers, panels, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..stream.verdict import Verdict
+    from ..stream.result import Verdict
 
 __all__ = ["DriftDisplay"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..contract.detector import Detector
-from ..contract.explanation import Explanation, Reason
-from ..core.given import Rows
+from ..base.explanation import Explanation, Reason
+from ..base.protocol import Detector
+from ..core.typing import Rows
 from .drawing import INSIDE, LINE, Panels, Several, axes, fitted, panels
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.arrays import to_numpy
-from ..core.given import Rows
+from ..core.typing import Rows
 from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:

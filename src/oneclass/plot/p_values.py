@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from scipy.stats import betabinom, binom, kstwobign
 
-from ..contract.detector import Detector
-from ..core.given import Rows
+from ..base.protocol import Detector
+from ..core.typing import Rows
 from .drawing import INSIDE, LINE, SURE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
-from ..contract.labels import is_target
+from ..base.labels import is_target
+from ..base.protocol import Detector
 from ..core.calibration import Calibration, rows_needed
-from ..core.given import Labels, Rows
 from ..core.threshold import Decision
+from ..core.typing import Labels, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, SURE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
+from ..base.labels import is_target
+from ..base.protocol import Detector
+from ..core.typing import Labels, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.calibration import Calibration
-from ..core.given import Labels, Rows
 from ..core.threshold import Decision
+from ..core.typing import Labels, Rows
 from .drawing import Float, Panels, Several, numbers, panels
 from .rates import RateDisplay
 from .scores import ScoreDisplay

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstwobign
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core import calibration
 from ..core.arrays import to_numpy
 from ..core.calibration import Calibration, rows_needed
-from ..core.given import Rows
 from ..core.threshold import Decision
+from ..core.typing import Rows
 from .contents import Alarms, Beyond, Budget, Histogram, Resemblance, Step
 
 __all__ = ["SURE", "Verdict", "budget_of", "resemblance_of", "scores_of", "steps_of"]

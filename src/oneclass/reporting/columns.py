@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, kstwobign
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.calibration import benjamini_hochberg
-from ..core.given import Name, Rows
-from ..core.seen import LEVELS, Seen
+from ..core.column_summary import LEVELS, ColumnSummary
+from ..core.typing import Name, Rows
 from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
 from ..tabular.codes import CategoryCode
@@ -48,8 +48,8 @@ class Known:
             times = np.bincount(words.codes, minlength=len(words.levels)).tolist()
             counts = {word: n for word, n in zip(words.levels, times, strict=True) if word is not None and n}
             return cls("category", rows, rows - sum(counts.values()), counts=counts)
-        values = cells.as_numbers()
-        seen = Seen.of(values[:, None])
+        values = cells.measured()
+        seen = ColumnSummary.of(values[:, None])
         kind = kind or {"time": "date"}.get(cells.kind, cells.kind)
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
 
@@ -134,7 +134,7 @@ def values_of(column: NDArray[np.generic], entry: Column) -> list[Cell]:
     """Cells of a column that was compared: its words, its numbers, or days since 1970."""
     cells = _cells(column, entry["name"])
     if entry["kind"] != "category":
-        return list(cells.as_numbers().tolist())
+        return list(cells.measured().tolist())
     words = cells.as_words()
     return list(words.levels[words.codes].tolist())
 
@@ -145,7 +145,7 @@ def _apart(old: Known, new: Known, cells: Cells) -> Difference:
         distance, p, fresh = _values_apart(old.counts, new.counts)
         outside = sum(new.counts[value] for value in fresh) / new.rows
     else:
-        values = np.sort(cells.as_numbers())
+        values = np.sort(cells.measured())
         distance, p, outside = _numbers_apart(old, values[: new.rows - new.gaps])
         fresh = None
     gaps = abs(old.gaps / old.rows - new.gaps / new.rows)

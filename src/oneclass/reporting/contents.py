@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
-from ..core.given import Name
+from ..core.typing import Name
 
 __all__ = [
     "Alarms",

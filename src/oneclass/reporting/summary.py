@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.detector import Detector
-from ..contract.pipeline import with_verbs
-from ..core.given import Name, Rows
-from ..disk.container import Json
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector
+from ..core.typing import Name, Rows
 from ..engines.dask import refuse_dask
+from ..io.container import Json
 from ..tabular.frames import as_array, columns_of, rows_of
 from ..tabular.plan import ColumnPlan
 from .advice import advice_of, words_of

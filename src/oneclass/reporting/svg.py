@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.seen import LEVELS
+from ..core.column_summary import LEVELS
 from .contents import Held
 from .markup import Element, joined, tag
 from .wording import cell

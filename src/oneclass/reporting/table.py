@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..core.given import Name
+from ..core.typing import Name
 from .contents import Cell, Row, Said, Summary
 from .markup import Element, joined, tag
 from .wording import cell, percent

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ..contract.detector import Detector
-from ..core.given import Rows
-from ..disk.replacing import replacing
+from ..base.protocol import Detector
+from ..core.typing import Rows
+from ..io.replacing import replacing
 from .contents import Summary
 from .html import html_of
 from .markdown import markdown_of

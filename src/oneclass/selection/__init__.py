@@ -1,6 +1,6 @@
 """One-class splits, scorers and tuning, with and without outliers."""
 
-from ..contract.labels import is_target
+from ..base.labels import is_target
 from .consistency import consistency_scores
 from .outliers import generate_outliers
 from .scorers import SCORERS, Scorer, get_scorer, recall_at

@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing, get_tags
 
-from ..contract.base import OneClassClassifier
-from ..contract.detector import Estimator
-from ..contract.notices import OneClassWarning, warn
-from ..contract.randomness import random_of
-from ..contract.reading import read_rows, read_training_rows
+from ..base.classifier import OneClassClassifier
+from ..base.protocol import Estimator
+from ..base.reading import read_rows, read_training_rows
+from ..base.seeds import random_of
+from ..base.warnings import OneClassWarning, warn
 from ..core.arrays import to_numpy
-from ..core.given import Rows, Seed
+from ..core.typing import Rows, Seed
 from ._evaluate import Fold, Job, Row, failures, jobs, threads_for
 from ._points import Family, Params, Refusal, families, fits_exactly, refusing
 from ._results import score_columns, table, work_columns

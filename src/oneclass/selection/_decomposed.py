@@ -15,7 +15,7 @@ from ..core.cholesky import cholesky, inverse_of_factored
 from ..core.embedding import Embedding, WithinVariance
 from ..core.groups import Groups
 from ..core.kernels import Kernel
-from ..core.leaving import Embedded, leave, leave_one_by_one, leave_own_cluster
+from ..core.leave_out import Embedded, leave, leave_one_by_one, leave_own_cluster
 from ..core.likelihood import COSTS
 from ..core.loss import loss
 from ..core.recipe import Recipe

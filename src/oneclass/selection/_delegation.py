@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.delegating import Delegates
-from ..contract.detector import Detector, Estimator
-from ..contract.pipeline import with_verbs
+from ..base.delegation import Delegates
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector, Estimator
 
 __all__ = ["BestEstimator"]
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from ..contract.detector import Estimator
-from ..contract.grouping import read_groups
-from ..contract.notices import DependentRowsWarning, FewRowsWarning
-from ..contract.reading import read_rows, read_training_rows
-from ..core.given import Rows
+from ..base.groups import read_groups
+from ..base.protocol import Estimator
+from ..base.reading import read_rows, read_training_rows
+from ..base.warnings import DependentRowsWarning, FewRowsWarning
+from ..core.typing import Rows
 from ..engines.threads import on_one_thread
 from ._judged import SETTLED, Decisions
 from ._moments import MomentPath

@@ -11,17 +11,17 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.budgets import decision_of
-from ..contract.checks import ChoiceError
+from ..base.checks import ChoiceError
+from ..base.rates import decision_of
 from ..core.approximation import Approximation
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
-from ..core.given import Device, Rows, Shaped
 from ..core.recipe import Recipe
 from ..core.threshold import Decision
-from ..machines.auto import choose_approximation
-from ..machines.choices import recipe_of, seed_of
+from ..core.typing import Device, Rows, Shaped
+from ..machines.auto_approximation import choose_approximation
 from ..machines.kernel_machine import KernelMachine
+from ..machines.parameters import recipe_of, seed_of
 from ._judged import Decisions
 
 __all__ = ["Family", "Latest", "Params", "Path", "Point", "Refusal", "families", "fits_exactly", "identity", "refusing"]

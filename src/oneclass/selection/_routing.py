@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from ..contract.detector import Estimator
-from ..core.given import Labels
+from ..base.protocol import Estimator
+from ..core.typing import Labels
 
 __all__ = ["group_arguments"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..contract.detector import Estimator
+from ..base.protocol import Estimator
 from ._evaluate import Fold
 from ._points import Params, identity
 

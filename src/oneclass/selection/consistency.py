@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Estimator
+from ..base.protocol import Estimator
 
 __all__ = ["consistency_scores", "promised"]
 

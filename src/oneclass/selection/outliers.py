@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.randomness import random_of
-from ..core.given import Rows, Seed
+from ..base.seeds import random_of
 from ..core.outliers import OutlierGenerator
+from ..core.typing import Rows, Seed
 
 __all__ = ["OUTLIERS", "generate_outliers"]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import get_scorer_names
 
-from ..contract.detector import Decides
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
+from ..base.labels import is_target
+from ..base.protocol import Decides
+from ..core.typing import Labels, Rows
 
 __all__ = ["SCORERS", "Scorer", "Scoring", "get_scorer", "recall_at"]
 

@@ -16,14 +16,14 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.detector import Estimator
-from ..contract.grouping import read_labels, without_groups
-from ..contract.labels import is_target, warn_of_few
-from ..contract.notices import OneClassWarning, warn
-from ..contract.tables import framed, unwrapped
+from ..base.classifier import OneClassClassifier
+from ..base.groups import read_labels, without_groups
+from ..base.labels import is_target, warn_of_few
+from ..base.non_numeric import framed, unwrapped
+from ..base.protocol import Estimator
+from ..base.warnings import OneClassWarning, warn
 from ..core.arrays import Array
-from ..core.given import Labels, Name, Rows, Seed
+from ..core.typing import Labels, Name, Rows, Seed
 from ..core.wording import parameter
 from ..engines.dask import refuse_dask
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import _num_samples
 
-from ..contract.labels import is_target
-from ..contract.randomness import random_of
-from ..core.given import Labels, Rows, Seed
+from ..base.labels import is_target
+from ..base.seeds import random_of
+from ..core.typing import Labels, Rows, Seed
 
 __all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold", "Splitter"]
 

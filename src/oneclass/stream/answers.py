@@ -11,22 +11,22 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.checks import check_magnitudes
-from ..contract.reading import Header
+from ..base.checks import check_magnitudes
+from ..base.classifier import OneClassClassifier
+from ..base.reading import Header
 from ..core.arrays import Array, to_numpy
-from ..core.given import Rows
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Rule, conformal
+from ..core.typing import Rows
 from ..machines.exact import losses_of
 from ..machines.explaining import expected_of, parts_of
 from ..machines.kernel_machine import KernelMachine
-from .choices import ChangeDetector, default_machine
 from .events import Event
 from .memory import Vector
+from .parameters import ChangeDetector, default_machine
+from .result import Opening
 from .state import Settings, State
-from .verdict import Opening
 
 __all__ = ["Answers"]
 

@@ -15,11 +15,11 @@ from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
 from .events import Event, Moved
-from .fitting import Fitting
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
 from .memory import Memory, Numbers, Vector
-from .patience import Patience
+from .plan_check import Fitting
+from .policy import Patience
 
 __all__ = ["RANKED", "Settings", "State", "Trial"]
 

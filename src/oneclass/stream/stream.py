@@ -9,22 +9,24 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..contract.labels import read_targets
-from ..contract.reading import Header, read_rows, read_training_rows, read_weights
-from ..contract.screening import Stayed
-from ..core.given import Labels, Name, Rows, Weights
+from ..base.reading import Header, read_rows, read_training_rows
+from ..base.training_set import TrainingSet, read_training_set
+from ..core.arrays import to_numpy
+from ..core.threshold import Decision
+from ..core.typing import Labels, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
 from .martingale import Martingale
-from .patience import Patience
+from .memory import Vector
+from .parameters import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
+from .policy import Patience
 from .renewal import renew
+from .result import Verdict
 from .state import State
-from .verdict import Verdict
 from .watching import last_time, opened, watched
 
 __all__ = ["Stream", "Verdict"]
@@ -155,21 +157,21 @@ class Stream(Answers):
             The stream.
         """
         refuse_dask(self._name, X)
+        training = read_training_set(self, X, y, sample_weight=sample_weight)
+        return self._start(training, read_times(self, time, len(training.X), -np.inf))
+
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        if training.grouped:
+            raise ValueError(f"{self._name}: groups must be None: a stream scores every row before learning it")
+        return self._start(training, read_times(self, None, len(training.X), -np.inf))
+
+    def _start(self, training: TrainingSet, when: Vector | None) -> Self:
         settings = settings_of(self)
-        rows, header = read_training_rows(self, X)
-        rows = self._rows(rows, header, settings)
-        w = read_weights(self, sample_weight, rows)
-        targets = read_targets(self, y, len(rows))
-        w = w if targets is None else w * targets
+        rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
         if np.count_nonzero(w) < 2:
             raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
-        when = read_times(self, time, len(rows), -np.inf)
-        return self._keep_state(header, settings, begin(settings, rows, when, w), copy.deepcopy(detector_of(self)))
-
-    def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
-        if groups is not None:
-            raise ValueError(f"{self._name}: groups must be None: a stream holds out the rows that have not come yet")
-        return self.fit(given, sample_weight=stayed.rows)
+        state = begin(settings, rows, when, w)
+        return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.

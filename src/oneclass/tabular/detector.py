@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.delegating import Delegates, if_wrapped_has
-from ..contract.detector import Detector, Estimator
-from ..contract.explaining import index_of
-from ..contract.explanation import Explanation, shares_among
-from ..contract.notices import ColumnWarning, warn
-from ..contract.screening import Screening
+from ..base.delegation import Delegates, if_wrapped_has
+from ..base.explain_mixin import index_of
+from ..base.explanation import Explanation, shares_among
+from ..base.protocol import Detector, Estimator
+from ..base.screening import Screening
+from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
-from ..core.given import Labels, Name, Rows
+from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
-from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
+from ..io.sinks import Sink
 from ..machines import VAAKELM
 from .cells import read_cells
 from .codes import CategoryCode

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from itertools import count
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...contract.base import OneClassClassifier
-from ...contract.detector import Detector
+from ...base.classifier import OneClassClassifier
+from ...base.protocol import Detector
 from ...core.arrays import library_of, to_numpy
 from ...core.calibration import Calibration
 from ...core.scaling import Scaler
 from ...selection import OneClassSearchCV
 from ...tabular import TableDetector
-from . import tables
+from . import table_graph as tables
 from .kernels import scaled
 from .losses import loss
 from .tensor import Graph, Tensor, where
@@ -39,7 +39,7 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
 
     The graph has the input ``rows`` and the outputs ``score``, ``p_value`` (where the fit has held-out losses) and
     ``label``. All of them but the label, a 64-bit integer, are of the same type; inside, the graph computes in double
-    precision.
+    precision. A row that holds NaN or infinity, which the library refuses, is an outlier with the lowest score.
 
     Parameters
     ----------
@@ -48,9 +48,11 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
         NaiveParzen, AutoencoderDetector, OCSVM or SVDD; a search whose best estimator is one of them; or a
         TableDetector of one. The graph of a table has an input for each column that its plan uses, of shape (n, 1):
         numbers, NaN where nothing is known (flags are 0 and 1), or words, empty where nothing is known. Dates are
-        refused.
+        refused, and so are columns whose names are no names of inputs: empty ones, two that are the same as text,
+        those of the outputs, and those that begin with a slash.
     dtype : {"float32", "float64"}, optional
-        Type of rows, scores and p-values; that of the training rows unless given.
+        Type of rows, scores and p-values. By default it is the type of the classifier's own scores: that of the
+        training rows for a kernel machine, float64 for the other classifiers and for a table.
 
     Returns
     -------
@@ -82,28 +84,29 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
         raise ValueError(f"to_onnx: dtype must be 'float32' or 'float64', got {dtype!r}")
     graph = Graph(onnx.helper)
     kind = np.dtype(known)
-    taken: dict[str, Any] = {"rows": kind} if plan is None else tables.inputs(plan, kind)
+    width = classifier.n_features_in_ if plan is None else 1
+    taken = {"rows": kind} if plan is None else tables.inputs(plan, kind)
     rows = Tensor(graph, "rows").cast(np.float64) if plan is None else tables.encoded(plan, graph)
     try:
-        losses = loss(classifier, scaled(scaler, rows))
+        losses = loss(classifier, scaled(scaler, rows, kind))
     except NotImplementedError as error:
         raise NotImplementedError(f"{name}: {error} cannot be written as an ONNX graph") from None
-    outputs = _outputs(classifier, losses, kind.type)
-    if both := [column for column in taken if column in outputs or column.startswith("/")]:
-        raise ValueError(f"to_onnx: a column must not be called {both[0]!r}, as a tensor of the graph is")
-    return _model(onnx, classifier, graph, taken, outputs)
+    outputs = _outputs(classifier, rows, losses, kind.type)
+    if both := [column for column in taken if column in outputs]:
+        raise ValueError(f"to_onnx: a column must not be called {both[0]!r}, as an output of the graph is")
+    return _model(onnx, classifier, graph, taken, outputs, width, kind)
 
 
-def _outputs(classifier: OneClassClassifier, losses: Tensor, kind: type) -> dict[str, Tensor]:
-    """Scores, p-values and labels by name."""
-    largest = np.finfo(np.float64).max
-    number = abs(losses) < np.inf  # which NaN is not either
-    losses = where(number, losses, largest)
+def _outputs(classifier: OneClassClassifier, rows: Tensor, losses: Tensor, kind: type) -> dict[str, Tensor]:
+    """Scores, p-values and labels by name; a row that holds NaN or infinity has the largest loss and is an outlier."""
+    known = (abs(rows) < np.inf).cast(np.int64).reduced("ReduceMin", 1) > 0  # NaN is not less than infinity
+    losses = where(known, losses, np.inf)
+    losses = where(abs(losses) < np.inf, losses, np.finfo(np.float64).max)
     bound = float(np.finfo(kind).max)
     found = {"score": (-losses).do("Clip", -bound, bound).cast(kind)}
     if classifier.calibration_ is not None:
         found["p_value"] = _p_value(classifier.calibration_, losses).cast(kind)
-    return found | {"label": where(-losses >= classifier.offset_, 1, -1)}
+    return found | {"label": where(known, where(-losses >= classifier.offset_, 1, -1), -1)}
 
 
 def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
@@ -130,10 +133,10 @@ def _model(
     graph: Graph,
     taken: dict[str, np.dtype[np.generic]],
     outputs: dict[str, Tensor],
+    width: int,
+    kind: np.dtype[np.generic],
 ) -> ModelProto:
     helper = onnx.helper
-    kind = next((kind for kind in taken.values() if kind.kind == "f"), np.dtype(np.float64))
-    width = 1 if "rows" not in taken else classifier.n_features_in_
     for name, tensor in outputs.items():
         graph.nodes.append(helper.make_node("Identity", [tensor.name], [name]))
     own, whole = helper.np_dtype_to_tensor_dtype(kind), helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ...core.arrays import Array, namespace, to_numpy
+from ...core.arrays import Array, to_numpy
 from ...core.features import FeatureMap, FourierMap, LayerMap, NystromMap
 from ...core.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
@@ -44,16 +44,10 @@ def _squares(A: Host, F: Tensor) -> Tensor:
     return F.graph.apply("MatMul", A, F.do("Transpose", perm=[1, 0])).sum_squares(0)
 
 
-@singledispatch
-def scaled(scaler: Scaler, X: Tensor) -> Tensor:
-    """Rows as the machine sees them."""
-    raise NotImplementedError(f"the scaling {type(scaler).__name__}")
-
-
-@scaled.register
-def _(scaler: Scaler, X: Tensor) -> Tensor:
-    xp = namespace(scaler.centre)
-    bound = float(np.finfo(float).max) if scaler.tamed else largest(scaler.centre.dtype, xp)
+def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
+    """Rows, given in the type `kind`, as the machine sees them."""
+    precision: Any = np.result_type(kind, to_numpy(scaler.centre).dtype)
+    bound = float(np.finfo(precision).max) if scaler.tamed else largest(precision, np)
     Z = minimum(maximum((X - scaler.centre) / scaler.scale, -bound), bound)
     return _asinh(Z) if scaler.tamed else Z
 

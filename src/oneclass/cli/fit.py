@@ -1,0 +1,64 @@
+"""Learning from a table: ``oneclass fit``."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import click
+
+import oneclass as library
+
+from .methods import METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
+from .table_io import Reading, first_rows, names_of, on_terminal, read_all, source_of
+
+__all__ = ["fit"]
+
+#: Rows up to which a table is fitted whole, exactly; beyond, from chunks with landmarks.
+_WHOLE = 5_000
+_OVERRULE = "Overrule with --column NAME=KIND: number, category, date, clock or drop."
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@confidence
+@learning
+@reading
+@as_json
+def fit(
+    table: str,
+    output: str,
+    method: str,
+    confidence: float | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Learn from the normal rows of TABLE (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
+
+    \b
+    Examples:
+      oneclass fit normal.csv -o model.oneclass
+      oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
+    """  # fmt: skip
+    with source_of(table, **reading) as source:
+        check_outputs([source.path], output)
+        first, few = first_rows(source, _WHOLE)
+        asked = asked_columns(names_of(first), drop, column)
+        learner = classifier(method, delta, confidence=confidence)
+        whole = few or not hasattr(learner, "fit_chunks")
+        model = library.TableDetector(learner, asked)
+        if whole:
+            model.fit(read_all(source), groups=groups)
+        else:
+            model.fit_chunks(source, groups=groups, verbose=on_terminal())
+        model.save(output)
+    held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
+    fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
+    made = f"{output}: {method}, delta={delta:g} by {held_out} held-out rows, or groups of them"
+    say(fields, as_json, f"{model.plan_.table()}\n{_OVERRULE}\n{made}")

@@ -1,0 +1,201 @@
+"""Choosing a classifier and its parameters: ``oneclass compare`` and ``tune``."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import oneclass as library
+
+from ..base.warnings import LabelWarning
+from .methods import GRIDS, METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
+from .table_io import Reading, about, on_terminal, read_all, source_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare", "tune"]
+
+
+@click.command()
+@click.argument("normal")
+@click.argument("outliers", required=False)
+@learning
+@reading
+@as_json
+def compare(
+    normal: str,
+    outliers: str | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Fit every classifier to four fifths of NORMAL; show false alarms on the rest, and catches among OUTLIERS.
+
+    \b
+    Examples:
+      oneclass compare normal.csv odd.csv
+    """  # fmt: skip
+    if groups is not None:
+        raise click.UsageError("--groups: compare holds out rows, not groups")
+    table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
+    asked = asked_columns(table.columns, drop, column)
+    order = np.random.default_rng(0).permutation(len(table))
+    cut = -(-4 * len(table) // 5)
+    train, test = (table.iloc[np.sort(part)] for part in (order[:cut], order[cut:]))
+    if not len(test):
+        raise ValueError(f"{normal}: comparing needs at least 5 rows, got {len(table)}")
+    found = []
+    for method in shown(METHODS, "compare"):
+        with about(normal):
+            model = library.TableDetector(classifier(method, delta), asked).fit(train)
+            row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
+        if odd is not None and outliers is not None:
+            with about(outliers):
+                row["caught"] = float((model.predict(odd) == -1).mean())
+        found.append(row)
+    head = f"{'method':<13}{'false alarms':>13}" + f"{'caught':>9}" * (odd is not None)
+    lines = [
+        f"{row['method']:<13}{row['false_alarms']:>13.1%}" + (f"{row['caught']:>9.1%}" if "caught" in row else "")
+        for row in found
+    ]
+    say({"delta": delta, "methods": found}, as_json, "\n".join([head, *lines]))
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@click.option("--label", metavar="COLUMN", help="Column that tells outliers; without it they are made up.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
+@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
+@click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
+              help="What makes one better than another.")  # fmt: skip
+@learning
+@reading
+@as_json
+def tune(
+    table: str,
+    output: str,
+    method: str,
+    label: str | None,
+    target: str | None,
+    grid: tuple[str, ...],
+    scoring: str,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Try parameters of a method on TABLE, by folds that learn from normal rows alone; write the best model.
+
+    \b
+    Examples:
+      oneclass tune normal.csv -o model.oneclass
+      oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10,100
+    """  # fmt: skip
+    points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
+    if points is None:
+        raise click.UsageError(f"--grid: {method} has nothing to tune unless you say what")
+    known = classifier(method, delta).get_params()
+    if unknown := [name for name in points if name not in known]:
+        raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
+    with source_of(table, **reading) as source:
+        check_outputs([source.path], output)
+        rows = read_all(source)
+    targets = None
+    if label is not None:
+        with about(table):
+            rows, targets = _apart(rows, label, target)
+    asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
+    search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
+    labels = None if targets is None else np.where(targets, 1, -1)
+    with about(table), warnings.catch_warnings():
+        if target is not None:
+            warnings.simplefilter("ignore", LabelWarning)
+        search = library.TableDetector(search, asked).fit(rows, labels, groups=groups).estimator_
+    normal = rows if targets is None else rows[targets]
+    library.TableDetector(untuned.set_params(**search.best_params_), asked).fit(normal, groups=groups).save(output)
+    _say_search(search, output, method, as_json)
+
+
+def _read(path: str, **reading: Unpack[Reading]) -> pd.DataFrame:
+    with source_of(path, **reading) as source:
+        return read_all(source)
+
+
+def _values(listed: str) -> list[object]:
+    """Values between commas: numbers, null, true and false as in JSON, else text."""
+
+    def value(text: str) -> object:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    return [value(text.strip()) for text in listed.split(",")]
+
+
+def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """The table without its column of labels, and which rows are normal."""
+    by_name = {str(name): name for name in rows.columns}
+    if label not in by_name:
+        raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
+    from ..base.labels import is_target
+    from ..tabular.text import NOTHING
+
+    words = rows[by_name[label]].astype(str).str.strip()
+    gaps = rows[by_name[label]].isna() | (words.str.lower().isin(NOTHING) & (words != target))
+    if gaps.any():
+        raise ValueError(
+            f"--label must name a column that has a label in every row, but {label!r} has none in {gaps.sum()} of "
+            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: label these rows, or leave them out"
+        )
+    labels: Any = words.to_numpy(dtype=object)
+    try:
+        seen = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
+        targets = is_target(seen, target, caller="tune")
+    except ValueError:
+        listed = ", ".join(map(repr, sorted(set(labels))[:10]))
+        raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
+    return rows.drop(columns=by_name[label]), targets
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
+    found = search.cv_results_
+    scores = np.asarray(found["mean_test_score"], dtype=float)
+    tried = [
+        {"parameters": found["params"][i], "score": float(scores[i]) if np.isfinite(scores[i]) else None}
+        for i in np.argsort(-scores, kind="stable")
+    ]
+    best = {"parameters": search.best_params_, "score": float(search.best_score_)}
+    lines = [
+        f"{'none' if point['score'] is None else format(point['score'], '.5g'):>12}  {_shown(point['parameters'])}"
+        for point in tried
+    ]
+    fields = {"model": output, "method": method, "criterion": search.criterion_, "best": best, "tried": tried}
+    said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.criterion_}"
+    say(fields, as_json, "\n".join([*lines, said]))
+
+
+def _shown(parameters: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
