@@ -9,7 +9,9 @@ import pytest
 
 import oneclass
 
-HEAVY = {"onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars", "click", "river", "numba"}
+HEAVY = {
+    *("onnx", "onnxruntime", "torch", "dask", "matplotlib", "clarabel", "polars", "click", "river", "numba", "jinja2")
+}
 
 
 def loaded_by(code):

@@ -62,7 +62,12 @@ BAD = {
     "no folder to write to": (ROWS, "fit bad.csv -o none/m.oneclass", ending.NO_FILE, "no such folder"),
     "no folder for tuning": (ROWS, "tune bad.csv -o none/m.oneclass", ending.NO_FILE, "no such folder"),
     "tuning onto the input": (ROWS, "tune bad.csv -o bad.csv", ending.BAD_DATA, "another file"),
-    "tuning nothing": (ROWS, "tune bad.csv -o m.oneclass --method naiveparzen", ending.USAGE, "nothing to tune"),
+    "tuning nothing": (
+        ROWS,
+        "tune bad.csv -o m.oneclass --method naiveparzen",
+        ending.USAGE,
+        "no default values to try",
+    ),
     "tuning by no column": (ROWS, "tune bad.csv -o m.oneclass --label c", ending.BAD_DATA, "there is no 'c'"),
     "tuning by no label": (
         ROWS,

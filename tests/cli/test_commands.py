@@ -189,7 +189,7 @@ def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
 def test_a_fit_says_how_many_rows_the_rate_rests_on(folder, run):
     out = run("fit normal.csv -o model.oneclass --method pca --drop note")[1]
     total = oneclass.load("model.oneclass").calibration_.total
-    assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05 by {total:g} held-out rows, or groups of them"
+    assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05, threshold from {total:g} held-out rows"
 
 
 PAGES = [path for path in (Path(__file__).parents[2]).glob("docs/*.md") if "\noneclass " in path.read_text()]
@@ -218,4 +218,4 @@ def test_a_model_of_no_table_is_refused_with_what_to_do(folder, run):
 def test_a_screen_that_names_no_row_says_so(folder, run):
     code, out, err = run("screen normal.csv --drop note --drop id")
     assert (code, len(out.splitlines())) == (0, 1)
-    assert "normal.csv: no row is named" in err
+    assert "normal.csv: no row is found" in err

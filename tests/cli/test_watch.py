@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import errors as ending, following
+from oneclass.cli import errors as ending
+from oneclass.cli import following
 from oneclass.cli import watch as watching
 from oneclass.cli.commands import oneclass as group
 

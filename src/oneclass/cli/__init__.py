@@ -1,4 +1,4 @@
-"""``oneclass`` on the command line; nothing of it is imported by the library."""
+"""The command ``oneclass``. The library does not import this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command that the arguments name, and leave with its exit code."""
+    """Run the command in the arguments, and exit with its code."""
     try:
         from .commands import oneclass
         from .errors import leave

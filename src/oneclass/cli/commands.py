@@ -1,4 +1,4 @@
-"""The commands, under one name."""
+"""The command group ``oneclass``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["oneclass"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(library.__version__, prog_name="oneclass")
 def oneclass() -> None:
-    """Learn what is normal from a table of normal rows; say which new rows are not, how sure that is, and why.
+    """Fit a model on a table of normal rows; find the unusual rows of other tables, with p-values and reasons.
 
     \b
     Examples:
@@ -29,8 +29,8 @@ def oneclass() -> None:
       oneclass score model.oneclass new.csv -o scored.csv
 
     \b
-    Exit codes: 0 done, 2 wrong usage, 3 a table that cannot be used, 4 a model file that cannot be read,
-    5 a file that cannot be opened or written, 130 interrupted, 141 the reader of the output has gone.
+    Exit codes: 0 success, 2 wrong usage, 3 a table that cannot be used, 4 a model file that cannot be read,
+    5 a file that cannot be opened or written, 130 interrupted, 141 the output was closed by its reader.
     """
 
 

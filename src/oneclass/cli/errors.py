@@ -1,4 +1,4 @@
-"""How a command ends: one sentence for what went wrong, and an exit code that says what kind it was."""
+"""Errors of a command: one sentence on standard error, and an exit code for the kind of error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST = 2000
 
 
 def leave(command: Callable[[], object]) -> int:
-    """Run the command; its exit code."""
+    """Run the command and return its exit code."""
     try:
         with warnings.catch_warnings(), parameters_as(_option):
             warnings.simplefilter("default")
@@ -35,10 +35,10 @@ def leave(command: Callable[[], object]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; each file is either complete or as it was before", INTERRUPTED)
-    except (BrokenPipeError, SystemExit) as gone:  # with which click answers a closed pipe, and a shell that completes
+    except (BrokenPipeError, SystemExit) as gone:  # click raises SystemExit for a closed pipe and for completion
         if isinstance(gone, SystemExit) and not gone.code:
             return 0
-        # What is left in the buffer has nowhere to go, and Python would complain on its way out.
+        # Python would fail to flush its buffer at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _say("the reader of the output has gone", BROKEN_PIPE)
     except ModelFileError as error:
@@ -74,7 +74,7 @@ def _option(name: str, value: object) -> str:
 
 
 class _Notes:
-    """Warnings in one line each, and each once."""
+    """Prints each warning once, in one line."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()

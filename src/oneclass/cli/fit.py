@@ -1,4 +1,4 @@
-"""Learning from a table: ``oneclass fit``."""
+"""Fit of a model on a table: ``oneclass fit``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .table_io import Reading, first_rows, names_of, on_terminal, read_all, sour
 
 __all__ = ["fit"]
 
-#: Rows up to which a table is fitted whole, exactly; beyond, from chunks with landmarks.
-_WHOLE = 5_000
-_OVERRULE = "Overrule with --column NAME=KIND: number, category, date, clock or drop."
+#: Largest number of rows that are read into memory and fitted there; larger tables are fitted from chunks.
+_IN_MEMORY = 5_000
+_HOW_TO_CHANGE = "To change a kind: --column NAME=KIND, where KIND is number, category, date, clock or drop."
 
 
 @click.command()
@@ -39,7 +39,7 @@ def fit(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Learn from the normal rows of TABLE (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
+    """Fit a model on TABLE, whose rows are normal (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
 
     \b
     Examples:
@@ -48,17 +48,16 @@ def fit(
     """  # fmt: skip
     with source_of(table, **reading) as source:
         check_outputs([source.path], output)
-        first, few = first_rows(source, _WHOLE)
+        first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns(names_of(first), drop, column)
         learner = classifier(method, delta, confidence=confidence)
-        whole = few or not hasattr(learner, "fit_chunks")
         model = library.TableDetector(learner, asked)
-        if whole:
+        if is_small or not hasattr(learner, "fit_chunks"):
             model.fit(read_all(source), groups=groups)
         else:
             model.fit_chunks(source, groups=groups, verbose=on_terminal())
         model.save(output)
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
-    made = f"{output}: {method}, delta={delta:g} by {held_out} held-out rows, or groups of them"
-    say(fields, as_json, f"{model.plan_.table()}\n{_OVERRULE}\n{made}")
+    made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
+    say(fields, as_json, f"{model.plan_.table()}\n{_HOW_TO_CHANGE}\n{made}")

@@ -12,36 +12,36 @@ from typing import BinaryIO, cast
 
 __all__ = ["Followed"]
 
-#: Seconds between two looks at a file that may grow, and bytes that are read at a time.
+#: Seconds between two reads at the end of a file, and bytes of one read.
 _PAUSE, _PIECE = 0.2, 1 << 20
-#: Bytes from the beginning of a file by which its content is recognized.
+#: Bytes at the beginning of a file that identify its content.
 _HEAD = 1024
 
 
 class Followed:
-    """Lines of a file, until it ends or, if it is to be followed, for ever.
+    """Lines of a file until its end, or without end if the file is followed.
 
     Parameters
     ----------
     file : Path or binary file
-        A path or, for standard input, an open file.
+        A path, or an open file for standard input.
     follow : bool
         Whether to wait for more lines at the end.
 
     Attributes
     ----------
     name : str
-        What messages call the file.
+        Name of the file in messages.
     head : bytes
-        The beginning of the content that is read.
+        First bytes of the content that is being read.
     change : str or None
-        What ended `lines` if the file did not; None when there are no more lines.
+        Why `lines` ended before the end of the file; None if the file has ended.
     """
 
     def __init__(self, file: Path | BinaryIO, *, follow: bool) -> None:
-        # Unbuffered: what a look at a file finds must not be older than what is read after it.
+        # Unbuffered: a buffer would hold bytes from before the last check of the file.
         self._file = file.open("rb", buffering=0) if isinstance(file, Path) else cast(io.BufferedReader, file)
-        self._path = file if isinstance(file, Path) and file.is_file() else None  # a pipe has no content to go back to
+        self._path = file if isinstance(file, Path) and file.is_file() else None  # a pipe cannot be read again
         self.follow = follow
         self.name = file.name if isinstance(file, Path) else "standard input"
         self._part = b""
@@ -53,23 +53,23 @@ class Followed:
         self._file.close()
 
     def begins_as(self, head: bytes) -> bool:
-        """Whether the file begins with these bytes, or has fewer and these begin with them."""
+        """Whether the file begins with these bytes, or these bytes begin with all of the file."""
         return self._path is None or head.startswith(self._bytes(0, len(head)))
 
     def lines(self) -> Iterator[str]:
-        """Lines that are not empty, and an empty one where there are no more for now.
+        """Complete lines that are not empty, and an empty line if no more are available at present.
 
-        They end where the file ends, unless it is followed, and where its content is no longer that which was read:
-        then `change` says why, and `lines` called again begin with the first line of the new content.
+        The iterator ends at the end of a file that is not followed. It also ends if a followed file was truncated or
+        replaced: then `change` says so, and the next call begins with the first line of the new content.
         """
         self.change = None
         while True:
-            replaced = self._is_replaced()  # before the read: a file that was replaced is read to its end first
+            replaced = self._is_replaced()  # checked before the read, so that a replaced file is read to its end
             position = self._file.tell() if self._path else 0
             data = self._file.read(_PIECE) if isinstance(self._file, io.RawIOBase) else self._file.read1(_PIECE)
             truncated = self._is_truncated(position)
             if truncated and data == self._bytes(position, len(data)):
-                data = b""  # of the new content, and read again after its first line
+                data = b""  # it belongs to the new content, which will be read from its first line
             elif position == len(self.head) < _HEAD:
                 self.head += data[: _HEAD - position]
             *whole, self._part = re.split(rb"\r\n|\r|\n", self._part + data)
@@ -92,7 +92,7 @@ class Followed:
                 time.sleep(_PAUSE)
 
     def _bytes(self, place: int, size: int) -> bytes:
-        """Bytes of the present content, wherever reading stands."""
+        """Bytes of the present content; the position for reading stays as it is."""
         position = self._file.tell()
         self._file.seek(place)
         found = self._file.read(size)
@@ -100,24 +100,24 @@ class Followed:
         return found
 
     def _is_truncated(self, position: int) -> bool:
-        """Whether the content before this position is no longer that which was read; not decided of an empty file."""
+        """Whether the content before this position has changed; an empty file is not judged until it has content."""
         if not self.follow or self._path is None:
             return False
         size = os.fstat(self._file.fileno()).st_size
         return size > 0 and (size < position or self._bytes(0, len(self.head)) != self.head)
 
     def _is_replaced(self) -> bool:
-        """Whether the path leads to another file by now, into which something has been written."""
+        """Whether there is another file at the path, which is not empty."""
         if not self.follow or self._path is None:
             return False
         try:
             found = self._path.stat()
-        except FileNotFoundError:  # moved away, and the new one not made yet
+        except FileNotFoundError:  # the old file was moved, and the new one does not exist yet
             return False
         return found.st_size > 0 and not os.path.samestat(found, os.fstat(self._file.fileno()))
 
     def _goes_on_in_new_file(self, position: int) -> bool:
-        """Open the new file, and whether it holds what was read and may hold more, as one that was written anew."""
+        """Open the new file, and tell whether it begins with the content that was read from the old one."""
         self._file.close()
         self._file = cast(Path, self._path).open("rb", buffering=0)
         longer = os.fstat(self._file.fileno()).st_size >= position

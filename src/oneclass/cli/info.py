@@ -1,4 +1,4 @@
-"""What a file of a model holds: ``oneclass info``."""
+"""Description of a model file: ``oneclass info``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["info"]
 @click.argument("model")
 @as_json
 def info(model: str, as_json: bool) -> None:
-    """Say what MODEL is and what it takes the columns for.
+    """Describe MODEL: its classifier, its threshold and the kinds of its columns.
 
     \b
     Examples:

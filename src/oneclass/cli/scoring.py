@@ -1,4 +1,4 @@
-"""Judging rows: ``oneclass score``, ``explain`` and ``screen``."""
+"""Scores and reasons of rows: ``oneclass score``, ``oneclass explain`` and ``oneclass screen``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .table_io import Reading, about, first_rows, names_of, on_terminal, read_al
 
 __all__ = ["explain", "score", "screen"]
 
-#: Columns that screen writes.
+#: Columns that `screen` adds to those of the table.
 _FOUND = {"row", "screen_p_value", "reason"}
 
 
@@ -23,10 +23,10 @@ _FOUND = {"row", "screen_p_value", "reason"}
 @click.argument("model")
 @click.argument("table")
 @click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
-@click.option("--delta", type=click.FloatRange(0, 1, max_open=True), help="Share of false alarms instead of delta.")
-@click.option("--tail", type=click.Choice(["pareto"]), help="P-values beyond the sample by a Pareto tail.")
+@click.option("--delta", type=click.FloatRange(0, 1, max_open=True), help="Rate to use instead of the model's delta.")
+@click.option("--tail", type=click.Choice(["pareto"]), help="Extrapolate small p-values with a Pareto tail.")
 @click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
-@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to carry over; ids are, unless told.")
+@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of the id columns.")
 @escape
 @reading
 @as_json
@@ -42,7 +42,7 @@ def score(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Judge the rows of TABLE by MODEL: a line each with score, p-value, label (-1 for an outlier) and reasons.
+    """Score the rows of TABLE with MODEL: one line each with score, p-value, label (-1: outlier) and reasons.
 
     \b
     Examples:
@@ -70,7 +70,7 @@ def score(
 @reading
 @as_json
 def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[Reading]) -> None:
-    """Say why a row of TABLE is strange to MODEL: each column's value, expected value and share of the score.
+    """Explain the score of a row of TABLE: value, expected value and share of the score for each column.
 
     \b
     Examples:
@@ -105,9 +105,9 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="Share of normal rows to allow among those named.",
+    help="Largest expected share of normal rows among the rows found.",
 )
-@click.option("--model", metavar="MODEL", help="Model of the rows that stay, to write.")
+@click.option("--model", metavar="MODEL", help="Model file to write, fitted on the remaining rows.")
 @escape
 @learning
 @reading
@@ -125,7 +125,7 @@ def screen(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Write the odd rows of TABLE, which need not be clean, with their p-values and reasons.
+    """Find the unusual rows of TABLE, which may contain outliers; write them with p-values and reasons.
 
     \b
     Examples:
@@ -141,7 +141,7 @@ def screen(
         check_outputs([source.path], output, model)
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
-        raise ValueError(f"{table}: a column must not be called {min(taken)!r}, which screen writes beside the table's")
+        raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")
     known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
     with about(table):
         found = known.screen(rows, q=q, groups=groups)
@@ -164,4 +164,4 @@ def screen(
         known.save(model)
     if output != "-":
         fields = {"output": output, "rows": len(rows), "odd": len(odd)}
-        say(fields, as_json, f"{output}: {len(odd)} of {len(rows)} rows are odd")
+        say(fields, as_json, f"{output}: {len(odd)} of {len(rows)} rows are unusual")

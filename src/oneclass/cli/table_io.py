@@ -27,7 +27,7 @@ __all__ = ["Reading", "about", "first_rows", "names_of", "on_terminal", "read_al
 
 @contextmanager
 def about(path: str) -> Iterator[None]:
-    """What is wrong with the rows of a table is said with its name."""
+    """Add the name of the table to errors about its rows."""
     name = "standard input" if path == "-" else Path(path).name
     try:
         yield
@@ -38,7 +38,7 @@ def about(path: str) -> Iterator[None]:
 
 
 class Reading(TypedDict):
-    """How text is read, as the options of every command that reads a table say."""
+    """Options for reading text, in every command that reads a table."""
 
     delimiter: str | None
     header: bool | None
@@ -49,7 +49,7 @@ class Reading(TypedDict):
 
 @contextmanager
 def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
-    """A table file; standard input, as CSV, is put in a temporary file, since fitting reads the rows several times."""
+    """A table file; CSV from standard input is copied to a temporary file, because a fit reads rows several times."""
     if path != "-":
         if os.path.isdir(path):
             raise IsADirectoryError(21, "a table must be a file, and this is a folder", path)
@@ -64,7 +64,7 @@ def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
 
 
 def sink_of(path: str, *, escape: bool = False) -> Sink:
-    """Where a table goes; what the name cannot mean is refused before any work is done."""
+    """The file or stream to write a table to; an unknown suffix is an error."""
     if path != "-":
         ending(path)
     sink = sys.stdout.buffer if path == "-" else path
@@ -97,10 +97,10 @@ def first_rows(source: TableFile, limit: int = 0) -> tuple[Shaped, bool]:
 
 
 def names_of(block: Shaped) -> list[Name]:
-    """Names of the columns of a block; places, where they have none."""
+    """Names of the columns of a block, or their positions if they have no names."""
     return list(getattr(block, "columns", range(block.shape[1])))
 
 
 def on_terminal() -> bool:
-    """Whether someone is watching."""
+    """Whether standard error is a terminal, where progress is shown."""
     return sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""Choosing a classifier and its parameters: ``oneclass compare`` and ``tune``."""
+"""Choice of a classifier and of its parameters: ``oneclass compare`` and ``oneclass tune``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "tune"]
 
+#: `compare` holds out one normal row in this many, to measure false alarms.
+_FOLDS = 5
+#: Most labels that an error message lists.
+_LABELS = 10
+
 
 @click.command()
 @click.argument("normal")
@@ -40,21 +45,23 @@ def compare(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Fit every classifier to four fifths of NORMAL; show false alarms on the rest, and catches among OUTLIERS.
+    """Fit every classifier on 80 % of the rows of NORMAL.
+
+    Prints the share of false alarms among the other rows and, with OUTLIERS, the share of outliers found.
 
     \b
     Examples:
       oneclass compare normal.csv odd.csv
     """  # fmt: skip
     if groups is not None:
-        raise click.UsageError("--groups: compare holds out rows, not groups")
+        raise click.UsageError("--groups: compare cannot hold out groups, only rows")
     table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
     asked = asked_columns(table.columns, drop, column)
     order = np.random.default_rng(0).permutation(len(table))
-    cut = -(-4 * len(table) // 5)
+    cut = len(table) - len(table) // _FOLDS
     train, test = (table.iloc[np.sort(part)] for part in (order[:cut], order[cut:]))
     if not len(test):
-        raise ValueError(f"{normal}: comparing needs at least 5 rows, got {len(table)}")
+        raise ValueError(f"{normal}: compare needs at least {_FOLDS} rows, got {len(table)}")
     found = []
     for method in shown(METHODS, "compare"):
         with about(normal):
@@ -76,11 +83,11 @@ def compare(
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
 @click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
-@click.option("--label", metavar="COLUMN", help="Column that tells outliers; without it they are made up.")
-@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
-@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
+@click.option("--label", metavar="COLUMN", help="Column of labels; without it, outliers are generated.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows.  [default: 1 (against -1 or 0) or normal]")
+@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's defaults.")
 @click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
-              help="What makes one better than another.")  # fmt: skip
+              help="Score that selects the best parameters.")  # fmt: skip
 @learning
 @reading
 @as_json
@@ -99,7 +106,9 @@ def tune(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Try parameters of a method on TABLE, by folds that learn from normal rows alone; write the best model.
+    """Select the parameters of a method by cross-validation on TABLE, and write the model with the best ones.
+
+    Each fold fits on normal rows only. The model is fitted on all normal rows.
 
     \b
     Examples:
@@ -108,7 +117,7 @@ def tune(
     """  # fmt: skip
     points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
     if points is None:
-        raise click.UsageError(f"--grid: {method} has nothing to tune unless you say what")
+        raise click.UsageError(f"--grid: {method} has no default values to try, so give some")
     known = classifier(method, delta).get_params()
     if unknown := [name for name in points if name not in known]:
         raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
@@ -118,7 +127,7 @@ def tune(
     targets = None
     if label is not None:
         with about(table):
-            rows, targets = _apart(rows, label, target)
+            rows, targets = _split_labels(rows, label, target)
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
     search = library.OneClassSearchCV(untuned, points, scoring=scoring, refit=False, verbose=5 * on_terminal())
     labels = None if targets is None else np.where(targets, 1, -1)
@@ -137,7 +146,7 @@ def _read(path: str, **reading: Unpack[Reading]) -> pd.DataFrame:
 
 
 def _values(listed: str) -> list[object]:
-    """Values between commas: numbers, null, true and false as in JSON, else text."""
+    """Values separated by commas: numbers, null, true and false as in JSON, otherwise text."""
 
     def value(text: str) -> object:
         try:
@@ -148,8 +157,8 @@ def _values(listed: str) -> list[object]:
     return [value(text.strip()) for text in listed.split(",")]
 
 
-def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """The table without its column of labels, and which rows are normal."""
+def _split_labels(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """The table without its column of labels, and a mask of the normal rows."""
     by_name = {str(name): name for name in rows.columns}
     if label not in by_name:
         raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
@@ -161,14 +170,14 @@ def _apart(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataF
     if gaps.any():
         raise ValueError(
             f"--label must name a column that has a label in every row, but {label!r} has none in {gaps.sum()} of "
-            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: label these rows, or leave them out"
+            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: add labels, or remove these rows"
         )
     labels: Any = words.to_numpy(dtype=object)
     try:
-        seen = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
-        targets = is_target(seen, target, caller="tune")
+        known = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
+        targets = is_target(known, target, caller="tune")
     except ValueError:
-        listed = ", ".join(map(repr, sorted(set(labels))[:10]))
+        listed = ", ".join(map(repr, sorted(set(labels))[:_LABELS]))
         raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
     return rows.drop(columns=by_name[label]), targets
 

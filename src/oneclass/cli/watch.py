@@ -1,4 +1,4 @@
-"""``oneclass watch``: rows that come line by line, and a stream that is kept in a file between two blocks of them."""
+"""``oneclass watch``: scores rows as they arrive, with a stream that is saved after every block."""
 
 from __future__ import annotations
 
@@ -29,27 +29,25 @@ Row = TypeVar("Row", bound=Sized)
 
 @click.command()
 @click.argument("table")
-@click.option(
-    "--state", required=True, metavar="STREAM", help="File that keeps the stream; gone on with if it is there."
-)
+@click.option("--state", required=True, metavar="STREAM", help="File of the stream; continued if it exists.")
 @click.option(
     "--delta",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Share of false alarms to allow.",
+    help="Requested false-alarm rate.",
 )
-@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to know.  [default: 1000]")
-@click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a row weighs half.")
+@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to remember.  [default: 1000]")
+@click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a weight is halved.")
 @click.option(
     "--patience",
     type=click.FloatRange(0, min_open=True),
-    help="Rows a change must last before it is learned.  [default: 45 if nobody of the old world is left, 140 else]",
+    help="Rows a change must last before it is learned.  [default: 45 if no row resembles earlier ones, else 140]",
 )
-@click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows to begin with.")
-@click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows to learn at a time.")
-@click.option("--delimiter", default=",", show_default=True, help="What separates the columns.")
-@click.option("--follow", is_flag=True, help="Wait for lines that are added to the file.")
+@click.option("--opening", type=click.IntRange(2), default=500, show_default=True, help="Rows of the first fit.")
+@click.option("--every", type=click.IntRange(1), default=50, show_default=True, help="Rows of a block.")
+@click.option("--delimiter", default=",", show_default=True, help="Character between the columns.")
+@click.option("--follow", is_flag=True, help="Wait for more lines at the end of the file.")
 def watch(
     table: str,
     state: str,
@@ -62,10 +60,10 @@ def watch(
     delimiter: str,
     follow: bool,
 ) -> None:
-    """Judge the rows of TABLE as they come (numbers, a line each; - for standard input), and learn from them.
+    """Score the rows of TABLE as they arrive, and learn from them (lines of numbers; - for standard input).
 
-    Alarms and events are written as lines of JSON, rows counted from 0. The stream is saved after every block: killed
-    at any point it goes on with nothing learned twice or lost, if TABLE is a file.
+    Alarms and events are printed as lines of JSON, with rows counted from 0. The stream is saved after every block. If
+    TABLE is a file, the command can be stopped at any time and started again: no row is learned twice or lost.
 
     \b
     Examples:
@@ -84,7 +82,7 @@ def watch(
 
 
 def _kept(place: str, asked: Mapping[str, object]) -> library.Stream:
-    """The stream in a file, which goes on with the parameters that it has: those asked for must be the same."""
+    """The stream in a file; options that differ from its parameters are an error."""
     stream = library.load(place)
     if not isinstance(stream, library.Stream):
         raise ValueError(
@@ -109,12 +107,13 @@ def watch_lines(
     delimiter: str,
     from_start: bool,
 ) -> library.Stream:
-    """Judge and learn the rows of a file of numbers.
+    """Score and learn the rows of a file of numbers.
 
-    A stream that has seen no rows begins with `opening` of them. Alarms and events are said as lines of JSON; then the
-    stream is saved as the file `place`. Whoever is killed in between says some again, and loses none. Rows
-    that the stream has seen are skipped where lines come `from_start` again, as those of a file do. Columns are taken
-    by the names that the stream began with, if any. Where the file is truncated or replaced, its new content is read.
+    A new stream is fitted on the first `opening` rows. The alarms and events of each block are passed to `say` as lines
+    of JSON, and then the stream is saved to the file `place`. If the process is killed in between, the next one repeats
+    the lines of that block and loses none. If the lines begin `from_start`, as those of a file do, the rows that the
+    stream has seen are skipped. Columns are matched by the names that the stream began with, if it has any. If the file
+    is truncated or replaced, its new content is read from the first line.
     """
     import pandas as pd
 
@@ -146,18 +145,18 @@ def watch_lines(
 class _Rows:
     """The rows of a file that a stream has not seen, each as cells in the order of the stream's columns.
 
-    An empty row comes where there are no more for now, and where the file's content is no longer that which was read.
+    The iterator yields an empty row if no row is available, and if the file was truncated or replaced.
     """
 
     def __init__(self, file: Followed, stream: library.Stream, delimiter: str, *, from_start: bool) -> None:
         self._file, self._delimiter = file, delimiter
-        self._row = getattr(stream, "n_seen_", 0)  # the number of the next one
-        self._names: list[str] | None = None  # of the columns in the file
+        self._row = getattr(stream, "n_seen_", 0)  # number of the next row
+        self._names: list[str] | None = None  # column names in the file
         self._places: list[int] | None = None
         self._width: int | None = None
         self.known = list(getattr(stream, "feature_names_in_", ()))
         self.shown: list[str] | None = self.known
-        #: Number of the first row of the file's content.
+        #: Number of the first row in the file.
         self.first: int
         self.first, head = getattr(stream, "source_", (0, "")) if from_start else (self._row, "")
         if not file.begins_as(head.encode("latin-1")):
@@ -174,7 +173,7 @@ class _Rows:
             lines = self._file.lines()
             first = next((line for line in lines if line), None)
             if first is not None:
-                lines = self._below(first.removeprefix("\ufeff"), lines)  # by which Windows marks UTF-8
+                lines = self._below(first.removeprefix("\ufeff"), lines)  # the byte-order mark that Windows writes
             _skip(lines, skip)
             for line in lines:
                 yield self._cells(line) if line else []
@@ -182,14 +181,14 @@ class _Rows:
                 return
             warn(
                 f"{self._file.name} {self._file.change}; it is read from its first line, which comes after "
-                f"{self._row} rows; rows that were removed before they were read are not judged",
+                f"{self._row} rows; rows that were removed before they were read are lost",
                 OneClassWarning,
             )
             skip, self.first = 0, self._row
             yield []
 
     def _below(self, first: str, lines: Iterator[str]) -> Iterator[str]:
-        """The lines of rows: all, unless the first one names the columns."""
+        """The lines that hold rows: all, or all but a first line that holds column names."""
         if _is_row(first, self._delimiter):
             self._names, self._places = None, None
             return chain([first], lines)
@@ -217,7 +216,7 @@ class _Rows:
 
 
 def _places(names: list[str], known: list[str]) -> list[int]:
-    """Where in a line the columns stand that a stream knows by name."""
+    """Positions in a line of the columns that a stream knows by name."""
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"columns must have names of their own, but more than one is {twice[0]!r}")
     if lacking := [name for name in known if name not in names]:
@@ -232,21 +231,21 @@ def _places(names: list[str], known: list[str]) -> list[int]:
 
 
 def _skip(lines: Iterator[str], seen: int) -> None:
-    """Pass by the rows that were seen; fewer are another file's."""
+    """Skip the rows that were seen; a file with fewer rows is an error."""
     there = 0
     while there < seen:
         line = next(lines, None)
-        # The last line may have been read without its end, for which followers wait.
+        # The last line may have been read before its end was written.
         if line is None or (not line and there < seen - 1):
             raise ValueError(
                 f"the file must begin with the {seen} rows that the stream has seen, got {there}; rows of another "
-                "file, such as a log that began anew, come from standard input: oneclass watch - --state STREAM < TABLE"
+                "file, such as a log that restarted, come from standard input: oneclass watch - --state STREAM < TABLE"
             )
         there += bool(line)
 
 
 def _blocks(rows: Iterable[Row], first: int | None, size: int) -> Iterator[list[Row]]:
-    """Rows by blocks, the first of another size, if one is given; then what there is when no more come for now."""
+    """Blocks of rows, the first of size `first`, if given; a block ends early if no row is available."""
     block: list[Row] = []
     for row in rows:
         if row:

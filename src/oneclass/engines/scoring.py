@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Rows
+from ..core.typing import Rows
 from ..io.formats import Batch, arrow
 from ..io.sinks import Sink, path_of, writing
 from ..io.table_file import TableFile

@@ -21,14 +21,14 @@
     });
     const all = steps.length ? steps[Number(slider.value)].count : flagged.toLocaleString("en");
     shown.textContent = count.toLocaleString("en") + " of " + all + " flagged rows shown" +
-      (flagged > rows.length ? "; the " + rows.length.toLocaleString("en") + " most unusual are in this file" : "");
+      (flagged > rows.length ? "; this file holds the " + rows.length.toLocaleString("en") + " most unusual" : "");
   }
 
   function showStep() {
     const step = steps[Number(slider.value)];
     flagged = step.flagged;
-    document.getElementById("alpha").textContent = step.alpha;
-    slider.setAttribute("aria-valuetext", step.alpha + ", " + step.count + " rows flagged");
+    document.getElementById("delta").textContent = step.delta;
+    slider.setAttribute("aria-valuetext", step.delta + ", " + step.count + " rows flagged");
     document.querySelectorAll("[data-step]").forEach((place) => { place.textContent = step[place.dataset.step]; });
     document.querySelectorAll(".scores rect").forEach((bar, i) => bar.classList.toggle("alarm", i >= step.bar));
     document.getElementById("own").disabled = step.own;

@@ -1,4 +1,4 @@
-"""`report`, and the value that it returns."""
+"""The function `report` and the class `Report` that it returns."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ from pathlib import Path
 from ..base.protocol import Detector
 from ..core.typing import Rows
 from ..io.replacing import replacing
-from .contents import Summary
 from .html import html_of
 from .markdown import markdown_of
+from .schema import Summary
 from .summary import summarise
 
-__all__ = ["Report", "report"]
+__all__ = ["Report", "report", "writer_of"]
+
+#: Height of the page in a notebook, in pixels.
+_NOTEBOOK_HEIGHT = 800
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What a model says of new rows; notebooks show it as a page.
+    """Report on new rows; a notebook shows it as a page.
 
     Attributes
     ----------
     summary : dict
-        All that is said, in numbers, text, lists and dicts.
+        Everything that the report shows, as numbers, text, lists and dicts.
     title : str
-        What the report is called.
+        Title of the report.
 
     Examples
     --------
@@ -36,7 +39,7 @@ class Report:
     >>> rng = np.random.default_rng(0)
     >>> model = oneclass.KNNDetector(delta=0.1).fit(rng.normal(size=(199, 2)))
     >>> found = oneclass.report(model, rng.normal(size=(100, 2)))
-    >>> found.summary["budget"]["flagged"], found.to_html()[:15]
+    >>> found.summary["alarms"]["flagged"], found.to_html()[:15]
     (7, '<!doctype html>')
     >>> found
     Report: 7 of 100 rows flagged
@@ -46,31 +49,34 @@ class Report:
     title: str = "Report"
 
     def __repr__(self) -> str:
-        return f"Report: {self.summary['budget']['flagged']:,} of {self.summary['data']['rows']:,} rows flagged"
+        return f"Report: {self.summary['alarms']['flagged']:,} of {self.summary['data']['rows']:,} rows flagged"
 
     def _repr_html_(self) -> str:
         page, title = escape(self.to_html()), escape(self.title)
-        return f'<iframe srcdoc="{page}" title="{title}" width="100%" height="800"></iframe>'
+        return f'<iframe srcdoc="{page}" title="{title}" width="100%" height="{_NOTEBOOK_HEIGHT}"></iframe>'
 
     def to_html(self) -> str:
-        """One page that needs nothing else: no network, no other file."""
+        """One HTML page that needs no other file and no network.
+
+        Needs Jinja2, the extra ``report``.
+        """
         return html_of(self.summary, self.title)
 
     def to_markdown(self) -> str:
-        """The same as text, with the strangest rows only."""
+        """The report as Markdown, with the most unusual rows only."""
         return markdown_of(self.summary, self.title)
 
     def to_json(self) -> str:
-        """The summary."""
+        """The summary as JSON."""
         return json.dumps({"title": self.title} | self.summary, ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | Path) -> None:
-        """Write the report into a file: a page, text or the summary, by its ending.
+        """Write the report to a file, in the format of its suffix.
 
         Parameters
         ----------
         path : str or Path
-            The file to write or to replace, which ends in ``.html``, ``.md`` or ``.json``.
+            File to write or to replace: ``.html`` for the page, ``.md`` for Markdown or ``.json`` for the summary.
         """
         with replacing(path) as file:
             file.write(writer_of(path)(self).encode())
@@ -80,45 +86,45 @@ _WRITERS = {".html": Report.to_html, ".htm": Report.to_html, ".md": Report.to_ma
 
 
 def writer_of(path: str | Path) -> Callable[[Report], str]:
-    """What makes the file that the ending asks for."""
-    ending = Path(path).suffix.lower()
-    if ending not in _WRITERS:
+    """The method of `Report` that writes the format of the suffix of a file."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WRITERS:
         raise ValueError(f"report: a file must end in .html, .md or .json, got {str(path)!r}")
-    return _WRITERS[ending]
+    return _WRITERS[suffix]
 
 
 def report(
     model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, title: str | None = None
 ) -> Report:
-    """Judge rows by a fitted model and say what is found: alarms, reasons, what has changed, and what to do.
+    """Score new rows with a fitted model and report alarms, reasons, changed columns and what to do next.
 
     Parameters
     ----------
     model : fitted classifier, pipeline, search or TableDetector
-        What judges.
+        Model that scores the rows.
     X : table or array-like of shape (n_samples, n_features)
-        New rows, in memory, as the model takes them.
+        New rows, in memory, in the form that the model accepts.
     X_train : table or array-like, optional
-        The rows that the model was fitted on, to hold columns against. Without them it is the quantiles of each column
-        that fits keep, which those from chunks, of streams and behind the steps of a pipeline do not.
+        The rows that the model was fitted on, to compare the columns with. Without them, the column quantiles that the
+        model stored at the fit are used. Models fitted from chunks, streams and pipelines store none.
     rows : int, default=1000
-        The most rows to list, the strangest first.
+        Most rows to list; the most unusual rows are listed.
     title : str, optional
-        What the report is called.
+        Title of the report.
 
     Returns
     -------
     Report
-        With `to_html`, `to_markdown`, `to_json`, and `save`, which goes by the ending of the file.
+        With `to_html`, `to_markdown`, `to_json`, and `save`, which chooses the format by the suffix of the file.
 
     Examples
     --------
     >>> import numpy as np, oneclass
     >>> rng = np.random.default_rng(0)
     >>> model = oneclass.VAAKELM().fit(rng.normal(size=(200, 2)))
-    >>> strange = rng.normal(size=(50, 2))
-    >>> strange[7] = [0.0, 9.0]
-    >>> found = oneclass.report(model, strange)
+    >>> new = rng.normal(size=(50, 2))
+    >>> new[7] = [0.0, 9.0]
+    >>> found = oneclass.report(model, new)
     >>> found.summary["rows"][0]["row"], found.summary["rows"][0]["reasons"][0]["column"]
     (8, 1)
     """
