@@ -31,6 +31,7 @@ from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .files import ModelFileError, load, to_onnx
+from .io.sinks import EscapedCSV
 from .io.table_file import TableFile
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
@@ -55,6 +56,7 @@ __all__ = [
     "AutoencoderDetector",
     "ColumnWarning",
     "DependentRowsWarning",
+    "EscapedCSV",
     "Explanation",
     "FewRowsWarning",
     "Fourier",

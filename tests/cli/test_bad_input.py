@@ -5,12 +5,15 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import click
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 import oneclass
 from oneclass.cli import errors
@@ -83,6 +86,14 @@ BAD = {
     "JSON among rows": (ROWS, "screen bad.csv --json", errors.USAGE, "--json"),
     "a column called row": (b"row,b\n" + ROWS, "screen bad.csv -o odd.csv --header", errors.BAD_DATA, "called 'row'"),
     "usage": (b"", "fit bad.csv", errors.USAGE, "--output"),
+    "one file for table and model": (ROWS, "screen bad.csv -o odd.csv --model odd.csv", errors.BAD_DATA, "the same"),
+    "two names of one file": (ROWS, "screen bad.csv -o odd.csv --model ./odd.csv", errors.BAD_DATA, "the same"),
+    "standard output twice": (ROWS, "screen bad.csv --model -", errors.BAD_DATA, "got - and -, which are the same"),
+    "scores onto the model": (ROWS, "score m.csv bad.csv -o m.csv", errors.BAD_DATA, "got m.csv for both"),
+    "a report onto the model": (ROWS, "report m.json bad.csv -o m.json", errors.BAD_DATA, "got m.json for both"),
+    "no folder for a stream": (ROWS, "watch bad.csv --state none/stream", errors.NO_FILE, "no such folder"),
+    "no encoding of text": (ROWS, f"{FIT} --encoding zlib", errors.BAD_DATA, "encoding must be a text encoding"),
+    "escaped Parquet": (ROWS, "screen bad.csv -o odd.parquet --escape", errors.BAD_DATA, "must end in .csv or .tsv"),
     "full disk": (ROWS, "fit bad.csv -o /dev/full --method pca", errors.NO_FILE, "No space left"),
 }
 
@@ -91,6 +102,8 @@ BAD = {
 def test_bad_input_ends_in_one_sentence_a_code_and_no_file(case, folder, run):
     content, line, expected, sentence = BAD[case]
     (folder / "bad.csv").write_bytes(content)
+    if (model := line.split()[1]).startswith("m."):
+        oneclass.TableDetector(oneclass.PCADetector()).fit(pd.read_csv("numbers.csv", header=None)).save(model)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, out, err = run(line)
     assert code == expected
@@ -198,3 +211,57 @@ def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, 
     assert said in run("explain model.oneclass typo.csv --row 17")[2]
     assert said in run("report model.oneclass typo.csv -o report.html")[2]
     assert said in run("compare normal.csv typo.csv --drop note")[2]
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("exists", [True, False])
+def test_links_to_one_file_are_one_output(folder, run, link, exists):
+    if exists:
+        (folder / "odd.csv").write_text("before")
+    elif link is os.link:
+        return
+    link("odd.csv", "model.oneclass")
+    code, _, err = run("screen table.csv -o odd.csv --model model.oneclass")
+    assert (code, "outputs must be different files, got odd.csv and model.oneclass, which are" in err) == (3, True)
+    assert not exists or (folder / "odd.csv").read_text() == "before"
+
+
+def test_a_model_file_larger_than_the_memory_is_a_model_that_cannot_be_read(folder, run, monkeypatch):
+    assert run("fit normal.csv -o m.oneclass --method pca")[0] == 0
+
+    def too_large(*_):
+        raise MemoryError("Unable to allocate 186. GiB")
+
+    monkeypatch.setattr(np, "fromfile", too_large)
+    code, _, err = run("info m.oneclass")
+    assert (code, "m.oneclass is too large for the memory: it has" in err) == (errors.BAD_MODEL, True)
+
+
+def test_times_that_no_calendar_has_end_in_a_sentence(folder, run):
+    times = pa.array([0] * 59 + [2**61]).cast(pa.timestamp("ms", "Europe/Berlin"))
+    feather.write_feather(pa.table({"a": np.arange(60.0), "t": times}), "bad.feather")
+    code, _, err = run("fit bad.feather -o m.oneclass --method pca")
+    assert (code, err.count("\n")) == (errors.BAD_DATA, 1)
+
+
+def test_control_characters_reach_no_terminal(capsys):
+    def refused():
+        warnings.warn("a column \x1b[31mred", UserWarning, stacklevel=1)
+        raise ValueError("a column \x1b[31mred " + "x" * 10_000)
+
+    assert errors.leave(refused) == errors.BAD_DATA
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert "a column \\x1b[31mred" in err
+    assert len(err) < 2200
+
+
+@pytest.mark.parametrize("command", ["score model.oneclass new.csv --keep id", "screen new.csv --drop id"])
+def test_text_is_escaped_for_spreadsheets_if_that_is_asked_for(folder, run, command):
+    pd.read_csv("table.csv").assign(id=["=x", "-y"] * 31).to_csv("new.csv", index=False)
+    assert run("fit normal.csv -o model.oneclass --method pca --drop note")[0] == 0
+    plain, escaped = (run(f"{command} -o found.csv{how}")[0] or pd.read_csv("found.csv") for how in ("", " --escape"))
+    assert len(plain)
+    assert set(plain["id"]) <= {"=x", "-y"}
+    assert (escaped["id"] == "'" + plain["id"]).all()
+    pd.testing.assert_frame_equal(plain.select_dtypes("number"), escaped.select_dtypes("number"))

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import errors, watch
+from oneclass.cli import errors, following, watch
 from oneclass.cli.commands import oneclass as group
 
 WATCH = "watch rows.csv --state stream.oneclass --opening 200 --window 300"
@@ -157,7 +157,7 @@ def test_a_stream_with_or_without_names_goes_on_with_lines_of_the_other_kind(wri
 def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch):
     for a, b in ((0, 450), (450, 700)):
         text = "".join(f"{x!r},{y!r}\n" for x, y in X[a:b].tolist())
-        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
         assert run(WATCH.replace("rows.csv", "-"), capsys)[0] == 0
     stream, _ = watched(X)
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(X), stream.score_samples(X))
@@ -166,7 +166,7 @@ def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch
 @pytest.mark.parametrize("follow", ["", " --follow"])
 @pytest.mark.parametrize("rows", [0, 1, 149, 199])
 def test_a_file_of_fewer_rows_than_were_seen_is_another_one(written, tmp_path, capsys, monkeypatch, rows, follow):
-    monkeypatch.setattr(watch, "_PAUSE", 0)
+    monkeypatch.setattr(following, "_PAUSE", 0)
     written(201)
     assert run(WATCH, capsys)[0] == 0
     before = (tmp_path / "stream.oneclass").read_bytes()

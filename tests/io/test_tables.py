@@ -1,16 +1,23 @@
 """Tables in files: every format gives the same rows, and nothing about one is guessed."""
 
+import csv
 import gzip
+import io
 import json
+import re
 import subprocess
 import sys
 from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from oneclass import TableFile
-from oneclass.io import batches, tables
+from oneclass import EscapedCSV, TableFile
+from oneclass.io import batches, table_file
+from oneclass.io.batches import CountedLines
+from oneclass.io.sinks import writing
 from oracle.comparison import assert_agree
 
 pa = pytest.importorskip("pyarrow")
@@ -25,8 +32,8 @@ FRAME = pd.DataFrame(ROWS, columns=NAMES).assign(id=[f"00{i}" for i in range(500
 def short_reads(monkeypatch):
     """Files are read a few rows at a time."""
     monkeypatch.setattr(batches, "_ROWS", 70)
-    monkeypatch.setattr(tables, "_LONGEST", 5000)
-    monkeypatch.setattr(tables, "_PIECE", 2000)
+    monkeypatch.setattr(table_file, "_LONGEST", 5000)
+    monkeypatch.setattr(table_file, "_PIECE", 2000)
 
 
 def text(path, pack=lambda data: data, encoding="utf-8", **options):
@@ -177,7 +184,11 @@ BROKEN = {
     "broken text": (b"a,b\n1,\xff\xfe\n", {"keep": ["b"]}, "the file is not in utf-8.*; use for example encoding="),
     "broken names": (b"a,\xff\n1,2\n", {}, "the file is not in utf-8.*; use for example encoding="),
     "wide letters": ("a,b\n1,2\n".encode("utf-16"), {}, "not in utf-8.*; use for example encoding='utf-16'"),
-    "unknown encoding": (b"a,b\n1,2\n", {"encoding": "utf-9"}, "encoding must be one that Python knows, got 'utf-9'"),
+    "unknown encoding": (
+        b"a,b\n1,2\n",
+        {"encoding": "utf-9"},
+        "encoding must be a text encoding that Python knows, got 'utf-9'",
+    ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', {"keep": [1]}, "2 lines became 1 rows: a quote is not closed"),
     "two open quotes": (b'a,b\n1,"x\n2,3\n4,"y\n5,6\n', {"keep": [1]}, "4 lines became 2 rows"),
     "an open quote elsewhere": (b'a,b\n1,"x\n2,3\n4,"y\n5,6\n', {"columns": [0]}, "4 lines became 2 rows"),
@@ -245,7 +256,7 @@ def test_what_is_cut_off_or_of_another_kind_is_refused_by_name(tmp_path, name, p
 
 
 def test_ten_thousand_columns_are_a_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(table_file, "_LONGEST", 1 << 20)
     X = np.random.default_rng(0).normal(size=(3, 10_000))
     names = [f"x{j}" for j in range(10_000)]
     pd.DataFrame(X, columns=names).to_csv(tmp_path / "wide.csv", index=False, float_format="%.17g")
@@ -271,10 +282,10 @@ def test_other_endings_and_places_are_named(tmp_path):
 PEAKS = """
 import json, os, sys, tracemalloc
 import pyarrow as pa
-from oneclass import TableFile
-from oneclass.io import batches, tables
+from oneclass import EscapedCSV, TableFile
+from oneclass.io import batches, table_file
 
-batches._ROWS, tables._LONGEST, tables._PIECE = 500, 5000, 2000
+batches._ROWS, table_file._LONGEST, table_file._PIECE = 500, 5000, 2000
 tracemalloc.start()
 
 def peak(path):
@@ -304,3 +315,189 @@ def test_reading_takes_no_more_memory_for_more_rows(tmp_path, name):
     _, few, many = json.loads(found.stdout)
     assert many[0] <= few[0] + 50_000
     assert many[1] <= few[1] + 50_000
+
+
+# What pandas writes beside the columns.
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.feather", "rows.arrow"])
+def test_an_index_is_a_column_like_any_other(tmp_path, name):
+    path, frame = tmp_path / name, pd.DataFrame({"g": np.arange(30) % 6, "a": ROWS[:30, 0], "b": ROWS[:30, 1]})
+    table = pa.Table.from_pandas(frame.set_index("g"))
+    pa.parquet.write_table(table, path) if name == "rows.parquet" else pa.feather.write_feather(table, path)
+    for columns in (["g", "a"], ["a", "g"], None):
+        [block] = TableFile(path, columns=columns)
+        pd.testing.assert_frame_equal(block, frame[columns or ["a", "b", "g"]])
+    [(block, kept)] = TableFile(path, keep=["g"]).blocks()
+    assert (list(block.columns), kept.column("g").to_pylist()) == (["a", "b"], frame["g"].to_list())
+
+
+def test_an_index_without_a_name_is_read_only_if_it_is_asked_for(tmp_path):
+    frame = pd.DataFrame({"a": ROWS[:30, 0]})
+    frame = frame[frame["a"] > 0]
+    frame.to_parquet(tmp_path / "rows.parquet")
+    [block] = TableFile(tmp_path / "rows.parquet")
+    assert list(block.columns) == ["a"]
+    [block] = TableFile(tmp_path / "rows.parquet", columns=["__index_level_0__"])
+    np.testing.assert_array_equal(block, frame.index.to_numpy()[:, None])
+
+
+@pytest.mark.parametrize("index", [None, "g"])
+def test_labels_of_columns_that_are_integers_stay_integers(tmp_path, index):
+    frame = pd.DataFrame(ROWS[:30], index=pd.Index(np.arange(30) % 6, name=index) if index else None)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    [block] = TableFile(tmp_path / "rows.parquet")
+    assert list(block.columns) == [0, 1, 2, *([index] if index else [])]
+    np.testing.assert_array_equal(block[[0, 1, 2]], ROWS[:30])
+    for content in (b"{", b"[]", b'{"column_indexes": [{"pandas_type": []}]}', b"[" * 100_000, b"\xff"):
+        table = pa.parquet.read_table(tmp_path / "rows.parquet").replace_schema_metadata({"pandas": content})
+        pa.parquet.write_table(table, tmp_path / "damaged.parquet")
+        [block] = TableFile(tmp_path / "damaged.parquet")
+        np.testing.assert_array_equal(block[["0", "1", "2"]], ROWS[:30])
+
+
+# Quotes.
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('w\nx\n\n\n"y\nz\nu"\nv\n', "7 lines became 5 rows: a quote is not closed"),
+        ('w\nx\n\n\n\n"y\nz\nu\nv\n', "8 lines became 5 rows: a quote is not closed"),
+        ('w\nx\n"y\n', "a quote in the last line is not closed"),
+        ('w,x\n1,2\n1,"y\n', "a quote in the last line is not closed"),
+    ],
+)
+def test_empty_lines_of_one_column_do_not_hide_rows_that_a_quote_has_merged(tmp_path, content, message):
+    (tmp_path / "rows.csv").write_text(content)
+    with pytest.raises(ValueError, match=message):
+        list(TableFile(tmp_path / "rows.csv", text="all"))
+
+
+@given(
+    st.binary(max_size=40).map(lambda data: data.translate(bytes(b"\r\n\n\rxy"[i % 6] for i in range(256)))), st.data()
+)
+def test_lines_are_counted_however_they_are_read(content, data):
+    lines, stream = CountedLines(stream := io.BytesIO(content)), stream
+    while lines.read(data.draw(st.integers(1, 9))):
+        pass
+    assert (lines.count, lines.filled) == (len(content.splitlines()), sum(map(bool, content.splitlines())))
+    assert stream.read() == b""
+
+
+PIECES = ["x", "1", '"', '"', '""', ",", '","', " ", "\n", "\r\n", "\r", '"\n', '\n"', "\n\n", "é"]
+
+
+@given(st.integers(1, 3), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+@settings(max_examples=300)
+def test_a_line_of_text_is_a_row_or_the_file_is_refused(tmp_path_factory, n_columns, body):
+    path, text = tmp_path_factory.getbasetemp() / "quotes.csv", f"{','.join('abc'[:n_columns])}\n{body}"
+    path.write_bytes(text.encode())
+    try:
+        blocks = list(TableFile(path, text="all", delimiter=",", header=True))
+    except ValueError:
+        return
+    lines = re.split("\r\n|\r|\n", text.rstrip("\r\n") if n_columns > 1 else re.sub(r"(\r\n|\r|\n)\Z", "", text))[1:]
+    rows = [next(csv.reader([line]), []) or [""] for line in lines if n_columns == 1 or line.strip()]
+    found = [list(row) for block in blocks for row in block.itertuples(index=False)]
+    assert found == rows
+
+
+@given(st.lists(st.lists(st.text(max_size=9), min_size=2, max_size=2), min_size=1, max_size=9), st.sampled_from(",\t"))
+@settings(max_examples=100)
+def test_text_that_is_written_is_read_again_by_us_by_python_and_by_pandas(tmp_path_factory, cells, delimiter):
+    path = tmp_path_factory.getbasetemp() / f"written.{'csv' if delimiter == ',' else 'tsv'}"
+    with writing(path) as write:
+        write(pa.RecordBatch.from_arrays([pa.array(column) for column in zip(*cells, strict=True)], ["a", "b"]))
+    blocks = TableFile(path, text="all", newlines=True)
+    assert [list(row) for block in blocks for row in block.itertuples(index=False)] == cells
+    with path.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file, delimiter=delimiter)) == [["a", "b"], *cells]
+    with_pandas = pd.read_csv(path, sep=delimiter, keep_default_na=False, dtype=str, encoding="utf-8")
+    assert with_pandas.to_numpy().tolist() == cells
+
+
+# Messages.
+
+
+@pytest.mark.parametrize(
+    "encoding", ["zlib", "hex", "base64", "bz2", "rot13", "uu", "quopri", "punycode", "a\0b", "x" * 999]
+)
+def test_only_encodings_of_text_are_encodings(tmp_path, encoding):
+    with pytest.raises(ValueError, match="encoding must be a text encoding that Python knows, got '") as caught:
+        rows_of(tmp_path / "rows.csv", "a,b\n1,2\n", encoding=encoding)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\n1,\x1b[31mred\n",
+        b"a\x1b[31m,b\n1,x\n",
+        b"a\x1b,a\x1b\n1,2\n",
+        b"a,b\n1,2\n1,\x1b[31m,2\n",
+        b"a,b\n1,2\n1,2,\x1b\xc3",
+    ],
+)
+def test_control_characters_of_a_file_are_escaped_in_messages(tmp_path, content):
+    with pytest.raises(ValueError, match=r"rows\.csv: ") as caught:
+        rows_of(tmp_path / "rows.csv", content)
+    assert str(caught.value).isprintable()
+
+
+# Cells that a spreadsheet takes for formulas.
+
+FORMULAS = ["=1+1", "+1+1", "-1+cmd|' /C calc'!A1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "＝1+1", "-LxYz", "=", "-1 234"]
+PLAIN = [
+    "-0.5",
+    "+3",
+    "-1.5e-3",
+    "-1,5",
+    "-1.234,5",
+    "-12%",
+    "-",
+    "-inf",
+    "a=1",
+    " =1",
+    "",
+    "'quoted'",
+    "x-1",
+    "2024-01-02",
+]
+
+
+def escaped(columns):
+    file = io.BytesIO()
+    with writing(EscapedCSV(file)) as write:
+        write(pa.RecordBatch.from_pydict(columns))
+    return pd.read_csv(io.BytesIO(file.getvalue()), dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize(
+    "as_type",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int8(), pa.string())],
+    ids=str,
+)
+def test_text_that_is_a_formula_is_escaped_and_numbers_are_not(as_type):
+    cells = pa.array([*FORMULAS, *PLAIN, None]).cast(as_type)
+    found = escaped({"=a": cells, "b": pa.array(np.linspace(-1, 1, len(cells)))})
+    assert list(found.columns) == ["'=a", "b"]
+    assert found["'=a"].tolist() == [*(f"'{cell}" for cell in FORMULAS), *PLAIN, ""]
+    np.testing.assert_array_equal(found["b"].astype(float), np.linspace(-1, 1, len(cells)))
+
+
+@given(st.lists(st.text(alphabet="'=+-@1.e\ta", max_size=6), min_size=1))
+@settings(max_examples=200)
+def test_escaped_text_is_no_formula_and_comes_back(cells):
+    found = escaped({"a": cells})["a"]
+    number = re.compile(r"[+-](\d|[.,%]|e[+-]?\d)*")
+    assert not any(cell[:1] in {*"=+-@\t"} - {""} and not number.fullmatch(cell) for cell in found)
+    assert found.str.replace(r"^'('*[=+\-@\t\r\n])", r"\1", regex=True).tolist() == cells
+
+
+def test_only_text_files_are_escaped(tmp_path):
+    with pytest.raises(ValueError, match=r"EscapedCSV: sink must end in \.csv or \.tsv, got rows\.parquet"):
+        EscapedCSV(tmp_path / "rows.parquet")
+    with writing(EscapedCSV(tmp_path / "rows.tsv.gz")) as write:
+        write(pa.RecordBatch.from_pydict({"a": ["=1", "-1"]}))
+    assert gzip.decompress((tmp_path / "rows.tsv.gz").read_bytes()) == b'a\n"\'=1"\n"-1"\n'

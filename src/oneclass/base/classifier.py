@@ -351,10 +351,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         ----------
         source : array, path, TableFile, callable or iterable
             Rows, as in `fit_chunks`, or an iterator: rows are read once.
-        sink : path or binary file
+        sink : path, binary file or EscapedCSV
             File to write, in the format of its suffix: ``.csv`` or ``.tsv`` (compressed if ``.gz`` or ``.zst``
             follows), ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as
-            ``sys.stdout.buffer``, for CSV.
+            ``sys.stdout.buffer``, for CSV. `EscapedCSV` is for CSV that is opened in a spreadsheet.
         delta : float in [0, 1), optional
             False-alarm rate to use instead of that of the fit, as in `predict`.
         tail : {None, "pareto"}, default=None

@@ -12,8 +12,13 @@ def main() -> None:
     try:
         from .commands import oneclass
         from .errors import leave
+
+        code = leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False))
+    except KeyboardInterrupt:  # before the command has begun, as long as modules are imported
+        print("oneclass: interrupted", file=sys.stderr)
+        code = 130
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
         sys.exit("oneclass: the command line needs click: pip install 'oneclass[cli]'")
-    sys.exit(leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False)))
+    sys.exit(code)

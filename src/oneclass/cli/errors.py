@@ -11,10 +11,13 @@ import click
 
 from ..core.wording import parameters_as
 from ..io.container import ModelFileError
+from ..io.messages import one_line
 
 __all__ = ["BAD_DATA", "BAD_MODEL", "BROKEN_PIPE", "INTERRUPTED", "NO_FILE", "USAGE", "leave"]
 
 USAGE, BAD_DATA, BAD_MODEL, NO_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 4, 5, 130, 141
+#: Characters of the longest message.
+_LONGEST = 2000
 
 
 def leave(command: Callable[[], object]) -> int:
@@ -31,7 +34,7 @@ def leave(command: Callable[[], object]) -> int:
         error.show()
         return USAGE
     except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted; no file was changed", INTERRUPTED)
+        return _say("interrupted; each file is either complete or as it was before", INTERRUPTED)
     except (BrokenPipeError, SystemExit) as gone:  # click raises SystemExit for a closed pipe and for completion
         if isinstance(gone, SystemExit) and not gone.code:
             return 0
@@ -45,7 +48,7 @@ def leave(command: Callable[[], object]) -> int:
         return _say(named, NO_FILE)
     except MemoryError as error:
         return _say(str(error) or "there is not enough memory", BAD_DATA)
-    except (AttributeError, ImportError, TypeError, UnicodeError, ValueError) as error:
+    except (AttributeError, ImportError, NotImplementedError, TypeError, UnicodeError, ValueError) as error:
         return _say(str(error), BAD_DATA)
     return 0
 
@@ -77,12 +80,12 @@ class _Notes:
         self._said: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        note = " ".join(str(message).split())
+        note = one_line(message, _LONGEST)
         if note not in self._said:
             self._said.add(note)
             print(f"oneclass: note: {note}", file=sys.stderr)
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"oneclass: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"oneclass: {one_line(sentence, _LONGEST)}", file=sys.stderr)
     return code

@@ -47,7 +47,7 @@ def fit(
       oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
     """  # fmt: skip
     with source_of(table, **reading) as source:
-        check_outputs(source.path, output)
+        check_outputs([source.path], output)
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns(names_of(first), drop, column)
         learner = classifier(method, delta, confidence=confidence)

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ..core.typing import Name
 
 __all__ = [
-    "as_json", "asked_columns", "check_outputs", "confidence", "known_model", "learning", "named", "plan_rows",
-    "reading", "refuse_both", "say", "shown",
+    "as_json", "asked_columns", "check_outputs", "confidence", "escape", "known_model", "learning", "named",
+    "plan_rows", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -55,6 +56,9 @@ learning = _shared(
 )  # fmt: skip
 confidence = click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
+)
+escape = click.option(
+    "--escape", is_flag=True, help="Put an apostrophe before CSV text that a spreadsheet takes for a formula."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -106,15 +110,27 @@ def known_model(path: str) -> library.TableDetector:
     return model
 
 
-def check_outputs(source: str | Path, *outputs: str | None) -> None:
-    """Raise an error, before any work, if an output is the input or cannot be written."""
-    for output in filter(None, outputs):
+def check_outputs(inputs: Iterable[str | Path | None], *outputs: str | None) -> None:
+    """Raise an error, before any work, if an output is an input or another output, or cannot be written."""
+    written = [output for output in outputs if output]
+    for output in written:
         if output != "-" and not Path(output).parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", output)
         if os.path.isdir(output):
             raise IsADirectoryError(errno.EISDIR, "a file must be written, and this is a folder", output)
-        if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
-            raise ValueError(f"the output must be another file than the input, got {output} for both")
+        for read in inputs:
+            if read and _are_one_file(read, output):
+                raise ValueError(f"the output must be another file than the input, got {output} for both")
+    for one, other in combinations(written, 2):
+        if _are_one_file(one, other):
+            raise ValueError(f"outputs must be different files, got {one} and {other}, which are the same")
+
+
+def _are_one_file(one: str | Path, other: str) -> bool:
+    """Whether two paths are those of one file, which need not exist yet."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def refuse_both(as_json: bool, output: str) -> None:

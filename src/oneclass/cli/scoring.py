@@ -10,7 +10,7 @@ import oneclass as library
 
 from ..base.warnings import OneClassWarning, warn
 from .methods import classifier
-from .options import as_json, asked_columns, check_outputs, known_model, learning, reading, refuse_both, say
+from .options import as_json, asked_columns, check_outputs, escape, known_model, learning, reading, refuse_both, say
 from .table_io import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 
 __all__ = ["explain", "score", "screen"]
@@ -27,6 +27,7 @@ _FOUND = {"row", "screen_p_value", "reason"}
 @click.option("--tail", type=click.Choice(["pareto"]), help="Extrapolate small p-values with a Pareto tail.")
 @click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
 @click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of the id columns.")
+@escape
 @reading
 @as_json
 def score(
@@ -37,6 +38,7 @@ def score(
     tail: str | None,
     reasons: int,
     keep: tuple[str, ...],
+    escape: bool,
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
@@ -48,9 +50,9 @@ def score(
       oneclass score model.oneclass - --delta 0.01 < new.csv > scored.csv
     """  # fmt: skip
     refuse_both(as_json, output)
-    sink, known = sink_of(output), known_model(model)
+    sink, known = sink_of(output, escape=escape), known_model(model)
     with source_of(table, **reading) as source:
-        check_outputs(source.path, output)
+        check_outputs([source.path, model], output)
         first, _ = first_rows(source)
         names = [str(name) for name in names_of(first)]
         ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
@@ -106,6 +108,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
     help="Largest expected share of normal rows among the rows found.",
 )
 @click.option("--model", metavar="MODEL", help="Model file to write, fitted on the remaining rows.")
+@escape
 @learning
 @reading
 @as_json
@@ -114,6 +117,7 @@ def screen(
     output: str,
     q: float,
     model: str | None,
+    escape: bool,
     delta: float,
     groups: str | None,
     drop: tuple[str, ...],
@@ -132,9 +136,9 @@ def screen(
     from ..io.sinks import writing
 
     refuse_both(as_json, output)
-    sink = sink_of(output)
+    sink = sink_of(output, escape=escape)
     with source_of(table, **reading) as source:
-        check_outputs(source.path, output, model)
+        check_outputs([source.path], output, model)
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from ..io.container import ModelFileError
 from ..io.formats import ending
+from ..io.sinks import EscapedCSV
 from ..io.table_file import TableFile
 
 if TYPE_CHECKING:
@@ -62,12 +63,12 @@ def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
         yield TableFile(place, text="all", **options)
 
 
-def sink_of(path: str) -> Sink:
+def sink_of(path: str, *, escape: bool = False) -> Sink:
     """The file or stream to write a table to; an unknown suffix is an error."""
-    if path == "-":
-        return sys.stdout.buffer
-    ending(path)
-    return path
+    if path != "-":
+        ending(path)
+    sink = sys.stdout.buffer if path == "-" else path
+    return EscapedCSV(sink) if escape else sink
 
 
 def read_all(source: TableFile) -> DataFrame:

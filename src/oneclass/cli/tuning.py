@@ -125,7 +125,7 @@ def tune(
     if unknown := [name for name in points if name not in known]:
         raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
     with source_of(table, **reading) as source:
-        check_outputs(source.path, output)
+        check_outputs([source.path], output)
         rows = read_all(source)
     with about(table):
         rows, targets = _split_labels(rows, label, target)

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import TypeVar
 
 import click
 import numpy as np
 from click.core import ParameterSource
-from numpy.typing import NDArray
 
 import oneclass as library
 
-from ..base.warnings import ColumnWarning, FewRowsWarning, warn
+from ..base.warnings import ColumnWarning, FewRowsWarning, OneClassWarning, warn
 from ..io.sniffing import cells_of, is_number
+from .following import Followed
+from .options import check_outputs
 from .table_io import about
 
 __all__ = ["watch", "watch_lines"]
 
-#: Seconds between two reads of a file that may grow.
-_PAUSE = 0.2
+Row = TypeVar("Row", bound=Sized)
 
 
 @click.command()
@@ -76,14 +75,10 @@ def watch(
     window = 1000 if window is None and half_life is None else window
     new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience or "prompt", every=every)
     stream = _kept(state, asked) if Path(state).exists() else new
-    with ExitStack() as stack:
-        file: IO[str] = sys.stdin
-        if from_start := table != "-":
-            file = stack.enter_context(Path(table).open(encoding="utf-8"))
-        stack.enter_context(about(table))
-        watch_lines(
-            file, state, stream, click.echo, opening=opening, delimiter=delimiter, follow=follow, from_start=from_start
-        )
+    check_outputs([], state)
+    file = Followed(Path(table) if table != "-" else sys.stdin.buffer, follow=follow)
+    with closing(file) if table != "-" else nullcontext(), about(table):  # standard input stays open
+        watch_lines(file, state, stream, click.echo, opening=opening, delimiter=delimiter, from_start=table != "-")
 
 
 def _kept(place: str, asked: Mapping[str, object]) -> library.Stream:
@@ -103,44 +98,29 @@ def _kept(place: str, asked: Mapping[str, object]) -> library.Stream:
 
 
 def watch_lines(
-    file: IO[str],
+    file: Followed,
     place: str,
     stream: library.Stream,
     say: Callable[[str], object],
     *,
     opening: int,
     delimiter: str,
-    follow: bool,
     from_start: bool,
 ) -> library.Stream:
-    """Score and learn the rows of a file of numbers until its end, or without end to `follow` it.
+    """Score and learn the rows of a file of numbers.
 
     A new stream is fitted on the first `opening` rows. The alarms and events of each block are passed to `say` as lines
     of JSON, and then the stream is saved to the file `place`. If the process is killed in between, the next one repeats
     the lines of that block and loses none. If the lines begin `from_start`, as those of a file do, the rows that the
-    stream has seen are skipped. Columns are matched by the names that the stream began with, if it has any.
+    stream has seen are skipped. Columns are matched by the names that the stream began with, if it has any. If the file
+    is truncated or replaced, its new content is read from the first line.
     """
     import pandas as pd
 
     seen = getattr(stream, "n_seen_", 0)
-    lines = _lines(file, follow=follow)
-    first = next((line for line in lines if line), None)
-    skipped = seen if from_start else 0
-    if first is None:
-        _skip(lines, skipped)
-        return stream
-    first = first.removeprefix("\ufeff")  # the byte-order mark that Windows writes
-    names = None if _is_row(first, delimiter) else [name.strip().strip('"') for name in cells_of(first, delimiter)]
-    if names and any(map(is_number, names)):
-        raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
-    rows = lines if names else chain([first], lines)
-    known = names if seen == 0 else list(getattr(stream, "feature_names_in_", ()))
-    places, shown = _places(names, known) if names and known else None, known or names
-    _skip(rows, skipped)
+    rows = _Rows(file, stream, delimiter, from_start=from_start)
     for block in _blocks(rows, opening if seen == 0 else None, stream.every):
-        X = _numbers(block, delimiter, seen)
-        if names and len(names) != X.shape[1]:
-            raise ValueError(f"the first line must name the {X.shape[1]} columns of the rows, got {first!r}")
+        X = np.array(block, dtype=float)
         if seen == 0 and len(X) < 2:
             raise ValueError("a stream must begin with at least two rows, got one")
         if seen == 0 and len(X) < opening:
@@ -148,17 +128,91 @@ def watch_lines(
                 f"there are {len(X)} rows, fewer than the {opening} of --opening: all begin the stream", FewRowsWarning
             )
         seen += len(X)
-        X = X if places is None else X[:, places]
-        verdict = stream.watch(pd.DataFrame(X, columns=known) if known and X.shape[1] == len(known) else X)
+        verdict = stream.watch(pd.DataFrame(X, columns=rows.known) if rows.known else X)
         for i in np.flatnonzero(verdict.labels < 0):
             say(json.dumps({"alarm": int(verdict.rows[i]), "score": float(verdict.scores[i])}))
         for event in verdict.events:
-            moved = [{"column": shown[c.column] if shown else c.column, "from": c.before, "to": c.after}
+            moved = [{"column": rows.shown[c.column] if rows.shown else c.column, "from": c.before, "to": c.after}
                      for c in event.columns]  # fmt: skip
             say(json.dumps({"event": event.kind, "row": event.row, "rows": len(event.rows),
                             "evidence": event.evidence, "columns": moved}))  # fmt: skip
+        if from_start:
+            stream.source_ = rows.first, file.head.decode("latin-1")
         stream.save(place)
     return stream
+
+
+class _Rows:
+    """The rows of a file that a stream has not seen, each as cells in the order of the stream's columns.
+
+    The iterator yields an empty row if no row is available, and if the file was truncated or replaced.
+    """
+
+    def __init__(self, file: Followed, stream: library.Stream, delimiter: str, *, from_start: bool) -> None:
+        self._file, self._delimiter = file, delimiter
+        self._row = getattr(stream, "n_seen_", 0)  # number of the next row
+        self._names: list[str] | None = None  # column names in the file
+        self._places: list[int] | None = None
+        self._width: int | None = None
+        self.known = list(getattr(stream, "feature_names_in_", ()))
+        self.shown: list[str] | None = self.known
+        #: Number of the first row in the file.
+        self.first: int
+        self.first, head = getattr(stream, "source_", (0, "")) if from_start else (self._row, "")
+        if not file.begins_as(head.encode("latin-1")):
+            changed = f"{file.name} does not begin as it did when the stream last read it"
+            if file.follow:
+                self.first = self._row
+                warn(f"{changed}: it is read from its first line", OneClassWarning)
+            else:
+                warn(f"{changed}; its first {self._row - self.first} rows are skipped all the same", OneClassWarning)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        skip = self._row - self.first
+        while True:
+            lines = self._file.lines()
+            first = next((line for line in lines if line), None)
+            if first is not None:
+                lines = self._below(first.removeprefix("\ufeff"), lines)  # the byte-order mark that Windows writes
+            _skip(lines, skip)
+            for line in lines:
+                yield self._cells(line) if line else []
+            if self._file.change is None:
+                return
+            warn(
+                f"{self._file.name} {self._file.change}; it is read from its first line, which comes after "
+                f"{self._row} rows; rows that were removed before they were read are lost",
+                OneClassWarning,
+            )
+            skip, self.first = 0, self._row
+            yield []
+
+    def _below(self, first: str, lines: Iterator[str]) -> Iterator[str]:
+        """The lines that hold rows: all, or all but a first line that holds column names."""
+        if _is_row(first, self._delimiter):
+            self._names, self._places = None, None
+            return chain([first], lines)
+        self._names = [name.strip().strip('"') for name in cells_of(first, self._delimiter)]
+        if any(map(is_number, self._names)):
+            raise ValueError(f"the first line must hold numbers, or names of columns and no number, got {first!r}")
+        if self._row == 0:
+            self.known = self._names
+        self._places = _places(self._names, self.known) if self.known else None
+        self._width = None
+        self.shown = self.known or self._names
+        return lines
+
+    def _cells(self, line: str) -> list[str]:
+        cells = line.split(self._delimiter)
+        width = self._width or len(cells)
+        if len(cells) != width or not _is_row(line, self._delimiter):
+            raise ValueError(f"row {self._row}: a line must hold {width} numbers, got {line!r}")
+        if self._names and len(self._names) != width:
+            names = self._delimiter.join(self._names)
+            raise ValueError(f"the first line must name the {width} columns of the rows, got {names!r}")
+        self._width = width
+        self._row += 1
+        return cells if self._places is None else [cells[place] for place in self._places]
 
 
 def _places(names: list[str], known: list[str]) -> list[int]:
@@ -176,25 +230,6 @@ def _places(names: list[str], known: list[str]) -> list[int]:
     return [names.index(name) for name in known]
 
 
-def _lines(file: IO[str], *, follow: bool) -> Iterator[str]:
-    """Complete lines, and an empty line if there are no more at present."""
-    part = ""
-    while True:
-        try:
-            part += file.readline()
-        except UnicodeDecodeError as error:
-            raise ValueError("only plain text in UTF-8 can be watched: unpack or convert it first") from error
-        if part.endswith("\n") or (part and not follow):
-            line, part = part.strip(), ""
-            if line:
-                yield line
-        elif not follow:
-            return
-        else:
-            yield ""
-            time.sleep(_PAUSE)
-
-
 def _skip(lines: Iterator[str], seen: int) -> None:
     """Skip the rows that were seen; a file with fewer rows is an error."""
     there = 0
@@ -209,13 +244,13 @@ def _skip(lines: Iterator[str], seen: int) -> None:
         there += bool(line)
 
 
-def _blocks(lines: Iterator[str], first: int | None, size: int) -> Iterator[list[str]]:
-    """Blocks of lines, the first of size `first`, if given; a block ends early if no line is available."""
-    block: list[str] = []
-    for line in lines:
-        if line:
-            block.append(line)
-        if len(block) >= (first or size) or (not line and block and first is None):
+def _blocks(rows: Iterable[Row], first: int | None, size: int) -> Iterator[list[Row]]:
+    """Blocks of rows, the first of size `first`, if given; a block ends early if no row is available."""
+    block: list[Row] = []
+    for row in rows:
+        if row:
+            block.append(row)
+        if len(block) >= (first or size) or (not row and block and first is None):
             yield block
             block, first = [], None
     if block:
@@ -224,12 +259,3 @@ def _blocks(lines: Iterator[str], first: int | None, size: int) -> Iterator[list
 
 def _is_row(line: str, delimiter: str) -> bool:
     return all(map(is_number, line.split(delimiter)))
-
-
-def _numbers(block: list[str], delimiter: str, seen: int) -> NDArray[np.float64]:
-    """The rows of a block."""
-    cells = [line.split(delimiter) for line in block]
-    for i, row in enumerate(cells):
-        if len(row) != len(cells[0]) or not _is_row(block[i], delimiter):
-            raise ValueError(f"row {seen + i}: a line must hold {len(cells[0])} numbers, got {block[i]!r}")
-    return np.array(cells, dtype=float)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,9 +11,18 @@ from typing import IO
 
 import numpy as np
 
-from .formats import Batch, arrow
+from .formats import Batch, Schema, arrow
 
-__all__ = ["Batches", "CountedLines", "arrow_batches", "gathered", "parquet_batches", "rows_of_block", "with_points"]
+__all__ = [
+    "Batches",
+    "CountedLines",
+    "arrow_batches",
+    "gathered",
+    "numbered_labels",
+    "parquet_batches",
+    "rows_of_block",
+    "with_points",
+]
 
 #: Rows of a block, and bytes of its numbers, at most.
 _ROWS, _BYTES = 16_384, 16 << 20
@@ -21,23 +32,25 @@ Batches = Callable[[list[str], int], Iterable[Batch]]
 
 
 @contextmanager
-def parquet_batches(path: str) -> Iterator[tuple[list[str], Batches]]:
-    """The names of the columns of a Parquet file, and what reads some of them."""
+def parquet_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
+    """The schema of a Parquet file, and what reads some of its columns."""
     with arrow().parquet.ParquetFile(path) as file:
         groups = range(file.num_row_groups)  # one after the other, or those read would stay in memory
         yield (
-            file.schema_arrow.names,
-            lambda columns, rows: (
-                batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)
+            file.schema_arrow,
+            lambda columns, rows: _validated(
+                (batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)),
+                columns,
             ),
         )
 
 
 @contextmanager
-def arrow_batches(path: str) -> Iterator[tuple[list[str], Batches]]:
+def arrow_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
     """The same of Feather files, and of files and streams of Arrow."""
     pa = arrow()
-    with pa.memory_map(path) as source:
+    # Not mapped into memory: a mapped file that becomes shorter while it is read ends the process with SIGBUS.
+    with pa.OSFile(path) as source:
         start = source.read(6)
         source.seek(0)
         if start == b"ARROW1":
@@ -45,12 +58,30 @@ def arrow_batches(path: str) -> Iterator[tuple[list[str], Batches]]:
             batches = (file.get_batch(i) for i in range(file.num_record_batches))
         else:
             batches = file = pa.ipc.open_stream(source)
-        yield file.schema.names, lambda columns, rows: _cut(batches, rows)
+        yield file.schema, lambda columns, rows: _cut(_validated(batches, columns), rows)
+
+
+def numbered_labels(schema: Schema) -> dict[str, int]:
+    """Integer labels of columns by the text that pandas wrote for them; none unless it wrote such a frame."""
+    try:
+        [index] = json.loads((schema.metadata or {})[b"pandas"])["column_indexes"]
+        integers = index["pandas_type"] == "int64"
+    except (LookupError, RecursionError, TypeError, ValueError):  # no metadata of pandas, or damaged metadata
+        return {}
+    return {name: int(name) for name in schema.names if name.removeprefix("-").isdecimal()} if integers else {}
 
 
 def rows_of_block(n_columns: int) -> int:
     """Rows of a block of so many columns."""
     return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
+
+
+def _validated(batches: Iterable[Batch], columns: list[str]) -> Iterator[Batch]:
+    """Some columns of the batches, fully validated: in a damaged file, offsets and indices may point outside memory."""
+    for batch in batches:
+        chosen = batch.select(columns)
+        chosen.validate(full=True)
+        yield chosen
 
 
 def _cut(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
@@ -88,22 +119,27 @@ def with_points(batch: Batch, decimal: str) -> Batch:
 
 
 class CountedLines:
-    """A stream that counts its lines, but for empty ones, as it is read."""
+    """A stream of UTF-8 that counts its lines as it is read: all of them, and those that are not empty."""
 
     closed = False
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self._ended = stream, True
-        self.count = 0
+        self._stream, self._last = stream, ord("\n")
+        self.count = self.filled = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, counted."""
+        """The next bytes, counted; `UnicodeDecodeError` where they are not UTF-8."""
         data: bytes = self._stream.read(size)
+        self._decoder.decode(data, final=not data)
         if data:
             codes = np.frombuffer(data, np.uint8)
-            ends = (codes == ord("\n")) | (codes == ord("\r"))
-            self.count += int(np.count_nonzero(ends[:-1] & ~ends[1:])) + (self._ended and not ends[0])
-            self._ended = bool(ends[-1])
+            before = np.concatenate([[np.uint8(self._last)], codes[:-1]])
+            ends, ended = ((part == ord("\n")) | (part == ord("\r")) for part in (codes, before))
+            # A line begins with each byte after an end, but for the second byte of "\r\n".
+            self.count += int(np.count_nonzero(ended & ~((before == ord("\r")) & (codes == ord("\n")))))
+            self.filled += int(np.count_nonzero(ended & ~ends))
+            self._last = int(codes[-1])
         return data
 
     def close(self) -> None:

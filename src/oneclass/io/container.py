@@ -85,7 +85,10 @@ def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], lis
         start = file.read(_START)
         length = _header_length(path, start, size)
         file.seek(0)
-        content: Host = np.memmap(file, mode="r") if mapped else np.fromfile(file, np.uint8)
+        try:
+            content: Host = np.memmap(file, mode="r") if mapped else np.fromfile(file, np.uint8)
+        except MemoryError:
+            raise ModelFileError(f"{path} is too large for the memory: it has {size:,} bytes") from None
     digest = sha256(start[: _FIELDS.size])
     digest.update(content[_START:].data)
     if len(content) != size or digest.digest() != start[_FIELDS.size :]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 class DataFrame(Shaped, Protocol):
     """A data frame of pandas."""
 
+    columns: Sequence[Hashable]
+
     def to_numpy(self) -> NDArray[np.generic]:
         """Its cells."""
         ...
@@ -33,6 +36,11 @@ class Schema(Protocol):
     @property
     def names(self) -> list[str]:
         """Their names."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """What the program that wrote them adds."""
         ...
 
 
@@ -50,7 +58,7 @@ class Batch(Protocol):
         ...
 
     @property
-    def columns(self) -> list[object]:
+    def columns(self) -> list[Any]:
         """The columns."""
         ...
 
@@ -62,8 +70,16 @@ class Batch(Protocol):
         """Some of the columns."""
         ...
 
+    def replace_schema_metadata(self) -> Batch:
+        """The same without what the program that wrote it adds."""
+        ...
+
     def to_pandas(self) -> DataFrame:
         """The same for pandas."""
+        ...
+
+    def validate(self, *, full: bool = False) -> None:
+        """Raise unless the columns are consistent."""
         ...
 
 

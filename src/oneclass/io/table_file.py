@@ -11,18 +11,32 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NoReturn
 
 from ..core.typing import Shaped
 from ..core.wording import parameter
-from .batches import Batches, CountedLines, arrow_batches, gathered, parquet_batches, rows_of_block, with_points
-from .formats import ENDINGS, Batch, arrow, ending
+from .batches import (
+    Batches,
+    CountedLines,
+    arrow_batches,
+    gathered,
+    numbered_labels,
+    parquet_batches,
+    rows_of_block,
+    with_points,
+)
+from .formats import ENDINGS, Batch, Schema, arrow, ending
+from .messages import one_line
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
 
 #: Bytes of the longest line of text, and of a piece of text unless lines are long; PyArrow reads 36 pieces ahead.
 _LONGEST, _PIECE = 4 << 20, 1 << 20
+#: What pandas calls an index without a name in a file.
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+#: Characters of a name or a cell in a message.
+_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -49,7 +63,7 @@ class TableFile:
     header : bool, optional
         Whether the first line of text names the columns; unless given, as it looks.
     encoding : str, default="utf-8"
-        Encoding of text.
+        Encoding of text: any text encoding that Python knows.
     decimal : str, default="."
         What comes before the decimals of a number in text; with ``text="all"``, points may stand between thousands.
     newlines : bool, default=False
@@ -61,7 +75,10 @@ class TableFile:
     holds numbers only, but for evenly spaced whole numbers such as 0, 1, 2 or 400, 410, 420, which might be either.
     Lines of more or fewer cells than the first one, cells that are no numbers, two columns of one name, and lines that
     a stray quote has made one are errors that say what and, as far as known, where. Empty lines, and those of spaces
-    only, are left out, unless there is one column only.
+    only, are left out, unless there is one column only, where each is a row with a gap.
+
+    An index that pandas wrote into a Parquet, Feather or Arrow file is a column like any other; an index without a
+    name, which is ``__index_level_0__`` in the file, is left out unless it is asked for.
 
     Examples
     --------
@@ -97,19 +114,24 @@ class TableFile:
         with open(self.path, "rb") as file:  # an error of Python's own where there is no such file
             if not file.read(1):
                 raise ValueError(f"{self._name}: the file is empty")
-        with self._naming():
-            if kind in (".csv", ".tsv"):
+        if kind in (".csv", ".tsv"):
+            with self._text_errors():
                 yield from self._text(kind, packed)
-            else:
+        else:
+            with self._typed_errors():
                 yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
 
     def _typed(
-        self, opened: Callable[[str], AbstractContextManager[tuple[list[str], Batches]]]
+        self, opened: Callable[[str], AbstractContextManager[tuple[Schema, Batches]]]
     ) -> Iterator[tuple[Shaped, Batch]]:
-        with opened(str(self.path)) as (names, batches):
-            columns, keep = self._chosen(names)
+        with opened(str(self.path)) as (schema, batches):
+            columns, keep = self._chosen(schema.names, unless=_UNNAMED_INDEX)
+            labels = numbered_labels(schema)
             for batch in batches([*dict.fromkeys([*columns, *keep])], rows_of_block(len(columns))):
-                yield batch.select(columns).to_pandas(), batch.select(keep)
+                rows = batch.select(columns).replace_schema_metadata().to_pandas()
+                if labels:
+                    rows.columns = [labels.get(name, name) for name in columns]
+                yield rows, batch.select(keep)
 
     def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
         pa = arrow()
@@ -143,18 +165,23 @@ class TableFile:
                     decimal_point=self.decimal,
                 ),
             )
-            rows = 0
+            rows, open_quote = 0, False
             for batch in gathered(reader, rows_of_block(len(columns))):
                 rows += batch.num_rows
+                if batch.num_rows:
+                    open_quote = any(str(cells[-1]).endswith(("\n", "\r")) for cells in batch.columns)
                 seen = batch.select(columns)
                 block = (with_points(seen, self.decimal) if self.text == "all" else seen).to_pandas()
                 yield block if named else block.to_numpy(), batch.select(keep)
-        filled = lines.count - named - blank.lines
-        if not self.newlines and rows < filled:
+        # An empty line is a row, with a gap, if there is one column only.
+        expected = (lines.filled if len(names) > 1 else lines.count) - named - blank.lines
+        if not self.newlines and rows < expected:
             raise ValueError(
-                f"{self._name}: {filled:,} lines became {rows:,} rows: a quote is not closed, or values "
+                f"{self._name}: {expected:,} lines became {rows:,} rows: a quote is not closed, or values "
                 f"in quotes hold line breaks, for which there is {parameter('newlines', True)}"
             )
+        if not self.newlines and open_quote:
+            raise ValueError(f"{self._name}: a quote in the last line is not closed")
 
     @contextmanager
     def _refused(self, names: list[str], delimiter: str, packed: str | None) -> Iterator[None]:
@@ -168,8 +195,8 @@ class TableFile:
             if not found:
                 raise
             raise ValueError(
-                f"{self._name}: a number must stand in every cell, but column {names[int(found[1])]!r} holds "
-                f"{' '.join(found[2].split())[:80]}; leave it out (columns=), carry it over (keep=) or call it text="
+                f"{self._name}: a number must stand in every cell, but column {_shown(names[int(found[1])])} holds "
+                f"{one_line(found[2], _SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
 
     def _uneven(self, cells: int, delimiter: str, packed: str | None) -> str | None:
@@ -201,16 +228,21 @@ class TableFile:
             if isinstance(label, str)
         ]
 
-    def _chosen(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The columns to learn from or to judge by, and those to carry over, by name."""
+    def _chosen(self, names: Sequence[str], *, unless: re.Pattern[str] | None = None) -> tuple[list[str], list[str]]:
+        """The columns to learn from or to judge by, and those to carry over, by name.
+
+        Columns whose names match `unless` are chosen only if they are asked for.
+        """
         if twice := [name for name, times in Counter(names).items() if times > 1]:
-            raise ValueError(f"{self._name}: columns must have names of their own, but more than one is {twice[0]!r}")
+            raise ValueError(
+                f"{self._name}: columns must have names of their own, but more than one is {_shown(twice[0])}"
+            )
         keep = self._known(self.keep, names)
         if self.columns is not None:
             chosen = self._known(self.columns, names)
         else:
             kept = set(keep)
-            chosen = [name for name in names if name not in kept]
+            chosen = [name for name in names if name not in kept and not (unless and unless.fullmatch(name))]
         if not chosen:
             raise ValueError(f"{self._name}: no column is left to look at")
         return chosen, keep
@@ -221,26 +253,43 @@ class TableFile:
         known.update(enumerate(names))
         for label in labels:
             if label not in known:
-                listed = ", ".join(repr(name) for name in names[:20]) + ", ..." * (len(names) > 20)
-                raise ValueError(f"{self._name}: there is no column {label!r} among the {len(names)}: {listed}")
+                listed = ", ".join(map(_shown, names[:20])) + ", ..." * (len(names) > 20)
+                raise ValueError(f"{self._name}: there is no column {_shown(label)} among the {len(names)}: {listed}")
         return [known[label] for label in labels]
 
     @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """PyArrow's errors in words that name the file, the column and what to do."""
+    def _text_errors(self) -> Iterator[None]:
+        """PyArrow's errors about text in words that name the file, the column and what to do."""
         pa = arrow()
         try:
             yield
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
+            reason = getattr(error, "reason", error)
             raise ValueError(
-                f"{self._name}: the file is not in {self.encoding} ({error.reason}); {self._other_encoding()}"
+                f"{self._name}: the file is not in {self.encoding} ({reason}); {self._other_encoding()}"
             ) from None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, csv.Error) as error:
-            raise ValueError(f"{self._name}: {self._in_words(' '.join(str(error).split()))}") from None
+            raise ValueError(f"{self._name}: {self._in_words(one_line(error))}") from None
         except OSError as error:
-            if error.errno is not None:
+            self._refuse(error)  # of what is compressed
+
+    @contextmanager
+    def _typed_errors(self) -> Iterator[None]:
+        """Any error about a Parquet, Feather or Arrow file as one that names the file."""
+        try:
+            yield
+        except OSError as error:
+            self._refuse(error)
+        except Exception as error:  # damaged metadata makes PyArrow and pandas raise errors of any class
+            if str(error).startswith(f"{self._name}: "):
                 raise
-            raise ValueError(f"{self._name}: {error}") from None  # of what is compressed
+            raise ValueError(f"{self._name}: the table cannot be read: {one_line(error)}") from error
+
+    def _refuse(self, error: OSError) -> NoReturn:
+        """Raise an error of the system as it is, and one about what the file holds with the name of the file."""
+        if error.errno is not None:
+            raise error
+        raise ValueError(f"{self._name}: {one_line(error)}") from None
 
     def _in_words(self, error: str) -> str:
         if "invalid UTF8" in error:
@@ -268,8 +317,15 @@ class _Blank:
         return "skip" if blank else "error"
 
 
+def _shown(name: str | int) -> str:
+    """A name in a message."""
+    return one_line(repr(name), _SHOWN)
+
+
 def _is_utf8(encoding: str) -> bool:
     try:
+        "".encode(encoding)  # raises LookupError for codecs that are not of text, such as zlib
+        codecs.getincrementaldecoder(encoding)().decode(arrow().py_buffer(b""))  # as PyArrow does: not for punycode
         return codecs.lookup(encoding).name in ("utf-8", "ascii")
-    except LookupError:
-        raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
+    except (AttributeError, LookupError, ValueError):
+        raise ValueError(f"encoding must be a text encoding that Python knows, got {_shown(encoding)}") from None

@@ -84,6 +84,9 @@ class Stream(Answers):
         The machine of all that is learned.
     state_ : State
         All that the stream knows as one frozen value.
+    source_ : (int, str)
+        Only if `oneclass watch` has saved the stream: number of the first row of the file that it read, and the
+        beginning of that file.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -103,6 +106,8 @@ class Stream(Answers):
     >>> stream.predict([[4.0, 4.0], [-3.0, -3.0]])
     array([ 1, -1])
     """
+
+    source_: tuple[int, str]
 
     def __init__(
         self,
