@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oneclass
-from oneclass.cli import following
+from oneclass.cli import errors, following
 from oneclass.cli.following import Followed
 
 WATCH = "watch {} --state {}.oneclass --opening 200 --window 300"
