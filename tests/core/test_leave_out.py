@@ -41,17 +41,20 @@ def refit(w, M, C, lam):
     return Q, C * Q @ (w[:, None] * X)
 
 
+@pytest.mark.parametrize("emptied", [0, 2])
 @pytest.mark.parametrize("C", [0.5, 30.0, 1e5])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("name", list(SCATTERS))
-def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without_them(xp, name, groups, weighted, C):
+def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without_them(
+    xp, name, groups, weighted, C, emptied
+):
     lam, places = 1.3, np.array(GROUPS[groups])
     w = RNG.integers(1, 4, N).astype(float) if weighted else np.ones(N)
     left = w[places] if places.shape[1] > 1 else np.minimum(w[places], 1.0)
     scatter = SCATTERS[name]
     labels = np.zeros(N, dtype=int) if scatter.per_row else LABELS
-    membership = np.eye(labels.max() + 1)[labels]
+    membership = np.eye(labels.max() + 1 + emptied)[labels]  # clusters whose rows have all been forgotten come last
     sizes = w @ membership
     options = {"labels": labels, "shares": scatter.shares(sizes), "own_mean": scatter.own_mean}
     Q, F = refit(w, scatter_matrix(w, **options), C, lam)

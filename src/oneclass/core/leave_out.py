@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .arrays import Array, blocks, device, namespace
-from .embedding import Scatter
+from .embedding import Scatter, without_zeros
 
 __all__ = ["Embedded", "leave", "leave_one_by_one", "leave_own_cluster", "taken"]
 
@@ -37,9 +37,9 @@ class Embedded:
 def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
     """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare`: 1 - Q U."""
     xp = namespace(T)
-    scatter, members, sizes = embedded.scatter, embedded.members, embedded.sizes
+    scatter, members, sizes = embedded.scatter, embedded.members, without_zeros(embedded.sizes)
     if scatter.own_mean:
-        shares, size = members @ (scatter.shares(sizes) / embedded.C), members @ sizes
+        shares, size = members @ (scatter.shares(embedded.sizes) / embedded.C), members @ sizes
         across, inside = xp.sum(embedded.QV * members, axis=1), members @ xp.linalg.diagonal(embedded.VQV)
         apart = T - members @ (embedded.VF / sizes[:, None])
         return leave_own_cluster(residuals, spare, left, shares, size, across, inside, apart)
