@@ -76,8 +76,18 @@ def test_a_clock_of_dates_is_one_of_seconds_in_whatever_unit(aakelm, zone):
     ):
         stream = Stream(aakelm, window=30, clock=True).fit(X[:40], time=first).partial_fit(X[40:], time=then)
         np.testing.assert_allclose(stream.score_samples(X), by_number.score_samples(X), rtol=1e-9)
-    with pytest.raises(ValueError, match="Stream: time must be one finite number a row"):
+    with pytest.raises(ValueError, match="Stream: time must be finite, but that of row 39 is NaT"):
         Stream(aakelm, window=30, clock=True).fit(X[:40], time=dates[:39].append(pd.DatetimeIndex([pd.NaT], tz=zone)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_time_that_is_not_finite_is_named_with_its_row(aakelm, value):
+    X, time = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40.0)
+    time[7] = value
+    with pytest.raises(ValueError, match=f"^Stream: time must be finite, but that of row 7 is {value}$"):
+        Stream(aakelm, clock=True).fit(X, time=time)
+    with pytest.raises(ValueError, match=r"^Stream: time must be one number or date a row, of shape \(40,\), got"):
+        Stream(aakelm, clock=True).fit(X, time=time[:39])
 
 
 def test_labels_that_take_back_a_change_leave_the_threshold_on_what_is_known():

@@ -135,8 +135,11 @@ def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> V
     except (TypeError, ValueError):
         rule = f"{name}: time must be numbers or dates, got {given.ravel().tolist()[0]!r}"
         raise ValueError(f"{rule}; pandas.to_datetime(time) reads text") from None
-    if when.shape != (n,) or not np.all(np.isfinite(when)):
-        raise ValueError(f"{name}: time must be one finite number a row, of shape ({n},), got {when.shape}")
+    if when.shape != (n,):
+        raise ValueError(f"{name}: time must be one number or date a row, of shape ({n},), got shape {when.shape}")
+    if not np.all(np.isfinite(when)):
+        i = int(np.argmin(np.isfinite(when)))
+        raise ValueError(f"{name}: time must be finite, but that of row {i} is {given[i]}")
     back = np.diff(when, prepend=last) < 0
     if np.any(back):
         i = int(np.argmax(back))
