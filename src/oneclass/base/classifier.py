@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -16,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
+from ..core.cholesky import SingularSystemError
 from ..core.pareto_tail import TAILS
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source
@@ -80,12 +83,28 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         **fitted: object,
     ) -> Self:
         """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
+        if not math.isfinite(threshold):
+            raise rules.LossError(
+                f"{self._name}: the threshold must be a finite number, but threshold={decision_.rule!r} gives "
+                f"{threshold}; the likely cause is a parameter, or a value of X, that is extremely large or small"
+            )
         if calibration is not None and decision_.held_out:
             warn_of_decision(self._name, decision_, calibration)  # which may be an error to the user
-        self._forget()
-        self.__dict__.update(header.attributes(), offset_=-threshold, calibration_=calibration, decision_=decision_)
-        self.__dict__.update(fitted, held_out_=held_out)
+        found = {name: value for name, value in vars(self).copy().items() if not name.endswith("_")}
+        found |= header.attributes() | fitted
+        found |= {"offset_": -threshold, "calibration_": calibration, "decision_": decision_, "held_out_": held_out}
+        self.__dict__ = found  # in one step: no thread sees parts of two fits
         return self
+
+    @contextmanager
+    def _naming(self, about: str = "") -> Iterator[None]:
+        """Errors of the core with the name of the classifier and, `about` its parameters, their values."""
+        try:
+            yield
+        except (rules.LossError, SingularSystemError) as error:
+            raise type(error)(f"{self._name}: {error}{about}") from None
+        except np.linalg.LinAlgError as error:
+            raise SingularSystemError(f"{self._name}: a linear system has no solution ({error}){about}") from None
 
     def _forget(self) -> None:
         """Be as if no fit had been."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.arrays import Array
+from ..core.arrays import Array, clipped, namespace
 from ..core.calibration import Calibration, HeldOut
 from ..core.threshold import Decision
 
@@ -31,7 +31,8 @@ class HoldsOut:
         one and in memory, have none.
         """
         held_out = self._row_by_row("held_out_scores_")
-        return self._give(held_out.in_row_order(-held_out.losses))
+        largest = float(namespace(held_out.losses).finfo(held_out.losses.dtype).max)
+        return self._give(held_out.in_row_order(-clipped(held_out.losses, -largest, largest)))
 
     @property
     def held_out_p_values_(self) -> Array:

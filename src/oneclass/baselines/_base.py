@@ -167,12 +167,13 @@ class Baseline(OneClassClassifier, Generic[M]):
             targets = training.w > 0
             numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
             scaled = replace(scaled, outliers=Outliers(scaler(training.outliers), numbers))
-        model = self._learn(scaled)
-        losses = None if self._minds_scale and scaled.scales_itself else self._held_out_losses(model, scaled)
-        if losses is None and (decision.held_out or self._learns_quickly):
-            losses = self._losses_by_folds(model, scaled)
-        held_out = None if losses is None else HeldOut(losses, None, rows.groups, rows.kept)
-        judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, scaled), None))
+        with self._naming():
+            model = self._learn(scaled)
+            losses = None if self._minds_scale and scaled.scales_itself else self._held_out_losses(model, scaled)
+            if losses is None and (decision.held_out or self._learns_quickly):
+                losses = self._losses_by_folds(model, scaled)
+            held_out = None if losses is None else HeldOut(losses, None, rows.groups, rows.kept)
+            judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, scaled), None))
         judgement = judgement.beside(training.removed)
         self._after(model)
         return self._keep(

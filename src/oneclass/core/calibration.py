@@ -236,7 +236,7 @@ class HeldOut:
         xp, w, calibration = namespace(self.losses), self.weights, self.calibration()
         reached = xp.concat([xp.zeros_like(w[:1]), calibration.reached])
         below = xp.searchsorted(calibration.limits, self.losses, side="left")
-        above = reached[-1] - xp.take(reached, below)
+        above = calibration.removed + reached[-1] - xp.take(reached, below)
         if self.groups is None:
             own = own_above = xp.clip(w, max=1.0)  # one unit of a row's weight is held out
         else:

@@ -21,7 +21,6 @@ from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
 from ..core.arrays import Array, beside, to_device, to_numpy
 from ..core.calibration import Calibration
-from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
 from ..core.groups import OneGroupError
 from ..core.kernels import Precomputed, is_radial
@@ -136,7 +135,7 @@ class KernelMachine(OneClassClassifier):
         X, header = training.X, training.header
         recipe = recipe_of(self, X, training.kept)
         check_matrix_fits(self, X)  # which is factored in place
-        with self._naming(recipe):
+        with self._naming_numbers(recipe):
             check = self._checking(header, recipe)
             fit = fit_exactly(recipe, X, training.w, decision=decision, check=check, groups=training.groups)
         return self._keep_fit(fit, header, decision, approximation=None, training=training)
@@ -204,7 +203,7 @@ class KernelMachine(OneClassClassifier):
         exact = approximation is None and not isinstance(self.approximation, Approximation)
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
-        with self._naming(recipe):
+        with self._naming_numbers(recipe):
             fit = fit_through(
                 recipe,
                 engine,
@@ -226,14 +225,14 @@ class KernelMachine(OneClassClassifier):
         return check
 
     @contextmanager
-    def _naming(self, recipe: Recipe) -> Iterator[None]:
+    def _naming_numbers(self, recipe: Recipe) -> Iterator[None]:
         """Errors of the core with the machine's name and numbers."""
-        try:
-            yield
-        except SingularSystemError as error:
-            raise SingularSystemError(f"{self._name}: {error}; C={recipe.C!r}, lam={recipe.lam!r}") from None
-        except (NotLaplacianError, OneGroupError) as error:
-            raise ValueError(f"{self._name}: {error}") from None
+        sigma = f", sigma={recipe.kernel.sigma!r}" if is_radial(recipe.kernel) else ""
+        with self._naming(f"; C={recipe.C!r}, lam={recipe.lam!r}{sigma}"):
+            try:
+                yield
+            except (NotLaplacianError, OneGroupError) as error:
+                raise ValueError(f"{self._name}: {error}") from None
 
     def _keep_fit(
         self,

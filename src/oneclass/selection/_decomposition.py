@@ -284,6 +284,8 @@ class Decomposition:
             variance = leverages / data.costs if recipe.needs_variance else None
         training, errors = self._with_errors(recipe, signal, residuals, variance, data.Z, data.T, spare)
         rows = self._with_errors(recipe, signal, self._row_residuals, row_variance, data.rows, data.T_rows)
+        if not np.all(np.isfinite(training + errors)):
+            raise NotSharedError("losses of training rows are not finite")  # a fit of each candidate refuses them
         # If every loss grew by its error, the k-th smallest would grow by no more than the difference computed here.
         if held_out and data.groups is not None:
             w = data.groups.weights(data.w)
