@@ -32,6 +32,7 @@ from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
 from .screening import Screening, judge_rows, removed_share
+from .threads import by_one_fit
 from .training_set import TrainingSet, read_training_set
 
 __all__ = ["OneClassClassifier"]
@@ -210,6 +211,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     def _fit_set(self, training: TrainingSet, decision: rules.Decision) -> Self:
         """Learn from the rows of positive weight, and keep the result."""
 
+    @by_one_fit
     def score_samples(self, X: Rows) -> Array:
         """How normal each row is; larger is more normal.
 
@@ -225,6 +227,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """
         return self._answer(X, lambda scores: scores)
 
+    @by_one_fit
     def decision_function(self, X: Rows) -> Array:
         """Score minus `offset_`: negative for outliers.
 
@@ -242,6 +245,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         offset = self.offset_
         return self._answer(X, lambda scores: scores - offset)
 
+    @by_one_fit
     def predict(self, X: Rows, *, delta: float | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
 
@@ -272,6 +276,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         warn_below_smallest(self._name, calibration, "delta", delta)
         return -calibration.threshold(delta)
 
+    @by_one_fit
     def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
         """Confidence interval for this model's false-alarm rate.
 
@@ -302,6 +307,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             self.decision_.budget(calibration.total) if delta is None else delta, confidence
         )
 
+    @by_one_fit
     def label_batch(self, X: Rows, *, q: float = 0.1, tail: str | None = None) -> Array:
         """Label a batch of rows with a false-discovery rate of at most `q`.
 
@@ -335,6 +341,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
                 warn_too_coarse(self._name, self._calibrated(), p, q)
         return _labels(p > limit)
 
+    @by_one_fit
     def p_value(self, X: Rows, *, tail: str | None = None) -> Array:
         """Conformal p-value of "this row is normal": at most delta for a share delta of fresh normal rows.
 
@@ -358,6 +365,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         check_choice(self, "tail", (None, *TAILS), value=tail)
         return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
 
+    @by_one_fit
     def score_chunks(
         self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
     ) -> Scored:
@@ -401,6 +409,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         offset = self._check_scoring(delta, tail)
         return score_through(source, sink, partial(self._table, offset, tail), name=self._name, verbose=verbose)
 
+    @by_one_fit
     def score_table(self, X: Rows, *, delta: float | None = None, tail: str | None = None) -> Columns:
         """Scores, p-values and labels of rows, computed in one pass.
 

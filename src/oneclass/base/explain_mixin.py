@@ -18,6 +18,7 @@ from ..core.typing import Name, Rows
 from ..engines.dask import is_dask, map_rows
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
+from .threads import by_one_fit
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
 
@@ -69,6 +70,7 @@ class Explains(ABC):
         """Training rows that the classifier keeps, scaled."""
         return None
 
+    @by_one_fit
     def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
         """Why rows are as strange as they are: for every column its value, the expected one and its share.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +39,7 @@ class Saved:
         True
         """
         check_is_fitted(self)
-        write(path, *encode(self))
+        write(path, *encode(copy.copy(self)))  # a thread may fit it meanwhile
 
     def __derived__(self) -> dict[str, object]:
         """What a fit found that follows from the parameters: left out of files, and found again."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.checks import check_magnitudes
 from ..base.classifier import OneClassClassifier
 from ..base.reading import Header
+from ..base.threads import lock_of
 from ..core.arrays import Array, to_numpy
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments, Scaler
@@ -83,6 +85,12 @@ class Answers(OneClassClassifier):
 
     # What it is made of.
 
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Change what the stream knows while no other thread does; errors of the core bear the stream's name."""
+        with lock_of(self), self._naming():
+            yield
+
     def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
         # A copy: rows are kept, and what was given may be written over.
         X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
@@ -103,6 +111,10 @@ class Answers(OneClassClassifier):
             n_seen_=state.seen,
             level_=state.level,
         )
+
+    def _keep_next(self, state: State) -> Self:
+        """The same for a state that follows the present one."""
+        return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
 
     def _not_empty(self, state: State) -> State:
         if not np.any(state.memory.trust > 0):

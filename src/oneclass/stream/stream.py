@@ -66,7 +66,7 @@ class Stream(Answers):
         dates. Without a clock they are counted in rows learned, so that an attack which is not believed makes the
         stream forget nothing.
     on_event : callable, optional
-        Called with every `Event` as it happens.
+        Called with every `Event` as it happens, by the thread that changed the stream, once it is changed.
 
     Attributes
     ----------
@@ -93,7 +93,8 @@ class Stream(Answers):
     Notes
     -----
     Scores are those of the machine that rows were last learned into, so between two blocks of `every` rows they do not
-    change. Parameters that are set after the first batch wait for the next `fit`.
+    change. Parameters that are set after the first batch wait for the next `fit`. Several threads may use one stream:
+    calls that change it take turns, and an answer is that of one state.
 
     Examples
     --------
@@ -170,8 +171,9 @@ class Stream(Answers):
         rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
         if np.count_nonzero(w) < 2:
             raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
-        state = begin(settings, rows, when, w)
-        return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
+        with self._changing():
+            state = begin(settings, rows, when, w)
+            return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
@@ -234,6 +236,12 @@ class Stream(Answers):
             Scores and labels before learning, and events.
         """
         refuse_dask(self._name, X)
+        with self._changing():
+            verdict = self._watched(X, y, time)
+        self._tell_of(verdict.events)
+        return verdict
+
+    def _watched(self, X: Rows, y: Labels | None, time: ArrayLike | None) -> Verdict:
         known = getattr(self, "state_", None)
         if known is None:
             settings, (rows, header) = settings_of(self), read_training_rows(self, X, min_rows=1)
@@ -247,7 +255,6 @@ class Stream(Answers):
         if isinstance(known, State):
             state, detector, verdict = watched(settings, known, detector, rows, when, told)
             self._keep_state(header, settings, state, detector)
-            self._tell_of(verdict.events)
             return verdict
         begun, verdict = opened(settings, known, rows, when, told)
         if isinstance(begun, State):
@@ -272,19 +279,19 @@ class Stream(Answers):
         self
             The stream.
         """
-        state = self._state()
-        which = np.atleast_1d(np.asarray(rows))
-        if not which.size:
-            return self
-        if which.dtype.kind not in "iu" or which.ndim != 1:
-            raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
-        if not (which.min() >= 0 and which.max() < state.seen):
-            raise ValueError(
-                f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
-            )
-        known = read_normal(self, normal, len(which))
-        state = self._not_empty(tell(self.settings_, state, which, known))
-        return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
+        with self._changing():
+            state = self._state()
+            which = np.atleast_1d(np.asarray(rows))
+            if not which.size:
+                return self
+            if which.dtype.kind not in "iu" or which.ndim != 1:
+                raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
+            if not (which.min() >= 0 and which.max() < state.seen):
+                raise ValueError(
+                    f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
+                )
+            known = read_normal(self, normal, len(which))
+            return self._keep_next(self._not_empty(tell(self.settings_, state, which, known)))
 
     def forget(self, event: Event) -> Self:
         """Take the rows of an adoption out again, as if they had never been learned.
@@ -299,6 +306,12 @@ class Stream(Answers):
         self
             The stream.
         """
+        with self._changing():
+            told = self._forgotten(event)
+        self._tell_of((told,))
+        return self
+
+    def _forgotten(self, event: Event) -> Event:
         state = self._state()
         if not isinstance(event, Event) or event.kind not in ("change", "mode", "wider"):
             raise ValueError(f"{self._name}: event must be an adoption ('change', 'mode' or 'wider'), got {event!r}")
@@ -309,9 +322,8 @@ class Stream(Answers):
                 f"{len(event.rows)} are gone"
             )
         state = self._not_empty(forget(self.settings_, state, event))
-        self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
-        self._tell_of(state.events[-1:])
-        return self
+        self._keep_next(state)
+        return state.events[-1]
 
     def renew(self) -> Self:
         """Choose scaling, bandwidth, landmarks and clusters anew, by the rows that are held, now and not when due.
@@ -323,6 +335,7 @@ class Stream(Answers):
         self
             The stream.
         """
-        state = self._state()
-        state = learn(self.settings_, state) if len(state.pending) else state
-        return self._keep_state(Header.of(self), self.settings_, renew(self.settings_, state), self.change_detector_)
+        with self._changing():
+            state = self._state()
+            state = learn(self.settings_, state) if len(state.pending) else state
+            return self._keep_next(renew(self.settings_, state))
