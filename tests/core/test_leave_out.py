@@ -65,7 +65,8 @@ def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without
     E = np.eye(places.shape[1]) - inside * left[:, None, :]
     found = [leave(embedded, *map(xp.asarray, (places, left, E, inside, X[places], (X - F)[places])))]
     if groups == "single rows":
-        one_by_one = leave_one_by_one(embedded, *map(xp.asarray, (X, X - F, E[:, 0, 0], left[:, 0])))
+        single = X, X - F, inside[:, 0, 0], E[:, 0, 0], left[:, 0]
+        one_by_one = leave_one_by_one(embedded, *map(xp.asarray, single))
         found.append((one_by_one[0][:, None, :], one_by_one[1][:, None]))
     for residuals, variances in found:
         for g, group in enumerate(places):

@@ -34,24 +34,29 @@ class Embedded:
         return self if self.VQV.ndim == 2 else replace(self, VQV=self.VQV[a:b, ...], VF=self.VF[a:b, ...])
 
 
-def leave_one_by_one(embedded: Embedded, T: Array, residuals: Array, spare: Array, left: Array) -> tuple[Array, Array]:
-    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them; `spare`: 1 - Q U."""
+def leave_one_by_one(
+    embedded: Embedded, T: Array, residuals: Array, leverage: Array, spare: Array, left: Array
+) -> tuple[Array, Array]:
+    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them.
+
+    `leverage` is Q of all rows and `spare` is 1 - Q U: neither follows from the other without cancellation.
+    """
     xp = namespace(T)
     scatter, members, sizes = embedded.scatter, embedded.members, without_zeros(embedded.sizes)
     if scatter.own_mean:
         shares, size = members @ (scatter.shares(embedded.sizes) / embedded.C), members @ sizes
         across, inside = xp.sum(embedded.QV * members, axis=1), members @ xp.linalg.diagonal(embedded.VQV)
         apart = T - members @ (embedded.VF / sizes[:, None])
-        return leave_own_cluster(residuals, spare, left, shares, size, across, inside, apart)
+        return leave_own_cluster(residuals, leverage, spare, left, shares, size, across, inside, apart)
     places = xp.arange(T.shape[0], device=device(T))[:, None]
-    Q = (1 - spare) / left
-    given = (left[:, None], spare[:, None, None], Q[:, None, None], T[:, None, :], residuals[:, None, :])
+    given = (left[:, None], spare[:, None, None], leverage[:, None, None], T[:, None, :], residuals[:, None, :])
     held, variance = leave(embedded, places, *given)
     return held[:, 0, :], variance[:, 0]
 
 
 def leave_own_cluster(
     residuals: Array,
+    leverage: Array,
     spare: Array,
     left: Array,
     shares: Array,
@@ -71,7 +76,7 @@ def leave_own_cluster(
     rest = size - left
     some = rest > xp.finfo(spare.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
     weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(shares))
-    q, s = (1 - spare) / left / spare, across / spare
+    q, s = leverage / spare, across / spare
     r = inside + left * across * s
     pull = q - s / size
     force = weight * pull / (1 - weight * (pull - (s - r / size) / size))

@@ -107,7 +107,8 @@ class Machines:
         """The machine with the C and the loss of this recipe."""
         if recipe.C not in self._solved:
             C = self._plan.C if isinstance(recipe.C, str) else recipe.C
-            self._solved[recipe.C] = fit_moments(replace(self._plan, C=C), self._moments)
+            plan, some = replace(self._plan, C=C), self._survey.sample.rows[:1, :]
+            self._solved[recipe.C] = fit_moments(plan.checked(plan.scaler(some)), self._moments)
         solved = self._solved[recipe.C]
         return replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
 

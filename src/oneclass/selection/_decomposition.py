@@ -171,6 +171,11 @@ class Decomposition:
         return np.asarray(1 / (1 + self._data.costs * self._spectrum[0][:, None]))
 
     @cached_property
+    def _complement(self) -> Float:
+        """``C lambda / (1 + C lambda)``, which is 1 less the damping, without cancellation where C is small."""
+        return np.asarray(self._data.costs * self._spectrum[0][:, None] * self._damping)
+
+    @cached_property
     def _residuals(self) -> Float:
         """Residuals of the training rows at every C: row, C, target."""
         shape = (len(self._data.T), len(self._data.costs), self._data.T.shape[1])
@@ -204,6 +209,11 @@ class Decomposition:
         return np.asarray(np.clip(spare, np.finfo(spare.dtype).smallest_normal, None))
 
     @cached_property
+    def _leverages(self) -> Float:
+        """Leverage of the training rows at every C: row, C."""
+        return np.asarray(self._spectrum[1] ** 2 @ self._complement)
+
+    @cached_property
     def _row_variance(self) -> Float:
         """Uncertainty of the machine about the validation rows at every C: row, C."""
         values, U, _ = self._spectrum
@@ -222,12 +232,12 @@ class Decomposition:
         """
         if self._data.groups is not None:
             return self._held_out_groups(self._data.groups)
-        E, spare = self._residuals, self._spare
+        E, leverage, spare = self._residuals, self._leverages, self._spare
         if not isinstance(self._embedding, WithinVariance):
-            return E / spare[..., None], (1 - spare) / spare, spare
+            return E / spare[..., None], leverage / spare, spare
         scatter, members, V = self._embedding.scatter, self._embedding.membership, self._embedding.columns(self._data.w)
         if scatter.own_mean:
-            U, Q, sizes = self._spectrum[1], 1 - self._damping, self._data.w @ members  # Q by its eigenvalues
+            U, Q, sizes = self._spectrum[1], self._complement, self._data.w @ members  # Q by its eigenvalues
             turned = U.T @ V
             VF = (V.T @ self._data.T)[:, None, :] - (V.T @ E.reshape(len(E), -1)).reshape(V.shape[1], *E.shape[1:])
             shares, size = (members @ scatter.shares(sizes))[:, None] / self._data.costs, (members @ sizes)[:, None]
@@ -235,11 +245,13 @@ class Decomposition:
             apart = self._buffer("apart", *E.shape)
             np.matmul(members, (VF / sizes[:, None, None]).reshape(len(VF), -1), out=apart.reshape(len(E), -1))
             np.subtract(self._data.T[:, None, :], apart, out=apart)
-            return (*leave_own_cluster(E, spare, self._data.w[:, None], shares, size, across, inside, apart), spare)
+            w = self._data.w[:, None]
+            return (*leave_own_cluster(E, leverage, spare, w, shares, size, across, inside, apart), spare)
         residuals, leverages = np.empty_like(E), np.empty_like(spare)
         for c in range(len(self._data.costs)):
             embedded = self._left(self._embedding, c)
-            found = leave_one_by_one(embedded, self._data.T, E[:, c, :], spare[:, c], self._data.w)
+            given = (self._data.T, E[:, c, :], leverage[:, c], spare[:, c], self._data.w)
+            found = leave_one_by_one(embedded, *given)
             residuals[:, c, :], leverages[:, c] = found
         return residuals, leverages, spare
 
@@ -252,8 +264,8 @@ class Decomposition:
             for whole in groups.by_size:
                 for a, b in blocks(len(whole), n * whole.shape[1], U, for_products=True):
                     places = whole[a:b]
-                    E = (U[places] * self._damping[:, c]) @ U[places].transpose(0, 2, 1)
-                    Q = np.eye(places.shape[1]) - E
+                    by = (self._damping, self._complement)
+                    E, Q = ((U[places] * share[:, c]) @ U[places].transpose(0, 2, 1) for share in by)
                     given = (self._data.w[places], E, Q, self._data.T[places], self._residuals[places, c, :])
                     residuals[places, c, :], leverages[places, c] = leave(embedded, places, *given)
                     spare[places, c] = np.linalg.eigvalsh(E)[:, :1]
@@ -262,7 +274,7 @@ class Decomposition:
     def _left(self, embedding: WithinVariance, c: int) -> Embedded:
         """The scatter from which rows are removed, at the C of this number."""
         membership, V = embedding.membership, embedding.columns(self._data.w)
-        QV = self._spectrum[1] @ ((1 - self._damping[:, c, None]) * (self._spectrum[1].T @ V))
+        QV = self._spectrum[1] @ (self._complement[:, c, None] * (self._spectrum[1].T @ V))
         known = (self._data.w @ membership, membership, QV, V.T @ QV, V.T @ (self._data.T - self._residuals[:, c, :]))
         return Embedded(embedding.scatter, float(self._data.costs[c]), *known)
 
@@ -277,7 +289,7 @@ class Decomposition:
         data, residuals, variance, row_variance = self._data, self._residuals, None, None
         signal, spare = np.ones_like(data.costs), np.ones_like(data.costs)
         if recipe.needs_variance:
-            variance, row_variance = (1 - self._spare) / data.costs, self._row_variance
+            variance, row_variance = self._leverages / data.costs, self._row_variance
             signal = data.costs * (np.vecdot(self._projected, self._projected) @ self._damping) / data.T.size
         if held_out:
             residuals, leverages, spare = self._held_out

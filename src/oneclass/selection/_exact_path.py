@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +49,9 @@ class ExactPath:
         scaler = Scaler.of(recipe.scaling, columns, X, w)
         Z, rows = scaler(X), scaler(rows)
         plan = Plan.of(recipe, scaler, Z, w, total=columns.weight)
+        chosen = [plan.C if isinstance(C, str) else C for C in costs]
+        for C in chosen:
+            replace(plan, C=C).checked(Z)
         K, row_K = plan.kernel(Z, Z), plan.kernel(rows, Z)
         # Double precision from here on, for values of C of different magnitude share one decomposition.
         Z, w, rows, K, row_K = (np.asarray(A, dtype=np.float64) for A in (Z, w, rows, K, row_K))
@@ -57,7 +61,7 @@ class ExactPath:
             T_rows=recipe.target(rows),
             kernel=plan.kernel,
             lam=recipe.lam,
-            costs=np.array([plan.C if isinstance(C, str) else C for C in costs], dtype=np.float64),
+            costs=np.array(chosen, dtype=np.float64),
             leverages=leverages,
             groups=groups,
         )

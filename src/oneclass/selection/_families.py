@@ -16,6 +16,7 @@ from ..base.rates import decision_of
 from ..core.approximation import Approximation
 from ..core.arrays import is_foreign
 from ..core.embedding import UserLaplacian
+from ..core.plan import CostError
 from ..core.recipe import Recipe
 from ..core.threshold import Decision
 from ..core.typing import Device, Rows, Shaped
@@ -39,7 +40,7 @@ def numeric_limits() -> Iterator[None]:
     """Raise `NotSharedError` for a singular matrix and for too little memory: fits of single candidates may succeed."""
     try:
         yield
-    except (np.linalg.LinAlgError, MemoryError) as error:
+    except (CostError, np.linalg.LinAlgError, MemoryError) as error:
         raise NotSharedError(str(error)) from error
 
 
