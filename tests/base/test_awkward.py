@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from awkward import DATASETS
+from awkward import DATASETS, huge_rows
 from classifiers import BASELINES, quick
 from oneclass import DependentRowsWarning, FewRowsWarning, Fourier, Nystrom
 
@@ -73,3 +73,31 @@ def test_the_order_of_awkward_rows_changes_no_score(name, kind, seed):
         scores, again = (np.asarray(m.score_samples(Z), dtype=float) for m in (model, shuffled))
         # Of libsvm's tolerance of 1e-4 hardly anything is left.
         assert np.abs(scores - again).max() <= (1e-5 if X.dtype == np.float64 else 1e-2) * np.abs(scores).max()
+
+
+#: Classifiers to which a huge value may look normal, and why.
+MAY_ACCEPT_HUGE = {
+    ("OCELM", "zscore"): "units saturate: outputs of far rows are those of a direction",
+    ("OCELM", "robust"): "units saturate: outputs of far rows are those of a direction",
+    ("OCELM", False): "units saturate: outputs of far rows are those of a direction",
+    ("PCADetector", "robust"): "asinh makes huge values nearly the same: rows with several may be near the plane",
+}
+
+
+@pytest.mark.parametrize("kind", ["normal", "two columns", "correlated", "one column", "single precision"])
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
+@pytest.mark.parametrize("name", [*MACHINES, *OTHERS])
+def test_a_row_with_huge_values_is_an_outlier(name, scale, kind):
+    if (name, scale) in MAY_ACCEPT_HUGE:
+        pytest.skip(MAY_ACCEPT_HUGE[name, scale])
+    X, _ = DATASETS[kind](np.random.default_rng(0))
+    Z = huge_rows(X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(did not converge|columns are few)")
+        model = quick(name, scale=scale).fit(X)
+    assert np.isfinite(model.score_samples(Z)).all()
+    assert (model.predict(Z) == -1).all()
+    assert np.max(model.p_value(Z)) < 0.03
+    found = model.explain(Z)
+    assert np.isfinite(found.parts).all()
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1, rtol=1e-3)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from awkward import huge_rows
 from oneclass import (
     AAELM,
     AAKELM,
@@ -136,6 +137,17 @@ BASELINES = {
 @pytest.mark.parametrize("name", BASELINES)
 def test_baselines_are_their_graphs(name):
     assert_same(BASELINES[name].fit(ROWS))
+
+
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
+@pytest.mark.parametrize("classifier", [PCADetector, KMeansDetector, VAAKELM], ids=lambda c: c.__name__)
+def test_huge_rows_are_judged_as_the_library_judges_them(classifier, scale):
+    model = classifier(scale=scale).fit(ROWS)
+    huge = huge_rows(ROWS)
+    said = ask(model, huge)
+    np.testing.assert_allclose(said["score"], model.score_samples(huge), rtol=1e-9)
+    np.testing.assert_array_equal(said["p_value"], model.p_value(huge))
+    np.testing.assert_array_equal(said["label"], model.predict(huge))
 
 
 @pytest.mark.parametrize("model", [VAAKELM(), *BASELINES.values()], ids=["VAAKELM", *BASELINES])

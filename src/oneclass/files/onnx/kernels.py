@@ -46,10 +46,20 @@ def _squares(A: Host, F: Tensor) -> Tensor:
 
 def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
     """Rows, given in the type `kind`, as the machine sees them."""
+    centre, scale = host(scaler.centre), host(scaler.scale)
+    Z, half = (X - centre) / scale, X * 0.5 - centre / 2
+    if scaler.tamed:
+        size = maximum(abs(half), np.finfo(float).tiny).do("Log") + (2 * math.log(2) - np.log(scale))
+        return where(abs(Z) > np.finfo(float).max, half.do("Sign") * size, _asinh(Z))  # NaN stays NaN
     precision: Any = np.result_type(kind, to_numpy(scaler.centre).dtype)
-    bound = float(np.finfo(precision).max) if scaler.tamed else largest(precision, np)
-    Z = minimum(maximum((X - scaler.centre) / scaler.scale, -bound), bound)
-    return _asinh(Z) if scaler.tamed else Z
+    bound = largest(precision, np)
+    unit = half / _longest(half) / scale
+    return where(_longest(Z) > bound, unit / _longest(unit) * bound, Z)
+
+
+def _longest(rows: Tensor) -> Tensor:
+    """The largest magnitude in each row, in a column, and not zero."""
+    return maximum(abs(rows).reduced("ReduceMax", 1, keep=True), np.finfo(float).tiny)
 
 
 def _asinh(x: Tensor) -> Tensor:
