@@ -158,6 +158,7 @@ class Stream(Answers):
             The stream.
         """
         refuse_dask(self._name, X)
+        settings_of(self)  # refuses parameters before rows are read
         training = read_training_set(self, X, y, sample_weight=sample_weight)
         return self._start(training, read_times(self, time, len(training.X), -np.inf))
 
