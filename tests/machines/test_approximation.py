@@ -7,7 +7,8 @@ import pytest
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, Fourier, Nystrom
 from oneclass.core import features
 from oneclass.core.arrays import is_foreign, namespace
-from oneclass.machines import approximate, auto
+from oneclass.machines import approximate
+from oneclass.machines import auto_approximation as auto
 from oracle.comparison import assert_agree
 from oracle.problems import EMBEDDINGS
 

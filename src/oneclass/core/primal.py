@@ -10,6 +10,7 @@ from operator import add
 import numpy as np
 
 from .arrays import Array, clipped, namespace
+from .caching import cached, preset
 from .cholesky import cho_solve, cholesky, explained, factor, inverse, product_squares, trace_of_solved
 from .compiled import expecting
 from .embedding import Scatter
@@ -87,8 +88,7 @@ class PrimalModel:
     def made_of(self, equations: Equations) -> PrimalModel:
         """The same model, which is saved as what its normal equations are made of."""
         model = replace(self, L=None, equations=equations)
-        vars(model).update(vars(self) | vars(model), factored=self.factored)  # at hand: not to be worked out again
-        return model
+        return preset(model, **cached(self) | {"factored": self.factored})
 
     @property
     def width(self) -> int:

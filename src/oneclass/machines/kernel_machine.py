@@ -62,7 +62,7 @@ class KernelMachine(OneClassClassifier):
     random_state: Seed
 
     #: Whether the target is the row itself, and not a constant `r`.
-    rebuilds: ClassVar[bool] = False
+    _rebuilds: ClassVar[bool] = False
     #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
     variance: str | Array = "none"
     #: Whether C may be left to the rows.
@@ -300,7 +300,7 @@ class KernelMachine(OneClassClassifier):
 class AutoAssociative(KernelMachine):
     """``T = X``: the outputs rebuild the row, so that a row can be rebuilt and its strangeness shared out."""
 
-    rebuilds: ClassVar[bool] = True
+    _rebuilds: ClassVar[bool] = True
 
     def reconstruct(self, X: Rows) -> Array:
         """The rows as the machine rebuilds them, in the user's own units.

@@ -28,8 +28,8 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
     Every machine has all of the choices: those that are not its parameters are attributes of its class.
     """
     name = type(machine).__name__
-    loss = check_choice(machine, "loss", REBUILDING) if machine.rebuilds else machine.loss
-    constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
+    loss = check_choice(machine, "loss", REBUILDING) if machine._rebuilds else machine.loss
+    constant = None if machine._rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
         raise ChoiceError(f"{name}: r must not be 0, the output of a row that is far from all others")
     kernel, scaling = read_kernel(machine), read_scaling(name, machine.scale)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core.approximation import Approximation
+from ..core.caching import cached, preset
 from ..core.calibration import Calibration
 from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
@@ -27,8 +28,6 @@ __all__ = ["RANKED", "Settings", "State", "Trial"]
 RANKED = 500
 #: Events that are kept.
 _EVENTS = 256
-#: What a state works out for itself.
-_WORKED_OUT = ("machine", "calibration", "threshold")
 
 
 @dataclass(frozen=True)
@@ -110,9 +109,7 @@ class State:
 
     def but(self, **changes: object) -> State:
         """The same with other values that neither machine nor threshold depends on: what was worked out stays."""
-        changed = replace(self, **changes)  # type: ignore[arg-type]
-        vars(changed).update({name: vars(self)[name] for name in _WORKED_OUT if name in vars(self)})
-        return changed
+        return preset(replace(self, **changes), **cached(self))  # type: ignore[arg-type]
 
     def with_event(self, kind: str, rows: Numbers, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
         """The same, having told of something."""
