@@ -278,3 +278,37 @@ def test_files_may_be_read_by_whom_the_system_says(model, tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(("kept", "umask"), [(0o600, 0o022), (0o640, 0o022), (0o664, 0o077), (0o400, 0o022)])
+def test_a_file_that_is_replaced_keeps_its_permissions(model, tmp_path, kept, umask):
+    path = tmp_path / "model"
+    path.touch()
+    path.chmod(kept)
+    before = os.umask(umask)
+    try:
+        model.save(path)
+        model.save(path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == kept
+    np.testing.assert_array_equal(oneclass.load(path).predict(FRESH), model.predict(FRESH))
+
+
+@pytest.mark.parametrize("kept", [0o600, 0o660, None])
+def test_what_is_written_so_far_can_be_read_by_nobody_who_may_not_read_the_file(model, tmp_path, kept, monkeypatch):
+    path, seen = tmp_path / "model", []
+    if kept is not None:
+        path.touch()
+        path.chmod(kept)
+
+    def look(_):
+        seen.extend(part.stat().st_mode & 0o777 for part in tmp_path.glob(".model.*"))
+
+    monkeypatch.setattr(os, "fsync", look)
+    before = os.umask(0o027)
+    try:
+        model.save(path)
+    finally:
+        os.umask(before)
+    assert seen == [0o640 if kept is None else 0o600]
