@@ -118,11 +118,13 @@ def ranks_within(total: float, delta: float) -> int:
 
 def confident_budget(total: float, *, delta: float, confidence: float) -> float:
     """The largest k / (n + 1) for which a Beta(k, n + 1 - k) rate is at most delta with that confidence; 0 for none."""
-    k = ranks_within(total, delta)
-    # The rate stays below delta the surer the smaller k is.
-    while k > 0 and betainc(k, total + 1 - k, delta) < confidence:
-        k -= 1
-    return k / (total + 1)
+    # The rate stays below delta the surer the smaller k is: with none of these ranks surely, with one more not.
+    low, high = 0, ranks_within(total, delta) + 1
+    while high - low > 1:
+        k = (low + high) // 2
+        sure = betainc(k, total + 1 - k, delta) >= confidence
+        low, high = (k, high) if sure else (low, k)
+    return low / (total + 1)
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
