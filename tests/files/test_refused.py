@@ -1,15 +1,14 @@
 """Files that are no models, or not whole, or not honest: each is refused in one sentence, and costs nothing."""
 
-import json
 import os
 import pickle
 import tracemalloc
-from hashlib import sha256
 
 import numpy as np
 import pytest
 
 import oneclass
+from forging import forged
 from oneclass import OCRF, VAAKELM, ModelFileError, Nystrom
 from oneclass.disk import container
 from saved import FRESH, ROWS
@@ -41,15 +40,6 @@ def refuse(place, content, message, **options):
     assert said.startswith(str(place))
     assert "\n" not in said
     assert len(said) < len(str(place)) + 200
-
-
-def forged(header, blocks=b"", **fields):
-    """A file with whatever header, and a checksum that is right."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    padded = text.ljust(-(-len(text) // 64) * 64) + blocks
-    known = {"version": container.VERSION, "size": 64 + len(padded), "length": len(text)} | fields
-    start = container._FIELDS.pack(container._MAGIC, known["version"], 0, known["size"], known["length"])
-    return start + sha256(start + padded).digest() + padded
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -195,8 +185,7 @@ CONTENTS = {
 
 @pytest.mark.parametrize("content", CONTENTS)
 def test_contents_that_make_no_sense_are_refused(place, content):
-    message = "cannot be read: it holds a|cannot be read: its content makes no sense|has no header that makes sense"
-    refuse(place, forged(CONTENTS[content]), message)
+    refuse(place, forged(CONTENTS[content]), "cannot be read: |has no header that makes sense: ")
 
 
 def test_a_header_without_end_is_not_written(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 from sklearn.cluster import KMeans
 
@@ -11,6 +11,7 @@ from ..contract.checks import check_choice, check_integer
 from ..contract.randomness import seeded
 from ..core.arrays import Array
 from ..core.given import Seed
+from ..core.stored import Count, Floats
 from ._base import Explained, ExplainedModel, Training, count_distinct
 from ._neighbors import nearest
 from ._rounding import Rounding
@@ -68,6 +69,7 @@ class KMeansDetector(Explained["_Clusters"]):
     """
 
     _published: ClassVar = ("cluster_centers",)
+    model_: _Clusters
 
     def __init__(
         self,
@@ -102,8 +104,8 @@ class KMeansDetector(Explained["_Clusters"]):
 
 @dataclass(frozen=True)
 class _Clusters(ExplainedModel):
-    cluster_centers: Array
-    n_rows: int
+    cluster_centers: Annotated[Array, Floats("_k d")]
+    n_rows: Count
     rounding: Rounding
 
     def expected(self, Z: Array) -> Array:

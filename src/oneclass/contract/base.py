@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +18,8 @@ from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
 from ..core.given import Labels, Name, Rows
+from ..core.seen import Seen
+from ..core.stored import MAYBE, Names, Size, must
 from ..core.tail import TAILS
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
@@ -56,8 +59,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     decision_: rules.Decision
     offset_: float
     calibration_: Calibration | None
-    held_out_: HeldOut | None
-    n_features_in_: int
+    held_out_: Annotated[HeldOut | None, MAYBE]
+    n_features_in_: Annotated[int, Size("features")]
+    feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
+    _column_summary_: Annotated[Seen, MAYBE]
 
     @abstractmethod
     def _losses(self, X: Array) -> Array:
@@ -66,6 +71,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     @property
     def _name(self) -> str:
         return type(self).__name__
+
+    def __check__(self) -> Mapping[str, int] | None:
+        must(self.decision_.rule in self._thresholds, f"the rule of decision_ must be one of {tuple(self._thresholds)}")
+        return None
 
     # What a fit does first and last.
 

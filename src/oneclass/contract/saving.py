@@ -41,5 +41,5 @@ class Saved:
         write(path, *encode(self))
 
     def __derived__(self) -> dict[str, object]:
-        """What a fit found that follows from the parameters: left out of files, and found again."""
+        """Fitted attributes that follow from others and from the parameters: left out of files, and found again."""
         return {}

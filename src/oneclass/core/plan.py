@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from .choosing import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .groups import GroupCounts, Groups
-from .kernels import Kernel
+from .kernels import Kernel, Settled
 from .leaving import leave, leave_one_by_one
 from .moments import Moments
 from .primal import PrimalModel
@@ -23,6 +24,7 @@ from .recipe import Recipe
 from .sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
 from .solve import TrainingRows
+from .stored import Floats, Positive
 from .withdrawal import Landmarks
 
 __all__ = ["Plan", "Survey"]
@@ -61,10 +63,10 @@ class Plan:
 
     recipe: Recipe
     scaler: Scaler
-    kernel: Kernel
-    C: float
+    kernel: Annotated[Kernel, Settled()]
+    C: Positive
     map: FeatureMap | None = None
-    centres: Array | None = None  # of the clusters whose variance is embedded
+    centres: Annotated[Array, Floats("k d")] | None = None  # of the clusters whose variance is embedded
 
     @classmethod
     def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:

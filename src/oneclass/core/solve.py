@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -21,8 +22,9 @@ from .cholesky import (
 from .compiled import expecting
 from .embedding import Embedding, Structured, WithinVariance
 from .groups import Groups
-from .kernels import Kernel
+from .kernels import Kernel, Settled
 from .leaving import Embedded, leave, leave_one_by_one, taken
+from .stored import Floats, Positive
 
 __all__ = [
     "DualModel",
@@ -87,11 +89,12 @@ class TrainingRows:
 class DualModel:
     """Outputs and uncertainty of any row from its kernel values with the training rows."""
 
-    kernel: Kernel
-    rows: Array
-    weights: Array
-    ridge: float
-    L: Array | None = None  # Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    kernel: Annotated[Kernel, Settled()]
+    rows: Annotated[Array, Floats("n _c?")]
+    weights: Annotated[Array, Floats("n t")]
+    ridge: Positive
+    #: Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    L: Annotated[Array, Floats("n n")] | None = None
     shrink: Structured | None = None  # S
 
     def __getstate__(self) -> dict[str, object]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Annotated, Protocol, Self
 
 import numpy as np
 from scipy.special import betainc
 
 from .arrays import Array, device, namespace
+from .stored import Floats, Positive, Share, Within, must
 
 __all__ = [
     "HELD_OUT",
@@ -37,10 +38,16 @@ _SLACK = 1e-9
 class Ranks:
     """Losses in ascending order, and the weight up to each, in double precision: rounding must not miss a rank."""
 
-    losses: Array
-    reached: Array
-    total: float
-    removed: float = 0.0  # what of the total is no longer here: rows beyond all losses
+    losses: Annotated[Array, Floats("_c")]
+    reached: Annotated[Array, Floats("_c", above=0)]
+    total: Positive
+    removed: Annotated[float, Within(0)] = 0.0  # what of the total is no longer here: rows beyond all losses
+
+    def __check__(self) -> None:
+        for name, values in (("losses", self.losses), ("reached", self.reached)):
+            must(bool(namespace(values).all(values[1:] >= values[:-1])), f"{name} must ascend")
+        total = float(self.reached[-1]) + self.removed
+        must(math.isclose(self.total, total, rel_tol=_SLACK), f"total must be {total:g}, got {self.total!r}")
 
     @classmethod
     def of(cls, losses: Array, w: Array | None) -> Self:
@@ -152,9 +159,9 @@ class Decision:
     """
 
     rule: str
-    delta: float
+    delta: Share
     held_out: bool
-    confidence: float | None = None
+    confidence: Share | None = None
 
     def budget(self, total: float) -> float:
         """What to ask of a rule on losses of that total weight."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
 
 from .. import baselines, machines, selection
 from ..baselines.models import MODELS
@@ -25,7 +28,7 @@ from ..core.seen import Seen
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
 from ..disk.codec import decode, name_of
-from ..disk.container import ModelFileError, read
+from ..disk.container import read, refusal
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
@@ -121,6 +124,9 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
         # The weights of error, variance and norm: only their ratios matter.
         weight = parts.pop("variance_weight") or 1.0
         parts |= {name: parts[name] / weight for name in ("C", "lam") if not isinstance(parts[name], str)}
+    if kind is baselines.SVDD and "support_" in parts:
+        # Numbers among the rows that the user gave, which the model did not have.
+        parts["model_"] = replace(parts["model_"], support=parts.pop("support_"))
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
         lam = parts.pop("lam")
         parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}
@@ -163,8 +169,9 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
     header, arrays = read(path, mapped=mmap)
     try:
         estimator = decode(header, arrays, CLASSES, device=device, upgrade=_upgraded)
-    except ModelFileError as error:
-        raise ModelFileError(f"{path} cannot be read: {error}") from None
-    if not isinstance(estimator, Saved):
-        raise ModelFileError(f"{path} cannot be read: it holds a {type(estimator).__name__}, which is no estimator")
+        if not isinstance(estimator, Saved):
+            raise ValueError(f"it holds a {type(estimator).__name__}, which is no estimator")
+        check_is_fitted(estimator)
+    except ValueError as error:
+        raise refusal(path, f"cannot be read: {error}") from None
     return estimator

@@ -10,11 +10,9 @@ from sklearn.base import clone
 from ..contract.base import OneClassClassifier
 from ..contract.notices import warn
 from ..contract.reading import Header
-from ..core.approximation import Approximation
 from ..core.given import Labels, Rows
 from ..core.kernels import is_radial
 from ..core.machine import Machine
-from ..core.solve import DualModel
 
 if TYPE_CHECKING:
     from .. import Stream
@@ -78,24 +76,24 @@ class GoesOn(OneClassClassifier):
             device_=None,
             _kept_columns_=None,
             stream_=stream,
-            **published(stream.machine_, stream.settings_.approximation),
+            machine_=stream.machine_,
+            approximation_=stream.settings_.approximation,
+            **published(stream.machine_),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "offset_" in vars(self)  # a stream may still wait for its second row
 
 
-def published(machine: Machine, approximation: Approximation | None) -> dict[str, object]:
-    """What users see of a machine, which had its features by an approximation if it has some."""
+def published(machine: Machine) -> dict[str, object]:
+    """The attributes of a fitted machine that show parts of it."""
     plan = machine.plan
     found = {
-        "machine_": machine,
         "model_": machine.model,
         "scaler_": plan.scaler,
         "kernel_": plan.kernel,
         "C_": plan.C,
         "signal_": machine.signal,
-        "approximation_": None if isinstance(machine.model, DualModel) else approximation,
     }
     found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
     return found | ({} if machine.labels is None else {"cluster_labels_": machine.labels})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from ..core.kernels import Precomputed
 from ..core.machine import Machine
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
+from ..core.solve import DualModel
+from ..core.stored import Flags, must
 from ..core.threshold import Decision
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
@@ -71,8 +73,9 @@ class KernelMachine(GoesOn):
     _cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
-    device_: Device | None
-    _kept_columns_: Array | None
+    approximation_: Approximation | None
+    device_: str | None
+    _kept_columns_: Annotated[Array, Flags("features")] | None
 
     def fit(
         self,
@@ -286,7 +289,9 @@ class KernelMachine(GoesOn):
             decision_=decision,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
-            **published(fit.machine, approximation),
+            machine_=fit.machine,
+            approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
+            **published(fit.machine),
         )
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
@@ -296,6 +301,20 @@ class KernelMachine(GoesOn):
                 f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
                 "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
             )
+
+    # Files.
+
+    def __derived__(self) -> dict[str, object]:
+        return published(self.machine_) if "machine_" in vars(self) else {}
+
+    def __check__(self) -> dict[str, int]:
+        kept, stream, columns = self._kept_columns_, self.stream_, self.n_features_in_
+        if stream is None:
+            super().__check__()
+        else:
+            known = stream.__sklearn_is_fitted__() and stream.n_features_in_ == columns
+            must(known, f"stream_ must be fitted to {columns} columns")
+        return {"d": columns if kept is None else int(namespace(kept).count_nonzero(kept))}
 
     # Answers.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..contract.delegating import Delegates
 from ..contract.detector import Detector, Estimator
 from ..contract.pipeline import with_verbs
+from ..core.stored import MAYBE
 
 __all__ = ["BestEstimator"]
 
@@ -19,7 +20,7 @@ class BestEstimator(Delegates):
     """The verbs of a classifier, answered by `best_estimator_`."""
 
     estimator: Estimator
-    best_estimator_: Detector
+    best_estimator_: Annotated[Detector, MAYBE]
 
     def _wrapped(self) -> Any:
         return with_verbs(getattr(self, "best_estimator_", self.estimator))

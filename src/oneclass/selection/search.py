@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,9 +21,11 @@ from ..contract.detector import Estimator
 from ..contract.grouping import read_labels, without_groups
 from ..contract.labels import is_target, warn_of_few
 from ..contract.notices import warn
+from ..contract.saving import Saved
 from ..contract.tables import framed, unwrapped
 from ..core.arrays import Array
 from ..core.given import Labels, Name, Rows, Seed
+from ..core.stored import MAYBE, Count, Extended, must
 from ..engines.dask import refuse_dask
 from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
 from ._delegation import BestEstimator
@@ -119,6 +121,14 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
     array([ 1, -1])
     """
 
+    criterion_: str
+    n_splits_: Count
+    cv_results_: dict[str, Any]
+    best_params_: Annotated[dict[str, Any], MAYBE]
+    best_index_: Annotated[Count, MAYBE]
+    best_score_: Annotated[Extended, MAYBE]
+    refit_time_: Annotated[float, MAYBE]
+
     def __init__(
         self,
         estimator: Estimator,
@@ -201,7 +211,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         decided = CRITERIA[criterion](problem)
         results = decided.columns | parameters(candidates)
         fitted: dict[str, Any] = {"criterion_": criterion, "n_splits_": decided.n_folds, "cv_results_": results}
-        fitted |= self.__derived__()
+        fitted |= self._shown_scorers()
         fitted |= self._chosen(results, names)
         if self.refit:
             rows = np.flatnonzero(targets)
@@ -253,8 +263,15 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         return {str(name): get_scorer(name) for name in self.scoring}
 
     def __derived__(self) -> dict[str, object]:
+        return self._shown_scorers() if "cv_results_" in vars(self) else {}
+
+    def _shown_scorers(self) -> dict[str, object]:
         scorers = self._scorers()
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
+
+    def __check__(self) -> None:
+        best = vars(self).get("best_estimator_")
+        must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
 
     def _splits(
         self, X: Rows, targets: NDArray[np.bool_], groups: NDArray[np.generic] | None

@@ -16,9 +16,11 @@ from ..contract.detector import Detector, Estimator
 from ..contract.explaining import index_of
 from ..contract.explanation import Explanation, shares_among
 from ..contract.notices import warn
+from ..contract.saving import Saved
 from ..contract.screening import Screening
 from ..core.arrays import Array, to_numpy
 from ..core.given import Labels, Name, Rows
+from ..core.stored import must
 from ..disk.sinks import Sink
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
@@ -166,14 +168,24 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
             warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
+        self.__dict__.pop("feature_names_in_", None)
         self.plan_, self.estimator_ = plan, detector
-        names = [column.name for column in plan.columns]
-        self.n_features_in_ = len(names)
-        if all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.array(names, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(self.__derived__())
         return self
+
+    def __derived__(self) -> dict[str, object]:
+        if "plan_" not in vars(self):
+            return {}
+        names = [column.name for column in self.plan_.columns]
+        worded = all(isinstance(name, str) for name in names)
+        known: dict[str, object] = {"feature_names_in_": np.array(names, dtype=object)} if worded else {}
+        return known | {"n_features_in_": len(names)}
+
+    def __check__(self) -> None:
+        made = len(self.plan_.made)
+        must(isinstance(self.estimator_, Saved), "estimator_ must be a classifier of the library")
+        columns = getattr(self.estimator_, "n_features_in_", made)  # a search that did not refit has none
+        must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
         """The table as the numbers that the detector sees, one column for each of ``plan_.made``."""
