@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from _arrays import Marks, Rng, Rows
-from oneclass.datasets import load
+from reproduction.datasets import load
 
 OPENING, LENGTH, SHARE = 500, 5000, 0.02
 CHANGES = (0.3, 0.6)
@@ -263,7 +263,7 @@ def digits_gradual(rng: Rng) -> Drift:
 
 def waves(rng: Rng) -> Drift:
     """Breiman's waveforms: the first class turns gradually into the second; anomalies are of the third."""
-    from oneclass.datasets import waveform_generator
+    from reproduction.datasets import waveform_generator
 
     def of(kind: int) -> Rows:
         X, y = waveform_generator(6000, random_state=int(rng.integers(2**31)))

@@ -32,7 +32,7 @@ import oneclass
 from _arrays import Rows
 from _table import markdown
 from oneclass import Nystrom
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 from tests.awkward import DATASETS, DEPENDENT
 
 FITS, FRESH, DELTA = 4, 400, 0.05

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 
 SIZES = (500, 5000)
 FEATURES = 20

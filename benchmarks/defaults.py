@@ -1,7 +1,7 @@
 """The defaults study: which setting finds outliers best when it never saw any, and which peer comes closest.
 
 Machines learn from targets only; outliers only judge (area under the ROC curve). Writes the tables of docs/defaults.md.
-The first collection of datasets is what `oneclass.datasets` can load (set ONECLASS_DATA) and what scikit-learn brings.
+The first collection holds the paper's datasets (set ONECLASS_DATA to their folder) and those of scikit-learn.
 ONECLASS_TABLES may name a folder with a folder for each further collection (benchmarks/tables.py makes two): CSV files
 of numbers, a header, and in the last column the class. Without it the tables are printed only.
 
@@ -33,8 +33,8 @@ from sklearn.svm import OneClassSVM
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
-from oneclass.contract.base import OneClassClassifier
-from oneclass.datasets import load, names
+from oneclass.base.classifier import OneClassClassifier
+from reproduction.datasets import load, names
 
 #: Rows to judge by, and a common task's splits: a collection of few tasks gets several of each.
 LARGEST_TEST, JUDGEMENTS = 500, 100

@@ -2,7 +2,7 @@
 
 Targets are split 80/20 at random; a classifier learns from the 80 % and the delivered rate is the share of the other
 20 % that it rejects, at three budgets from one fit (`predict(X, delta=...)`). Writes the table of docs/calibration.md.
-Set ONECLASS_DATA to where the datasets are.
+Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
-from oneclass.datasets import load
+from reproduction.datasets import load
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCELM", "AAELM")
 BASELINES: tuple[str, ...] = ("OCSVM", "SVDD", "NaiveParzen", "Parzen", "KMeansDetector", "KNNDetector")

@@ -1,9 +1,10 @@
 """Streams that drift: what patience, forgetting and thresholds before learning are worth, beside simpler ways.
 
 Every method is handed blocks of 50 rows: it scores them, decides at a budget of 5 %, then learns what it wants of them.
-Writes the tables of docs/streams.md. Streams of public rows need ONECLASS_DATA and river. ``--quick`` runs one seed
-of a few streams and writes nothing. The full run takes about nine minutes of one core, most of them for the refits:
-``--keep FILE`` keeps what every method made of every stream, and runs only what is not there.
+Writes the tables of docs/streams.md. Streams of public rows need river, and ONECLASS_DATA set to the
+folder of the paper's datasets. ``--quick`` runs one seed of a few streams and writes nothing. The full run takes about
+nine minutes of one core, most of them for the refits: ``--keep FILE`` keeps what every method made of every stream, and
+runs only what is not there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from _arrays import Marks, Rows
 from _streams import OPENING, Drift, Maker
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM, Stream
-from oneclass.datasets import DatasetError
+from reproduction.datasets import DatasetError
 
 BLOCK, DELTA, WINDOW, RANKED, REFIT = 50, 0.05, 1000, 500, 100
 

@@ -2,7 +2,7 @@
 
 A value is shifted by three deviations of its column, up or down, or swapped for the more distant of the column's
 extremes. Among the rows that a classifier then rejects at 5 %, how often does it blame that column first? Writes the
-table of docs/explanations.md. Set ONECLASS_DATA.
+table of docs/explanations.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sklearn.neighbors import NearestNeighbors
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, OCSVM, VAAKELM, KNNDetector, Parzen, PCADetector
-from oneclass.contract.base import OneClassClassifier
-from oneclass.datasets import load
+from oneclass.base.classifier import OneClassClassifier
+from reproduction.datasets import load
 
 TABLES: tuple[str, ...] = ("biomed", "cardiotocography_21", "colposcopy", "diabetic_retinopathy", "ecoli")
 TABLES += ("heart_cleveland", "sonar", "vowel", "waveform")

@@ -24,7 +24,7 @@ import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import OCSVM, VAAKELM, KMeansDetector, KNNDetector, NaiveParzen, Nystrom, PCADetector
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 
 PAGE = Path(__file__).parents[1] / "docs" / "files.md"
 QUICK = "--quick" in sys.argv

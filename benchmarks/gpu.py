@@ -14,12 +14,12 @@ import torch
 
 from _table import markdown
 from oneclass import AAKELM, VAAKELM, Nystrom
-from oneclass.contract.budgets import decision_of
+from oneclass.base.rates import decision_of
 from oneclass.core.block import Block
 from oneclass.engines import InMemory
 from oneclass.machines.approximate import fit_through
-from oneclass.machines.choices import recipe_of
 from oneclass.machines.exact import Fit, losses_of
+from oneclass.machines.parameters import recipe_of
 
 S = TypeVar("S")
 

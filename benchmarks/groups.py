@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, KNNDetector, Nystrom, time_blocks
-from oneclass.contract.base import OneClassClassifier
+from oneclass.base.classifier import OneClassClassifier
 
 DRAWS, FRESH, FEATURES = 12, 500, 4
 

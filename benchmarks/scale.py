@@ -1,7 +1,8 @@
 """Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
 
 Each comparison is made in one run; a fit runs in a process of its own so that its peak memory is its own. Writes the
-tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask.
+tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask. For
+"accuracy", set ONECLASS_DATA to the folder of the paper's datasets.
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def groups() -> dict[str, list[Task]]:
     found = {"mixture": [(rows(20_000, 1), np.concatenate([fresh, odd]), np.repeat([1, -1], 2_000))]}
     if not os.environ.get("ONECLASS_DATA"):
         return found
-    from oneclass.datasets import names
+    from reproduction.datasets import names
 
     concordia = [name for name in names() if name.startswith("concordia")]
     return {
@@ -200,7 +201,7 @@ def groups() -> dict[str, list[Task]]:
 
 def task(name: str, target: int) -> Task:
     """Seven tenths of the target class to learn; the others and the other class to judge."""
-    from oneclass.datasets import load
+    from reproduction.datasets import load
 
     X, y = load(name)
     order = np.random.default_rng(0).permutation(np.flatnonzero(y == target))

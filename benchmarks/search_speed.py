@@ -1,8 +1,8 @@
-"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by refitting every point.
+"""The paper's grid (11 C x 10 k x 3 delta x 5 folds) by `OneClassSearchCV` and by fitting every candidate.
 
-As in the paper, the folds are of a random 80 % of the rows. Both searches run one after the other on one thread; the
-ratio is of processor time. They must find the same scores.
-Writes the table of docs/selection.md. Set ONECLASS_DATA to where the datasets are.
+As in the paper, the folds are of a random 80 % of the rows. Both searches run in turn on one thread; the ratio is of
+processor time. The scores must agree.
+Writes the table of docs/selection.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 from threadpoolctl import threadpool_limits
 
+import oneclass
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import VAAKELM
-from oneclass.datasets import load
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV
+from reproduction.datasets import load
 
 GRID: dict[str, list[float]] = {
     "C": [2.0**k for k in range(-5, 6)],
@@ -57,7 +58,7 @@ def line(ours: float, theirs: float) -> list[str]:
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", message=".*smallest false-alarm rate")
+    warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
     threadpool_limits(1)
     body, totals = [], {label: np.zeros(2) for label in MACHINES}
     for name in DATASETS:

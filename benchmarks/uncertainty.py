@@ -2,7 +2,7 @@
 
 `rank`: a sixth of the eigenvectors of the system, the leading ones. `nearest`: the nearest training rows alone.
 `both`: these rows beside the eigenvectors. `single`: the product in single precision. Writes a table of docs/speed.md.
-Set ONECLASS_DATA to where the datasets are.
+Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from _arrays import Rows
 from _table import markdown, write_between_markers
 from oneclass import AAKELM
-from oneclass.datasets import load
+from reproduction.datasets import load
 
 NEAREST = 32
 

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "plots"
 
 
 class Drawn(Protocol):
-    """What calls give: a display."""
+    """A display."""
 
     figure_: Figure
 
@@ -62,7 +62,7 @@ def moons() -> dict[str, Callable[[], Drawn]]:
 
 
 def drifting() -> dict[str, Callable[[], Drawn]]:
-    """A sensor that wanders off, judged by a model that learns no more, and by a stream."""
+    """Drifting sensor data, scored by a model that is not updated and by a stream."""
     rng = np.random.default_rng(0)
     start, t = rng.normal(size=(500, 3)), np.arange(3000)
     X = rng.normal(size=(3000, 3)) + np.where(t < 1000, 0, np.minimum((t - 1000) / 700, 1.5))[:, None]
@@ -71,7 +71,7 @@ def drifting() -> dict[str, Callable[[], Drawn]]:
     verdicts = [stream.watch(block) for block in np.split(X, 60)]
     return {
         "drift": lambda: plot.DriftDisplay.from_estimator(KNNDetector().fit(start), X),
-        "stream": lambda: plot.DriftDisplay.from_verdicts(verdicts, asked=stream.delta),
+        "stream": lambda: plot.DriftDisplay.from_verdicts(verdicts, delta=stream.delta),
     }
 
 

@@ -23,13 +23,13 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def biopsies() -> oneclass.Report:
-    """Biopsies, most of them benign, judged by a model of other benign ones."""
+    """Report on biopsies, most of them benign, by a model that was fitted on other benign ones."""
     X, y = load_breast_cancer(as_frame=True, return_X_y=True)
     rng = np.random.default_rng(0)
     benign, malignant = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
     normal, new = X.iloc[benign[:257]], X.iloc[np.sort([*benign[257:], *malignant[:20]])]
     model = oneclass.TableDetector().fit(normal)
-    return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies beside 257 benign ones")
+    return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies compared with 257 benign ones")
 
 
 def main() -> None:

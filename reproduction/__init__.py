@@ -1,6 +1,6 @@
-"""The paper's experiments, rerun: recipes, a resumable runner, tables, figures and statistics.
+"""The paper's experiments, run again: datasets, recipes, a runner that can be interrupted, tables and figures.
 
-It stands beside the library and is not installed with it: run it from the root of the repository.
+It is not part of the installed library: run it from the root of the repository.
 """
 
 from .methods import METHODS, Method

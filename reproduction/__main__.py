@@ -1,4 +1,4 @@
-"""Command line: ``python -m reproduction run`` makes rows, ``report`` draws the page from them."""
+"""Command line: ``python -m reproduction run`` computes rows, ``report`` writes the pages from them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ KEPT = "docs/reproduction/rows.jsonl.gz"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run or report.
+    """Run a command.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Command line; None takes the process's own.
+        Command line; by default that of the process.
 
     Returns
     -------
     int
-        Exit status: 1 when a task failed.
+        Exit status: 1 if a task failed.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     import pooch
 
-    # What cannot be had gets one line of the runner's.
+    # The runner itself prints one line for each dataset that cannot be loaded.
     pooch.get_logger().setLevel("WARNING")
     rows = options.rows or (QUICK_ROWS if options.quick else ROWS)
     failures = run(tasks, rows, n_jobs=options.jobs)
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _tasks(options: argparse.Namespace) -> list[Task]:
-    """The quick or the full plan, narrowed; naming a dataset or a number of splits makes a plan of its own."""
+    """Tasks of the quick or the full plan that match the options; with --dataset or --splits, tasks of their own."""
     seeds = None if options.splits is None else range(options.splits)
     if options.dataset or seeds is not None:
         recipes = options.recipe or ["honest", "paper"]
@@ -74,28 +74,28 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from .page import write_page
+    from .page import write_pages
 
-    print(f"wrote {write_page(options.rows or (ROWS if Path(ROWS).exists() else KEPT), options.page)}")
+    print(f"wrote {write_pages(options.rows or (ROWS if Path(ROWS).exists() else KEPT), options.page)}")
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="run | report")
-    do = commands.add_parser("run", help="evaluate whatever is not stored yet; interrupt and resume at will")
+    do = commands.add_parser("run", help="run the tasks that are not stored yet; may be interrupted")
     do.add_argument("--recipe", action="append", choices=list(RECIPES), help="only this recipe (repeatable)")
     do.add_argument("--dataset", action="append", help="only this dataset (repeatable)")
     do.add_argument("--method", action="append", choices=list(EVERY), help="only this method (repeatable)")
-    do.add_argument("--splits", type=int, help="this many splits")
-    do.add_argument("--quick", action="store_true", help="five datasets, three splits")
-    do.add_argument("--jobs", type=int, default=-1, help="processes; -1, the default, is one a core")
+    do.add_argument("--splits", type=int, help="number of splits")
+    do.add_argument("--quick", action="store_true", help="five datasets and three splits")
+    do.add_argument("--jobs", type=int, default=-1, help="number of processes; -1, the default, is one per core")
     do.add_argument("--rows", help=f"file of rows (default: {ROWS}; with --quick, {QUICK_ROWS})")
-    do.add_argument("--dry-run", action="store_true", help="list the tasks and stop")
+    do.add_argument("--dry-run", action="store_true", help="list the tasks and do not run them")
     do.set_defaults(command=_run)
-    draw = commands.add_parser("report", help="write the page, its tables and figures from stored rows")
+    draw = commands.add_parser("report", help="write the pages and figures from stored rows")
     draw.add_argument("--rows", help=f"file of rows (default: {ROWS}, else {KEPT})")
-    draw.add_argument("--page", help="the page; figures and compressed rows go to a folder of its name")
+    draw.add_argument("--page", help="the front page; other files go to a folder of its name")
     draw.set_defaults(command=_report)
     return parser
 

@@ -1,4 +1,4 @@
-"""The authors' own splits: train targets, train outliers, test set and five folds, as published."""
+"""The splits that the authors published: training targets and outliers, test set and five folds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import loadmat
 
-from oneclass.datasets import DatasetError, card
-from oneclass.datasets.rows import fingerprint
-from oneclass.datasets.store import ENVIRONMENT, data_folder
-
+from .datasets import DatasetError, card
+from .datasets.rows import fingerprint
+from .datasets.store import ENVIRONMENT, data_folder
 from .fingerprints import SPLITS
 from .splitting import Fold, Split
 
@@ -27,16 +26,16 @@ AUTHORS_SPLITS = ("biomed", "diabetic_retinopathy", "ecoli", "imports", "vowel",
 
 @dataclass(frozen=True, eq=False)
 class AuthorSplit(Split):
-    """A split as its authors published it, with the training outliers, which are never used to train.
+    """A split as its authors published it. No machine learns from the training outliers.
 
-    Labels are +1 target, -1 outlier; values are before any scaling of ours.
+    Labels are +1 for targets and -1 for outliers. Values are not scaled.
     """
 
     outliers: NDArray[np.float64]
 
 
 def author_split_names() -> tuple[str, ...]:
-    """Names that `load_author_split` knows; ``dkrlvoc_`` marks those of the group's earlier paper.
+    """Names that `load_author_split` accepts; ``dkrlvoc_`` marks splits of the group's earlier paper.
 
     Returns
     -------
@@ -58,8 +57,8 @@ def load_author_split(name: str, path: str | os.PathLike[str] | None = None) -> 
     name : str
         One of `author_split_names`.
     path : path, optional
-        A folder with ``<name>.npz``, that file, or the ``.mat`` file of the authors (taken as it is). None: the folder
-        ``author_splits`` in, or beside, the one that ``ONECLASS_DATA`` names.
+        A folder that holds ``<name>.npz``, that file, or the authors' ``.mat`` file, which is not verified. None: the
+        folder ``author_splits`` inside or beside the one that ``ONECLASS_DATA`` names.
 
     Returns
     -------
@@ -68,9 +67,9 @@ def load_author_split(name: str, path: str | os.PathLike[str] | None = None) -> 
     Raises
     ------
     ValueError
-        Unknown name.
+        The name is unknown.
     DatasetError
-        File not found, or arrays that are not the published ones.
+        The file is not found, or its arrays are not the published ones.
 
     Examples
     --------
@@ -99,8 +98,8 @@ def authors_split(name: str, *, noisy: bool = True) -> Split:
     name : str
         Name of a split.
     noisy : bool
-        Whether to read Concordia from the authors' own file where the data folder holds it. Its pixels carry rounding
-        errors of 1e-16 that the release's z-scores blow up, so that clean values do not give the published numbers.
+        Read Concordia from the authors' file if the data folder has it. Its pixels have rounding errors of 1e-16, which
+        the release's z-scores enlarge. Without these errors the published numbers do not come out.
 
     Returns
     -------
@@ -135,11 +134,11 @@ def _find(name: str, folder: Path | None) -> Path:
         for place in (folder, folder / file, folder / "author_splits" / file, folder.parent / "author_splits" / file):
             if place.is_file():
                 return place
-    # The repositories that hold the splits are those of Concordia's digits.
+    # The splits are in the same repositories as Concordia's digits.
     home = card("concordia_5" if name.startswith("dkrlvoc_") else "concordia_0").source
     where = "no data folder is given" if folder is None else f"it is not in {folder}"
     raise DatasetError(
-        f"author split {name}: {where}; it has no public home but its authors' repository ({home}), so name in "
+        f"author split {name}: {where}; it is published in its authors' repository only ({home}), so name in "
         f"{ENVIRONMENT} or path a folder with author_splits/{name}.npz, or give the authors' .mat file as path."
     )
 
@@ -164,5 +163,5 @@ def _from_mat(file: Path) -> AuthorSplit:
 
 
 def _signs(labels: Any) -> NDArray[np.int64]:
-    # The files say 1 for target and 2 for outlier.
+    # In the files, 1 is a target and 2 an outlier.
     return np.where(np.ravel(labels) == 1, 1, -1).astype(np.int64)

@@ -1,6 +1,6 @@
-"""Recipe `authors_code`: the released MATLAB's parameters, threshold and rank-one scatter, on its authors' splits.
+"""Recipe `authors_code`: the released MATLAB code with its search, threshold and rank-one scatter, on released splits.
 
-It exists to reproduce the published numbers. The library's own machines solve the paper's equation instead.
+It serves only to reproduce the published numbers. The library's machines solve the paper's equation instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Kind:
     clusters: tuple[int, ...]
 
 
-#: The four machines: do they rebuild the row, and which numbers of clusters do they try.
+#: The four machines: whether they reconstruct the row, and which numbers of clusters they search.
 MACHINES = {
     "OCKELM": _Kind(False, ()),
     "VOCKELM": _Kind(False, KS),
@@ -40,7 +40,7 @@ MACHINES = {
 
 
 def authors_code(split: Split, method: str) -> list[dict[str, Any]]:
-    """Choose C, k and delta as the release does and test the choice; then the same for every delta alone.
+    """Choose C, k and delta as the release does, and test the choice; then do the same for each delta alone.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def authors_code(split: Split, method: str) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Results: ``choice`` ("best", or "delta=0.01" and so on), ``params``, metrics, ``tied_f1`` (test F1 of all
-        parameters that tie on the validation folds), times.
+        Results: ``choice`` ("best", "delta=0.01" and so on), ``params``, metrics, ``tied_f1`` (test F1 of all
+        parameters with the best validation score), times.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _decisions(fold: Fold, kind: _Kind) -> NDArray[np.bool_]:
 
 
 def _tested(split: Split, kind: _Kind, index: tuple[int, ...]) -> dict[str, Any]:
-    """One fit with the chosen parameters, timed, and its test metrics."""
+    """Fit with the chosen parameters, with times and test metrics."""
     C, delta = CS[index[0]], DELTAS[index[2]]
     clusters = kind.clusters[index[1] : index[1] + 1]
     params = {"C": C, **({"n_clusters": clusters[0]} if clusters else {}), "delta": delta}

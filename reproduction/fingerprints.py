@@ -1,4 +1,4 @@
-"""Fingerprints of the authors' splits: sha256 of their values, not of a file."""
+"""Fingerprints of the authors' splits: sha256 of the values, not of the file."""
 
 __all__ = ["SPLITS"]
 

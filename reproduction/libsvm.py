@@ -1,4 +1,4 @@
-"""LIBSVM as the paper used it: its own tolerance and threshold, rows unscaled and in the order of the file."""
+"""LIBSVM as the paper used it: its own tolerance and threshold, on unscaled rows in the order of the file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["LIBSVM"]
 class LIBSVM:
     """One-class machine with kernel ``exp(-d²/(2 A²))``, A² the mean of all n² squared distances.
 
-    The library's `OCSVM` gives LIBSVM the rows in an order of their own and a smaller tolerance, so that its answers do
-    not depend on how a file is sorted. The published values do: they are those of LIBSVM's defaults.
+    The library's `OCSVM` sorts the rows and sets a smaller tolerance, so that its results do not depend on the order of
+    the rows. The published values depend on it: they are those of LIBSVM's defaults.
 
     Parameters
     ----------
     delta : float
-        LIBSVM's nu, at least one row's share.
+        LIBSVM's nu; at least 1/n is used.
 
     Examples
     --------
@@ -35,16 +35,16 @@ class LIBSVM:
         self.delta = delta
 
     def get_params(self) -> dict[str, Any]:
-        """The parameters, as scikit-learn's estimators tell them."""
+        """Parameters by name, as in scikit-learn's estimators."""
         return {"delta": self.delta}
 
     def fit(self, X: NDArray[np.float64]) -> Self:
-        """Learn from rows of the target class."""
+        """Fit to rows of the target class."""
         n = len(X)
         A2 = 2 * float(pdist(X, "sqeuclidean").sum()) / n**2
         self._machine = OneClassSVM(gamma=0.5 / A2, nu=max(self.delta, 1 / n), tol=1e-3).fit(X)
         return self
 
     def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distance from LIBSVM's own rho: negative for outliers."""
+        """Score minus LIBSVM's rho: negative for outliers."""
         return np.asarray(self._machine.decision_function(X))

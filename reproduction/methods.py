@@ -1,4 +1,4 @@
-"""The paper's fourteen classifiers: how each is made, what the paper's protocol searches, how costly it is."""
+"""The paper's fourteen classifiers: their settings, the grid of the paper's protocol, and the number of splits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["EMBEDDINGS", "EVERY", "KERNEL_MACHINES", "METHODS", "SOFTWARE", "VAR
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier under a short name.
+    """A classifier with a short name.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ class Method:
     make : callable
         The class.
     grid : mapping of str to tuple
-        What the paper's protocol searches besides delta.
+        Parameters that the paper's protocol searches besides delta.
     fixed : mapping of str to object
-        Settings that make it the paper's method, its threshold among them.
+        Other parameters of the paper's method, with its threshold.
     refit_for_delta : bool
-        Whether delta shapes the model itself and not its threshold alone.
+        Whether delta changes the model and not only its threshold.
     medium_splits : int
-        How many random splits of the ten digit tasks the full benchmark gives it; of the small sets all have twenty.
+        Number of random splits of each digit task in the full run. Small datasets have twenty for every method.
     variant : mapping of str to object
-        What sets it apart from the method that it is a variant of, under the library's defaults too.
+        Parameters that make it a variant of another method; the library's defaults do not replace them.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Squared:
-    """``exp(-d²/sigma²)``, as dd_tools writes the kernel: no factor 2.
+    """Kernel of dd_tools, ``exp(-d²/sigma²)``, which has no factor 2.
 
     Examples
     --------
@@ -77,16 +77,16 @@ class Squared:
         return replace(self, sigma=sigma)
 
 
-#: The four machines of the family.
+#: The four kernel machines.
 KERNEL_MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 
 _COSTS = {"C": CS}
 _CLUSTERED = {"n_clusters": KS}
 _PRINTED = {"kernel": "rbf", "sigma": "mean", "scale": "zscore"}
-_KERNEL = {**_PRINTED, "threshold": "train", "lam": 1.0, "approximation": None}
+_KERNEL = {**_PRINTED, "threshold": "train", "approximation": None}
 _REBUILDING = {**_KERNEL, "loss": "reconstruction"}
-#: The variance inside clusters as printed (model_SV): rows deviate from the mean of all.
-_EMBEDDED = {"variance": "subclass", "centering": "global"}
+#: The variance inside clusters as printed (model_SV), about the mean of all rows.
+_EMBEDDED = {"variance": "subclass", "centering": "global", "lam": 1.0}
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -113,7 +113,7 @@ METHODS: dict[str, Method] = {
     )
 }
 
-#: The variances that VOCKELM and VAAKELM can embed, by name.
+#: The variances that VOCKELM and VAAKELM can embed.
 EMBEDDINGS: dict[str, dict[str, Any]] = {
     "none": {"variance": "none"},
     "class": {"variance": "class"},
@@ -128,12 +128,12 @@ def _variant(machine: str, embedding: str) -> Method:
     return replace(method, name=f"{machine}/{embedding}", grid=grid, fixed={**method.fixed, **chosen}, variant=chosen)
 
 
-#: Both machines with every variance.
+#: Both machines with each variance.
 VARIANTS = {f"{machine}/{e}": _variant(machine, e) for machine in ("VOCKELM", "VAAKELM") for e in EMBEDDINGS}
 
 
 def embedded(recipe: str, machine: str, embedding: str) -> str:
-    """Name under which the rows of a recipe hold a machine with a variance.
+    """Name of a machine with a variance in the rows of a recipe.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def embedded(recipe: str, machine: str, embedding: str) -> str:
     return "AAKELM" if (machine, embedding) == ("VAAKELM", "none") else f"{machine}/{embedding}"
 
 
-#: Whatever a task may name.
+#: Every method that a task can name.
 EVERY = {**METHODS, **VARIANTS}
 
 
@@ -165,8 +165,8 @@ def _unscaled(name: str) -> Method:
     return replace(METHODS[name], fixed={**METHODS[name].fixed, "scale": False})
 
 
-#: Methods as the software that the paper cites takes rows: unscaled. Kernels have the root mean squared distance for
-#: width, LIBSVM's with a factor 2 and dd_tools' without.
+#: Methods on unscaled rows, as in the software that the paper cites. The width of the kernels is the root mean squared
+#: distance, in LIBSVM with a factor 2 and in dd_tools without.
 SOFTWARE: dict[str, Method] = {
     **{name: _unscaled(name) for name in ("NaiveParzen", "KMeans", "KNN", "PCA", "MST", "KCenters")},
     "OCSVM": Method("OCSVM", LIBSVM, fixed={}, refit_for_delta=True),

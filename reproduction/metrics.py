@@ -1,4 +1,4 @@
-"""What a row of results says about one set of decisions: the paper's five metrics and the ones it lacks."""
+"""Metrics of a set of decisions: the five of the paper, and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["METRICS", "VALIDATION", "metrics", "over_grid"]
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
-#: Metrics of a row, in the order in which tables list them.
+#: Metrics of a row, in the order of the tables.
 METRICS = (
     "accuracy",
     "precision",
@@ -28,7 +28,7 @@ METRICS = (
     "false_alarm_rate",
 )
 
-#: Those that scores decide, not decisions.
+#: Metrics of scores; the others are metrics of decisions.
 _RANKED = ("auroc", "average_precision")
 
 
@@ -36,7 +36,7 @@ def _gmean_if_any(targets: Bool, decisions: Float) -> float:
     return SCORERS["gmean_paper"].metric(targets, decisions) if np.any(decisions >= 0) else math.nan
 
 
-#: What chooses parameters: the paper's g-mean, sqrt(P R), which a fold in which nothing is accepted does not have.
+#: The validation score: the paper's g-mean, sqrt(P R). It is NaN for a fold in which nothing is accepted.
 VALIDATION = Scorer("gmean_paper", _gmean_if_any)
 
 
@@ -46,7 +46,7 @@ def over_grid(scorer: Scorer, y: NDArray[np.int64], accepted: Bool) -> Float:
     Parameters
     ----------
     scorer : Scorer
-        A scorer that decisions determine.
+        A scorer of decisions.
     y : array of shape (m,)
         Labels, +1 target and -1 outlier.
     accepted : array of shape (..., m)
@@ -72,8 +72,8 @@ def _decisions(accepted: Bool) -> Float:
 def metrics(y: NDArray[np.int64], accepted: Bool, scores: Float) -> dict[str, float]:
     """All `METRICS` of one set of decisions.
 
-    Precision is 0 when nothing is accepted. ``gmean_paper`` is sqrt(P R); ``gmean`` is the usual sqrt(sensitivity
-    specificity). ``false_alarm_rate`` is the share of targets rejected, to be held against the delta asked for.
+    Precision is 0 if nothing is accepted. ``gmean_paper`` is sqrt(P R); ``gmean`` is the usual sqrt(sensitivity
+    specificity). ``false_alarm_rate`` is the share of targets that are rejected.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def metrics(y: NDArray[np.int64], accepted: Bool, scores: Float) -> dict[str, fl
     accepted : array of shape (m,)
         Decisions, True for "target".
     scores : array of shape (m,)
-        Scores, larger for more normal rows.
+        Scores; larger is more normal.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def metrics(y: NDArray[np.int64], accepted: Bool, scores: Float) -> dict[str, fl
     (0.8, 0.0, 1.0)
     """
     targets, decided = y == 1, _decisions(accepted)
-    # Scores beyond the largest float rank as the largest float does.
+    # Infinite scores have the rank of the largest float.
     ranked = np.nan_to_num(scores)
     found = {
         name: float(scorer.metric(targets, ranked if name in _RANKED else decided))

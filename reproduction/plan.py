@@ -1,12 +1,11 @@
-"""Which tasks make a run: the full benchmark, the quick one, or a chosen part."""
+"""The tasks of a run: of the full one, of the quick one, or of a part."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oneclass.datasets import names
-
 from .author_splits import AUTHORS_SPLITS
+from .datasets import names
 from .methods import EMBEDDINGS, EVERY, KERNEL_MACHINES, METHODS, SOFTWARE, embedded
 from .protocol import RELEASED, Task
 from .published import f1
@@ -28,24 +27,24 @@ __all__ = [
 #: The paper's 15 small and 10 medium datasets, in its order.
 PAPER_DATASETS = names("small", "concordia")
 
-#: Small ones that need no compiled collection.
+#: Small datasets of the quick run.
 QUICK_DATASETS = ("biomed", "ecoli", "sonar", "vowel", "wine")
 QUICK_SPLITS = 3
 
-#: Random splits of a small dataset, and of one on which other settings are tried.
+#: Number of random splits of a small dataset, and of a dataset on which other settings are tried.
 SPLITS = 20
 TRIED_SPLITS = 5
 
-#: A dataset with and without the column that gives its label away, and the methods that show the difference.
+#: A dataset with and without the column that reveals its label, and the methods that show the difference.
 LEAK = ("cardiotocography", "cardiotocography_21")
 LEAK_METHODS = ("PCA", "Autoencoder", "OCSVM", "OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 
-#: Orders of the training rows that measure how much the release depends on them.
+#: Number of orders of the training rows that show how much the released code depends on the order.
 ORDERS = 30
 
 
 def full() -> list[Task]:
-    """Every task behind the reproduction page.
+    """Every task behind the reproduction pages.
 
     Returns
     -------
@@ -68,7 +67,7 @@ def full() -> list[Task]:
 
 
 def quick() -> list[Task]:
-    """Five datasets, three splits, all methods.
+    """Tasks of five datasets, three splits and all methods.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def quick() -> list[Task]:
 
 
 def methods_of(recipe: str) -> list[str]:
-    """What a recipe is run for, in the order of the tables.
+    """Methods of a recipe, in the order of the tables.
 
     Parameters
     ----------
@@ -128,10 +127,9 @@ def tasks(
     recipe : str
         One of `reproduction.RECIPES`.
     datasets, methods : sequence of str, optional
-        None: the paper's datasets (those that the authors released, for the recipes on their splits) and all methods
-        that the recipe has.
+        None: the paper's datasets (for recipes on released splits, the released ones) and all methods of the recipe.
     seeds : sequence of int, optional
-        None: as many splits as the method's cost allows; for the recipes on authors' splits, the released order.
+        None: fewer splits for methods that take long; for recipes on released splits, the released order.
 
     Returns
     -------
@@ -153,7 +151,7 @@ def tasks(
 
 
 def _has(recipe: str, dataset: str, method: str) -> bool:
-    """Whether the recipe has the cell: settings are tried on few, and released splits are for what is printed."""
+    """Whether a recipe is run for a dataset and a method."""
     if recipe == "tried":
         return (dataset, method) in TRIED
     return recipe not in RELEASED or method not in SOFTWARE or f1(dataset, method) is not None
@@ -168,5 +166,5 @@ def _seeds(recipe: str, dataset: str, method: str) -> range:
 
 
 def _by_seed(found: list[Task]) -> list[Task]:
-    # An interrupted run then holds the same splits of every method, and its pace foretells the rest.
+    # An interrupted run then has the same splits of every method, and can estimate the time that is left.
     return sorted(found, key=lambda task: task.seed)

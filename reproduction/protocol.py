@@ -1,4 +1,4 @@
-"""The benchmark as a pure function: dataset, method, recipe and seed in, rows of results out."""
+"""The experiment as a pure function from dataset, method, recipe and seed to rows of results."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ __all__ = ["RECIPES", "RELEASED", "Row", "Task", "evaluate", "split_of"]
 
 Row = dict[str, Any]
 
-#: Recipe -> what it does, in a sentence.
+#: Recipe -> what it runs.
 RECIPES = {
-    "authors_code": "the released MATLAB on its authors' splits; the seed is an order of the training rows",
-    "equation": "the paper as printed on the authors' splits; the seed is an order of the training rows",
-    "software": "the other classifiers as the cited software takes rows, unscaled, on the authors' splits",
-    "paper": "the paper as printed (equation, threshold, search) on random 80/20 splits; the seed is a split",
-    "honest": "the library's defaults on the same random splits, no outlier seen before the test",
-    "tried": "other settings of the cited software, where the published values are far off; the seed is a split",
+    "authors_code": "the released MATLAB code on the released splits; the seed is an order of the training rows",
+    "equation": "the method as printed on the released splits; the seed is an order of the training rows",
+    "software": "the other classifiers on unscaled rows, as in the cited software, on the released splits",
+    "paper": "equation, threshold and search as printed, on random 80/20 splits; the seed is a split",
+    "honest": "the library's defaults on the same random splits; no outlier is used before the test",
+    "tried": "other settings of the cited software, where published values differ most; the seed is a split",
 }
 
-#: Recipes on the splits that the authors released; the others are on random ones.
+#: Recipes on the splits that the authors released. The others have random splits.
 RELEASED = ("authors_code", "equation", "software")
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """What to evaluate; the fields that name a row's origin.
+    """What to run: recipe, dataset, method and seed.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Task:
 
     @property
     def source(self) -> tuple[bool, str]:
-        """What the task reads: whether a released split or a dataset, and its name."""
+        """What the task reads: whether it is a released split, and its name."""
         return self.recipe in RELEASED, self.dataset
 
 
@@ -78,8 +78,8 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
     Returns
     -------
     list of dict
-        One row for each choice of parameters: origin, parameters, metrics, counts, versions, and seconds of processor
-        time, which neighbors on the machine do not lengthen. Times aside, the same arguments give the same rows.
+        One row for each choice of parameters: task, parameters, metrics, counts, versions, and seconds of processor
+        time. The same arguments give the same rows, except for the times.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def evaluate(dataset: str, method: str, recipe: str, seed: int) -> list[Row]:
 
 
 def split_of(dataset: str, recipe: str, seed: int) -> Split:
-    """The split of a task, read from its source.
+    """The split of a task.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Recipes `paper`, `equation`, `software` and `honest`: how one split and one method become results."""
+"""Recipes `paper`, `equation`, `software` and `honest`: results of one method on one split."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Axes = dict[str, tuple[Any, ...]]
 Bool = NDArray[np.bool_]
 Float = NDArray[np.float64]
 
-#: Every delta is open to choice.
+#: All deltas are searched.
 _BEST = {"best": CHOICES["best"]}
 
 
 def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
-    """The paper's protocol: choose by five folds with outliers, refit on all training targets, test.
+    """The paper's protocol: choose parameters by five folds with outliers, fit to all training targets, and test.
 
-    The choice maximises the mean of sqrt(P R) over the folds. The kernel machines also report the best choice at every
-    delta alone, for the paper's figures.
+    The chosen parameters maximise the mean of sqrt(P R) over the folds. For the kernel machines there are also results
+    with the best parameters at each delta, for the paper's figures.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     method : str
         Name of a method or a variant.
     seed : int
-        Seed of whatever the method draws.
+        Seed of the method's random numbers.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def paper(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
 
 
 def software(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
-    """The same protocol with a classifier as the cited software takes rows, unscaled; also at every delta alone.
+    """The same protocol on unscaled rows, as in the cited software; also at each delta alone.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def software(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     method : str
         One of `reproduction.methods.SOFTWARE`.
     seed : int
-        Seed of whatever the method draws.
+        Seed of the method's random numbers.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def software(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
 
 
 def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
-    """The library's defaults: no outlier is seen before the test, and the threshold comes from held-out losses.
+    """The library's defaults: no outlier is used before the test, and the threshold comes from held-out losses.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def honest(split: Split, method: str, *, seed: int) -> list[dict[str, Any]]:
     method : str
         Name of a method or a variant.
     seed : int
-        Seed of whatever the method draws.
+        Seed of the method's random numbers.
 
     Returns
     -------
@@ -120,20 +120,20 @@ def searched(
     choices: Mapping[str, Bool] = _BEST,
     deltas: tuple[float, ...] = DELTAS,
 ) -> list[dict[str, Any]]:
-    """Search a method's grid by the folds of a split and test what wins, for each of some choices among the deltas.
+    """Search a method's grid on the folds of a split, and test the best parameters for each choice of deltas.
 
     Parameters
     ----------
     split : Split
         Training targets, folds and test rows.
     method : Method
-        What to fit, and its grid.
+        The classifier and its grid.
     seed : int
-        Seed of whatever the method draws.
+        Seed of the method's random numbers.
     choices : mapping of str to bool array
-        Which of the deltas each may choose among.
+        Name of a choice -> which of the deltas it may take.
     deltas : tuple of float
-        Fractions of dismissal.
+        Values of delta.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def searched(
 
 
 def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]:
-    """Validation scores of every grid point in every fold, by the library's search."""
+    """Validation score of every grid point in every fold, by the library's search."""
     parts = [part for fold in folds for part in (fold.train, fold.rows)]
     y = np.concatenate([part for fold in folds for part in (np.ones(len(fold.train)), fold.y)])
     numbers = np.split(np.arange(len(y)), np.cumsum([len(part) for part in parts])[:-1])
@@ -169,20 +169,20 @@ def _by_search(folds: Sequence[Fold], method: Method, axes: Axes) -> list[Float]
         target=1,
         error_score="raise",
     ).fit(np.concatenate(parts), y)
-    # Points of a grid are walked in the order of its names, the last of them fastest.
-    walked = sorted(axes)
-    shape, order = [len(axes[name]) for name in walked], [walked.index(name) for name in axes]
+    # The search sorts the names of the grid; the last name varies fastest.
+    names = sorted(axes)
+    shape, order = [len(axes[name]) for name in names], [names.index(name) for name in axes]
     columns = (search.cv_results_[f"split{k}_test_score"] for k in range(len(folds)))
     return [column.reshape(shape).transpose(order) for column in columns]
 
 
 def _by_fitting(folds: Sequence[Fold], method: Method, axes: Axes, seed: int) -> list[Float]:
-    """The same by fitting and moving the threshold."""
+    """The same, by a fit for every grid point and a threshold for every delta."""
     return [over_grid(VALIDATION, fold.y, _decisions(fold, method, axes, seed)) for fold in folds]
 
 
 def _decisions(fold: Fold, method: Method, axes: Axes, seed: int) -> Bool:
-    """Decisions for every grid point; one fit serves every delta where delta only moves the threshold."""
+    """Decisions for every grid point; one fit serves all deltas if delta only changes the threshold."""
     names, (*values, deltas) = list(axes)[:-1], axes.values()
     out = []
     for point in itertools.product(*values):
@@ -202,13 +202,13 @@ def _fitted(method: Method, params: dict[str, Any], train: Float, seed: int) -> 
     if "random_state" in machine.get_params():
         machine.set_params(random_state=seed)
     with warnings.catch_warnings():
-        # A search visits corners (delta below 1/n, optimisers cut short) that deserve no word each.
+        # A grid has points with delta below 1/n, and optimisers that stop early: each would warn.
         warnings.simplefilter("ignore")
         return machine.fit(train)
 
 
 def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Fit once with these parameters, timed, and judge the test rows."""
+    """Fit with these parameters, with times, and score the test rows."""
     start = process_time()
     fit = _fitted(method, params, split.train, seed)
     fitted = process_time()
@@ -221,12 +221,12 @@ def _tested(split: Split, method: Method, params: dict[str, Any], seed: int) -> 
 
 
 def _rejected(fit: Any, split: Split) -> float | None:
-    """Share of test targets that the same model rejects at its delta by the threshold on held-out losses.
+    """Share of test targets that the same model rejects at its delta, by a threshold on held-out losses.
 
-    Those that are not there yet a kernel machine works out in closed form; others would take folds.
+    A kernel machine computes missing held-out losses in closed form. Other classifiers would need folds: None.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a delta is below 1/(n + 1)
+        warnings.simplefilter("ignore")  # about a delta below 1/(n + 1)
         if type(fit).__name__ in KERNEL_MACHINES and fit.calibration_ is None:
             fit = clone(fit).set_params(threshold="held_out").fit(split.train)
         if getattr(fit, "calibration_", None) is None:

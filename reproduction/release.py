@@ -1,8 +1,8 @@
-r"""The released MATLAB's kernel machines: every C and every k from one eigendecomposition of the kernel matrix.
+r"""The released MATLAB code's kernel machines, with every C and k from one eigendecomposition of the kernel matrix.
 
 The release solves :math:`(K + (1/C) S K + I/C) A = T` with :math:`S = vv' + 10^{-8} I` of rank one (v is the first
 kernel column minus the nearest k-means centre of all columns). :math:`D = (I + (C + 10^{-8}) K)^{-1}` is diagonal in
-the eigenbasis of K, and Sherman and Morrison's formula gives the weights of every (C, k) by products of vectors.
+the eigenbasis of K, and the Sherman-Morrison formula gives the weights of every (C, k) by products of vectors.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["ReleasedMachine", "accepted", "zscore"]
 
 Float = NDArray[np.float64]
 
-#: What the release adds to the diagonal of the scatter matrix.
+#: The release adds this to the diagonal of the scatter matrix.
 JITTER = 1e-8
 
 
 def zscore(train: Float, rows: Float) -> tuple[Float, Float]:
-    """Z-score with the training columns' mean and (n - 1) deviation; a deviation of exactly 0 is left out.
+    """Z-scores with the mean and (n - 1) deviation of the training columns; a deviation of exactly 0 is not used.
 
-    Columns are summed from the first row to the last. The order matters: a column that is constant may keep a deviation
-    of 1e-17 from rounding, by which the release then divides, so that any other value in it is infinitely far away.
+    Columns are summed from the first row to the last. This order matters: a constant column may have a deviation of
+    1e-17 from rounding. The release divides by it, so any other value in this column becomes a huge number.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def zscore(train: Float, rows: Float) -> tuple[Float, Float]:
     Returns
     -------
     tuple of two arrays
-        Both sets in z-scores.
+        Z-scores of both.
 
     Examples
     --------
@@ -54,14 +54,14 @@ def zscore(train: Float, rows: Float) -> tuple[Float, Float]:
 
 @dataclass(frozen=True)
 class ReleasedMachine:
-    """OCKELM, AAKELM (no clusters) or VOCKELM, VAAKELM (clusters) as released, for rows in z-scores."""
+    """OCKELM and AAKELM (without clusters), VOCKELM and VAAKELM (with clusters) as released, for z-scored rows."""
 
     train: Float
     autoassociative: bool
     bandwidth: float
     values: Float
     vectors: Float
-    scatter: Float  # v in the eigenbasis, one row a number of clusters; without clusters one row of zeros
+    scatter: Float  # v in the eigenbasis, a row per number of clusters; without clusters a row of zeros
     jitter: float
 
     @classmethod
@@ -86,7 +86,7 @@ class ReleasedMachine:
             squares = (residuals**2).sum(axis=1)
             for j, v in enumerate(self.scatter):
                 w = self.values * v
-                # The rank-one scatter moves every residual along one direction.
+                # The rank-one scatter changes every residual along one direction.
                 along = (w @ weights) / (1 + w @ (damping * v))
                 step = features @ (damping * v)
                 out[i, j] = squares + step * (2 * (residuals @ along) + step * (along @ along))
@@ -97,14 +97,14 @@ class ReleasedMachine:
 
 
 def accepted(training_losses: Float, losses: Float, deltas: Sequence[float]) -> NDArray[np.bool_]:
-    """Decisions by the release's rule for every delta: strictly below the ceil(n (1 - delta))-th training loss.
+    """Decisions by the release's rule: accept a loss strictly below the ceil(n (1 - delta))-th training loss.
 
     Parameters
     ----------
     training_losses, losses : array of shape (..., n), (..., m)
-        Losses of training rows and of the rows to judge, for the same parameters.
+        Losses of training rows and of other rows, for the same parameters.
     deltas : sequence of float
-        Fractions of dismissal.
+        Values of delta.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _squared_distances(a: Float, b: Float) -> Float:
 
 
 def _deviation(K: Float, k: int) -> Float:
-    """First kernel column minus the nearest of the k centres of all columns: the only deviation the release sees."""
+    """First kernel column minus the nearest of k centres of all columns: the only deviation that the release uses."""
     centres = twister_kmeans(K, k) if k > 1 else K.mean(axis=0)[None, :]
     gaps = K[0] - centres
     nearest: Float = gaps[(gaps**2).sum(axis=1).argmin()]

@@ -1,4 +1,4 @@
-"""Rows as tables: the values of one metric by dataset, method and split."""
+"""Stored rows as tables: the values of a metric by dataset, method and split."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import names
-
+from .datasets import names
 from .methods import METHODS
 from .protocol import Row
 
@@ -19,19 +18,19 @@ __all__ = ["Lead", "Results"]
 
 Float = NDArray[np.float64]
 
-#: The choice of parameters that a table shows unless told otherwise.
+#: Default choice of parameters by recipe; "best" for the others.
 _USUAL = {"honest": "default"}
 
 
 class Lead(NamedTuple):
-    """A mean difference over datasets, and its standard error from the splits that both sides share."""
+    """A mean difference over datasets, and its standard error over the splits that both methods have."""
 
     difference: float
     error: float
 
     @classmethod
     def of(cls, gaps: Sequence[Float]) -> Lead:
-        """The lead that differences on the splits of each dataset make, each dataset weighing the same."""
+        """The lead from the differences on the splits of each dataset; every dataset has the same weight."""
         errors = [gap.var(ddof=1) / len(gap) if len(gap) > 1 else np.nan for gap in gaps]
         return cls(float(np.mean([gap.mean() for gap in gaps])), float(np.sqrt(np.sum(errors)) / len(gaps)))
 
@@ -56,27 +55,25 @@ class Results:
         for row in rows:
             self._rows[row["recipe"], row["dataset"], row["method"], row["choice"]][row["seed"]] = row
 
-    # Which of the paper's datasets there are: those with rows of all fourteen, under both recipes on random splits.
+    # The paper's datasets with rows of all fourteen methods, under both recipes on random splits.
 
     @cached_property
     def small(self) -> list[str]:
-        """Small datasets that are there."""
+        """Small datasets with rows."""
         return [name for name in names("small") if self._has(name)]
 
     @cached_property
     def medium(self) -> list[str]:
-        """Digit tasks that are there."""
+        """Digit tasks with rows."""
         return [name for name in names("concordia") if self._has(name)]
 
     @cached_property
     def all(self) -> list[str]:
-        """Both."""
+        """All datasets with rows."""
         return [*self.small, *self.medium]
 
     def _has(self, dataset: str) -> bool:
         return all(self.count(recipe, dataset, method) for recipe in ("paper", "honest") for method in METHODS)
-
-    # Looking up.
 
     def rows(self, recipe: str, dataset: str, method: str, choice: str | None = None) -> dict[int, Row]:
         """Rows by seed, in the order of seeds."""
@@ -84,31 +81,31 @@ class Results:
         return dict(sorted(found.items()))
 
     def choices(self, recipe: str, dataset: str, method: str) -> list[str]:
-        """Choices of parameters that are stored, in the order in which they were."""
+        """Choices of parameters that are stored, in the order of the rows."""
         return [key[3] for key in self._rows if key[:3] == (recipe, dataset, method)]
 
     def values(self, metric: str, recipe: str, dataset: str, method: str, choice: str | None = None) -> Float:
-        """One metric over the splits; NaN where a row has none."""
+        """A metric over the splits; NaN where a row does not have it."""
         return _numbers(self.rows(recipe, dataset, method, choice).values(), metric)
 
     def mean(
         self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str], choice: str | None = None
     ) -> Float:
-        """Means over all splits of a method, one row a dataset, one column a method; NaN where nothing is stored."""
+        """Means over all splits of a method, datasets by methods; NaN where nothing is stored."""
         return self._table(np.mean, metric, recipe, datasets, methods, choice)
 
     def spread(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
-        """Standard deviations over splits, laid out as `mean`."""
+        """Standard deviations over splits, datasets by methods."""
         return self._table(np.std, metric, recipe, datasets, methods, None)
 
     def median(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
-        """Medians over splits, laid out as `mean`."""
+        """Medians over splits, datasets by methods."""
         return self._table(np.median, metric, recipe, datasets, methods, None)
 
     def compared(
         self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str], choice: str | None = None
     ) -> Float:
-        """Means over the splits that all of the methods have, laid out as `mean`: what a comparison may compare."""
+        """Means over the splits that all of the methods have, datasets by methods: for comparisons of methods."""
         out = np.full((len(datasets), len(methods)), np.nan)
         for i, dataset in enumerate(datasets):
             rows = [self.rows(recipe, dataset, method, choice) for method in methods]
@@ -120,7 +117,7 @@ class Results:
     def paired(
         self, metric: str, recipe: str, dataset: str, first: str, second: str, choice: str | None = None
     ) -> Float:
-        """First method minus second on the splits that both have."""
+        """Differences, first method minus second, on the splits that both have."""
         ours, theirs = (self.rows(recipe, dataset, method, choice) for method in (first, second))
         shared = [seed for seed in ours if seed in theirs]
         one, other = (_numbers((found[seed] for seed in shared), metric) for found in (ours, theirs))
@@ -129,7 +126,7 @@ class Results:
     def lead(
         self, metric: str, recipe: str, datasets: Sequence[str], first: str, second: str, choice: str | None = None
     ) -> Lead:
-        """Mean difference over datasets on shared splits, each dataset weighing the same."""
+        """Mean difference over datasets, on the splits that both methods have; every dataset has the same weight."""
         return Lead.of([self.paired(metric, recipe, dataset, first, second, choice) for dataset in datasets])
 
     def count(self, recipe: str, dataset: str, method: str) -> int:
@@ -137,7 +134,7 @@ class Results:
         return len(self.rows(recipe, dataset, method))
 
     def versions(self) -> dict[str, str]:
-        """Versions of the packages behind the last row."""
+        """Versions of the packages that computed the last row."""
         last = next(reversed(self._rows.values()), {})
         return dict(next(iter(last.values()))["versions"]) if last else {}
 

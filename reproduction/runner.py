@@ -1,4 +1,4 @@
-"""Run tasks in parallel, store each one's rows as it ends, skip what is stored or has no data, say when it ends."""
+"""Run tasks in parallel, store the rows of each, skip tasks that are stored or lack data, and report progress."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from time import perf_counter
 
 from joblib import Parallel, delayed
 
-from oneclass.datasets import DatasetError
-
 from . import store
+from .datasets import DatasetError
 from .protocol import Row, Task, evaluate, split_of
 
 __all__ = ["Failure", "run"]
@@ -27,23 +26,23 @@ def run(
     n_jobs: int = 1,
     say: Callable[[str], None] | None = None,
 ) -> list[Failure]:
-    """Evaluate the tasks whose rows are not in the file yet and whose data can be had.
+    """Run the tasks whose rows are not in the file yet and whose data can be loaded.
 
     Parameters
     ----------
     tasks : iterable of Task
-        What to evaluate.
+        What to run.
     path : path
-        JSON-lines file of rows; made if absent, repaired if an interruption left half a line.
+        JSON-lines file of rows. It is created if absent, and repaired if an interruption left a part of a line.
     n_jobs : int
-        Processes.
+        Number of processes.
     say : callable, optional
-        Told about progress; None prints a line to standard error now and then.
+        Receives lines about progress; None prints some of them to standard error.
 
     Returns
     -------
     list of (Task, str)
-        Tasks that failed and why; neither these nor those without data are stored, so that the next run tries again.
+        Tasks that failed, and why. The next run tries these again, and those without data.
 
     Examples
     --------
@@ -74,17 +73,17 @@ def run(
             failures.append((task, error))
             say(f"failed: {task.key}: {error}")
         elapsed = perf_counter() - start
-        say(f"{count}/{len(todo)} {_clock(elapsed)} gone, {_clock(elapsed / count * (len(todo) - count))} to go")
+        say(f"{count}/{len(todo)} {_clock(elapsed)} elapsed, {_clock(elapsed / count * (len(todo) - count))} left")
     return failures
 
 
 def _absent(tasks: Iterable[Task]) -> dict[tuple[bool, str], str]:
-    """Sources that cannot be had, and why; each is asked for once, before the work begins."""
+    """Sources that cannot be loaded, and why; each is tried once, before the first task."""
     absent = {}
     for task in {task.source: task for task in tasks}.values():
         try:
             split_of(task.dataset, task.recipe, task.seed)
-        except Exception as error:  # of another kind: its tasks will tell
+        except Exception as error:  # other errors are reported by the tasks
             if isinstance(error, DatasetError):
                 absent[task.source] = str(error)
     return absent
@@ -93,7 +92,7 @@ def _absent(tasks: Iterable[Task]) -> dict[tuple[bool, str], str]:
 def _attempt(task: Task) -> tuple[Task, list[Row], str]:
     try:
         return task, evaluate(task.dataset, task.method, task.recipe, task.seed), ""
-    except Exception as error:  # one task's failure must not end a long run
+    except Exception as error:  # a task that fails must not end a long run
         return task, [], f"{type(error).__name__}: {error}"
 
 
@@ -103,7 +102,7 @@ def _clock(seconds: float) -> str:
 
 
 class _Progress:
-    """Print every line at most twice a second, failures always."""
+    """Print failures, and at most two other lines a second."""
 
     def __init__(self) -> None:
         self._last = 0.0

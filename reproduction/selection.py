@@ -1,4 +1,4 @@
-"""Choose parameters by validation folds: the first of the best means, and all that tie with it."""
+"""Choose parameters by validation folds: the first of the best means, and all that are equal to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CS = tuple(2.0**e for e in range(-5, 6))
 KS = tuple(range(1, 11))
 DELTAS = (0.01, 0.05, 0.10)
 
-#: What a row may have been chosen among: all deltas, or one. Which of `DELTAS` each keeps.
+#: Name of a choice -> which of `DELTAS` are searched: all, or one.
 CHOICES = {
     "best": np.ones(len(DELTAS), dtype=bool),
     **{f"delta={delta:g}": np.equal(DELTAS, delta) for delta in DELTAS},
@@ -25,10 +25,10 @@ CHOICES = {
 
 
 def best(folds: Sequence[Float]) -> tuple[list[Index], float]:
-    """Grid points with the highest mean over the folds, the first of them first, and that mean.
+    """Grid points with the highest mean over the folds, and that mean.
 
-    "First" is the release's order: the first axis (C) varies fastest, the last (delta) slowest. A grid point that
-    accepts nothing in some fold has no mean and cannot win, unless none has one.
+    Points are in the release's order: the first axis (C) varies fastest, the last (delta) slowest. A point that accepts
+    nothing in some fold has no mean and is not chosen. If no point has a mean, all are.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Splits as every recipe sees them: targets to train on, test rows, and five folds to choose parameters by."""
+"""Splits: training targets, test rows, and five folds to choose parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oneclass.datasets import load
+from .datasets import load
 
 __all__ = ["Fold", "Split", "all_rows", "random_split"]
 
@@ -18,7 +18,7 @@ Labels = NDArray[np.int64]
 
 
 class Fold(NamedTuple):
-    """Targets to train on; rows of both classes to validate on."""
+    """Training targets, and validation rows of both classes."""
 
     train: Float
     rows: Float
@@ -35,7 +35,7 @@ class Split:
     folds: tuple[Fold, ...]
 
     def reordered(self, seed: int) -> Split:
-        """The same split with its training rows in another order; seed 0 keeps the order."""
+        """The same split with the training rows in another order; seed 0 keeps the order."""
         if seed == 0:
             return self
         draw = np.random.default_rng(seed).permutation
@@ -44,7 +44,7 @@ class Split:
 
 
 def random_split(dataset: str, seed: int, *, share: float = 0.8, n_folds: int = 5) -> Split:
-    """Draw `share` of either class for training and cut that part into folds.
+    """Draw `share` of each class for training, and cut this part into folds.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def random_split(dataset: str, seed: int, *, share: float = 0.8, n_folds: int = 
     seed : int
         Number of the split.
     share : float
-        Share of the rows of either class that may be trained or validated on.
+        Share of the rows of each class that is for training and validation.
     n_folds : int
         Number of folds.
 

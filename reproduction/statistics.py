@@ -14,12 +14,12 @@ __all__ = ["Comparison", "critical_difference", "friedman", "holm", "ranks", "wi
 
 Float = NDArray[np.float64]
 
-#: Differences below this are ties: means over the same splits that differ by rounding alone.
+#: Smaller differences are ties: they come from rounding.
 TIE = 1e-9
 
 
 def ranks(table: Float) -> Float:
-    """Rank of every method on every dataset; 1 is the best, ties share their mean rank.
+    """Rank of every method on every dataset; 1 is the best, and ties have their mean rank.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def ranks(table: Float) -> Float:
 
 
 def friedman(table: Float) -> tuple[float, float]:
-    """Friedman's chi-square statistic and p-value of "the methods do not differ".
+    """Friedman's test of the hypothesis that the methods do not differ: chi-square statistic and p-value.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def friedman(table: Float) -> tuple[float, float]:
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -> float:
-    """Nemenyi: mean ranks closer than this are not told apart (Demsar, 2006).
+    """Nemenyi's critical difference: mean ranks closer than this do not differ significantly (Demsar, 2006).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows in a JSON-lines file that survives an interruption: whatever is not whole is not there."""
+"""Rows in a JSON-lines file; incomplete lines and tasks, left by an interruption, are ignored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[str, str, str, int]
 
 
 def read(path: str | os.PathLike[str]) -> list[Row]:
-    """Rows of a file (``.jsonl`` or ``.jsonl.gz``), without half-written lines and tasks; [] when there is no file.
+    """Rows of a file (``.jsonl`` or ``.jsonl.gz``), without incomplete lines and tasks; [] if there is no file.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def read(path: str | os.PathLike[str]) -> list[Row]:
 
 
 def write(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
-    """Write rows to a new file, all or nothing; ``.gz`` compresses.
+    """Write rows to a new file, which replaces the old one at the end; ``.gz`` compresses.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def write(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     content = "".join(map(_line, rows)).encode()
     staged = file.with_name(file.name + ".part")
-    # No time stamp inside, so that the same rows give the same bytes.
+    # Without a time stamp, the same rows give the same bytes.
     staged.write_bytes(gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
     os.replace(staged, file)
 
@@ -96,7 +96,7 @@ def append(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
 
 
 def repair(path: str | os.PathLike[str]) -> list[Row]:
-    """Rows of a file, after rewriting it without what is not whole.
+    """Rows of a file; the file is rewritten without incomplete lines and tasks.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def repair(path: str | os.PathLike[str]) -> list[Row]:
 
 
 def done(rows: Iterable[Row]) -> set[Key]:
-    """Keys of the tasks that rows come from.
+    """Keys of the tasks that have rows.
 
     Parameters
     ----------
     rows : iterable of dict
-        Rows as `read` gives them.
+        Rows as `read` returns them.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def _line(row: Row) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no NaN: write null."""
+    """The value with null for NaN, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

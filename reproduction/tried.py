@@ -1,4 +1,4 @@
-"""Recipe `tried`: other settings of the cited software, on the cells that are farthest from the published values."""
+"""Recipe `tried`: other settings of the cited software, where results are farthest from the published values."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ __all__ = ["AS_PRINTED", "TRIED", "UNSCALED", "Setting", "tried"]
 
 Float = NDArray[np.float64]
 
-#: The setting that recipe `paper` has, and the one of the support vector methods that recipe `software` has.
+#: The setting of recipe `paper`, and that of OCSVM and SVDD in recipe `software`.
 AS_PRINTED = "as in recipe `paper`"
 UNSCALED = "rows unscaled, width the root mean squared distance"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A way to run a method that the paper's text does not rule out, or that its software has for a default.
+    """A way to run a method that the paper's text does not exclude, or that is a default of its software.
 
     Parameters
     ----------
     params : mapping of str to object
         Parameters of the classifier.
     grid : mapping of str to tuple
-        Parameters that are searched besides delta; None keeps the method's.
+        Parameters that are searched besides delta; None: those of the method.
     deltas : tuple of float
-        Fractions of dismissal to choose among.
+        Values of delta that are searched.
     scaling : str
         "targets": z-scores by training targets; "all": z-scores by all rows of the dataset; "none".
     share : float
-        Share of the rows that may be trained or validated on.
+        Share of the rows for training and validation.
     dataset : str, optional
         Another form of the dataset.
     method : Method, optional
@@ -109,7 +109,7 @@ _SVDD = {
     UNSCALED: Setting(method=SOFTWARE["SVDD"]),
 }
 
-#: What was tried, by dataset and method.
+#: The settings that are tried, by dataset and method.
 TRIED: dict[tuple[str, str], dict[str, Setting]] = {
     ("breast_cancer", "Autoencoder"): _AUTOENCODER,
     ("cardiotocography", "PCA"): _PCA,
@@ -121,14 +121,14 @@ TRIED: dict[tuple[str, str], dict[str, Setting]] = {
 
 
 def tried(dataset: str, method: str, seed: int) -> list[dict[str, Any]]:
-    """One split under every setting of a cell.
+    """Results on one split with every setting of a dataset and method.
 
     Parameters
     ----------
     dataset, method : str
         One of the keys of `TRIED`.
     seed : int
-        Number of the split, and seed of whatever the method draws.
+        Number of the split, and seed of the method's random numbers.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def tried(dataset: str, method: str, seed: int) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        Nothing was tried there.
+        No settings are listed for this dataset and method.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The k-means that the released MATLAB runs: k-means++ seeds from the Mersenne Twister with seed 2, one start."""
+"""The k-means of the released MATLAB code: one start of k-means++ with the Mersenne Twister and seed 2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Float = NDArray[np.float64]
 
 
 def twister_kmeans(rows: Float, k: int, *, seed: int = 2, max_iter: int = 100) -> Float:
-    """Centres of `k` clusters, the same on every call; empty clusters are dropped.
+    """Centres of `k` clusters, the same in every call; empty clusters are dropped.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def twister_kmeans(rows: Float, k: int, *, seed: int = 2, max_iter: int = 100) -
     seed : int
         Seed of the Mersenne Twister; the release sets 2 before every call.
     max_iter : int
-        Most rounds of reassignment.
+        Maximum number of iterations.
 
     Returns
     -------
@@ -38,12 +38,12 @@ def twister_kmeans(rows: Float, k: int, *, seed: int = 2, max_iter: int = 100) -
     centres = rows[_seeds(rows, k, np.random.RandomState(seed))]
     distances = _distances(rows, centres)
     labels = distances.argmin(axis=1)
-    everyone = np.arange(len(rows))
+    every = np.arange(len(rows))
     for _ in range(max_iter):
         centres = _means(rows, labels, k)
         distances = _distances(rows, centres)
         nearest = distances.argmin(axis=1)
-        closer = distances[everyone, nearest] < distances[everyone, labels]
+        closer = distances[every, nearest] < distances[every, labels]
         if not closer.any():
             break
         labels = np.where(closer, nearest, labels)
@@ -52,7 +52,7 @@ def twister_kmeans(rows: Float, k: int, *, seed: int = 2, max_iter: int = 100) -
 
 
 def _seeds(rows: Float, k: int, twister: np.random.RandomState) -> list[int]:
-    """First a uniform draw, then each in proportion to the squared distance from the seeds so far."""
+    """A uniform draw, then draws in proportion to the squared distance from the nearest seed."""
     n = len(rows)
     chosen = [int(twister.random_sample() * n)]
     gap = np.full(n, np.inf)
@@ -69,5 +69,5 @@ def _means(rows: Float, labels: NDArray[np.int64], k: int) -> Float:
 
 
 def _distances(rows: Float, centres: Float) -> Float:
-    # Differences, not inner products: the comparisons that follow must not hang on rounding.
+    # Differences, not inner products: comparisons of distances must not depend on rounding.
     return np.stack([((rows - c) ** 2).sum(axis=1) for c in centres], axis=1)

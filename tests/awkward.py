@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-__all__ = ["DATASETS", "DEPENDENT"]
+__all__ = ["DATASETS", "DEPENDENT", "huge_rows"]
 
 Rng = np.random.Generator
 Draw = Callable[[Rng, int], np.ndarray]
@@ -133,6 +133,7 @@ def by_first_column(rng: Rng) -> tuple[np.ndarray, Fresh]:
 DATASETS: dict[str, Dataset] = {
     "normal": independent(100, normal()),
     "300 rows": independent(300, normal(5)),
+    "two columns": independent(100, normal(2)),
     "correlated": independent(100, changed(normal(5), lambda X: X @ MIXING)),
     "uniform": independent(100, lambda rng, m: rng.random((m, 3))),
     "one column": independent(100, normal(1)),
@@ -210,3 +211,17 @@ DATASETS: dict[str, Dataset] = {
 
 #: Those whose training rows are no independent draws: no rule can promise a share of their fresh rows.
 DEPENDENT = {"mirrored", "every row twice", "sorted columns"}
+
+#: Sizes of values that mean nothing, from "no data" codes to the largest number.
+HUGE = (1e9, 1e30, 1e100, 1e150, 1e155, 1e300, float(np.finfo(float).max))
+
+
+def huge_rows(like: np.ndarray) -> np.ndarray:
+    """Rows with huge values in one column, in all, or in any direction, either sign, in the precision of these rows."""
+    d, largest = like.shape[1], float(np.finfo(like.dtype).max)
+    random = np.random.default_rng(0).uniform(-1, 1, (6, d))
+    random /= np.abs(random).max(axis=1, keepdims=True)
+    directions = np.concatenate([np.eye(d), np.ones((1, d)), (-1.0) ** np.arange(d)[None, :], random])
+    directions = np.concatenate([directions, -directions])
+    sizes = [size for size in (*HUGE, largest) if size <= largest]
+    return np.concatenate([size * directions for size in sizes]).astype(like.dtype)

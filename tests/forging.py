@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from oneclass.disk import container
+from oneclass.io import container
 
 #: Nodes that stand where others should: numbers at the ends of their ranges, words, references and arrays.
 ODD = (0, 1, -1, 2, 40, 255, 10**6, 2**63, 10**400, 0.5, -1.5, 1e300, 1e-300, True, None, "", "x", "mean", "train")

@@ -21,7 +21,7 @@ from sklearn.svm import OneClassSVM
 import oneclass
 from oneclass import RBF, SVDD, VAAKELM, KNNDetector, Nystrom, OneClassKFold, OneClassSearchCV, Stream, TableDetector
 from oneclass.plot import BoundaryDisplay, DriftDisplay, ThresholdDisplay, roc_display
-from oneclass.selection import SCORERS, generate_outliers, get_scorer
+from oneclass.selection import SCORERS, get_scorer
 
 
 def blocks() -> Iterator[NDArray[np.float64]]:
@@ -55,12 +55,12 @@ def chunks_of_every_kind(machine: VAAKELM, X: NDArray[np.float64]) -> None:
 def searches_and_tables(X: NDArray[np.float64], table: pd.DataFrame) -> None:
     grid = {"C": [0.1, 1, 10], "delta": [0.05, 0.1]}
     search = OneClassSearchCV(VAAKELM(), grid, scoring=["f1", "auroc"], refit="f1", cv=OneClassKFold(3)).fit(X, [1, -1])
-    OneClassSearchCV(OneClassSVM(), {"nu": np.linspace(0, 1, 3), "gamma": [1]}, complexity=lambda svm: svm.nu)
+    OneClassSearchCV(OneClassSVM(), {"nu": np.linspace(0, 1, 3), "gamma": [1]}, criterion="labels")
     OneClassSearchCV(make_pipeline(StandardScaler(), VAAKELM()), [{"vaakelm__C": (1, 2)}], cv=[([0], [1])])
     fitted = TableDetector(search, {"name": "drop"}).fit(table, groups="person")
     print(fitted.estimator_.best_params_, fitted.false_alarm_interval()[0] + search.offset_, search.p_value(X))
-    print(get_scorer("f1")(search, X, [1]), SCORERS["f1"](OneClassSVM(), X, [1, -1]), generate_outliers(X, 5).shape)
-    print(oneclass.report(fitted, table, X_train=X).summary["budget"]["flagged"] + 1)
+    print(get_scorer("f1")(search, X, [1]), SCORERS["f1"](OneClassSVM(), X, [1, -1]))
+    print(oneclass.report(fitted, table, X_train=X).summary["alarms"]["flagged"] + 1)
     pipe = oneclass.make_one_class_pipeline(StandardScaler(), KNNDetector()).fit(X, groups=[1, 2])
     print(pipe.offset_ + 1, SVDD(kernel="rbf").fit(X, [1, -1])._center_distance(X), oneclass.to_onnx(fitted))
     OneClassSearchCV(VAAKELM(), 3)  # type: ignore[arg-type]
@@ -74,8 +74,8 @@ def streams_and_pictures(X: NDArray[np.float64]) -> None:
     verdict, (_, panels) = stream.watch(X), plt.subplots(1, 2)
     ThresholdDisplay.from_estimator(stream, X, [1, 1], ax=panels).plot().figure_.savefig("threshold.png")
     BoundaryDisplay.from_estimator(stream, X, columns=("a", 1), ax=panels[0]).ax_.set_title("Two columns")
-    DriftDisplay.from_verdicts([verdict], asked=0.1)
+    DriftDisplay.from_verdicts([verdict], delta=0.1)
     roc_display(OneClassSVM(), X, [1, -1])
     Stream("AAKELM")  # type: ignore[arg-type]
     ThresholdDisplay.from_estimator(X, X)  # type: ignore[arg-type]
-    DriftDisplay.from_verdicts([X], asked=0.1)  # type: ignore[list-item]
+    DriftDisplay.from_verdicts([X], delta=0.1)  # type: ignore[list-item]

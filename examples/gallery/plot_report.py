@@ -45,7 +45,7 @@ new.loc[1, "town"] = "Rome"
 new.loc[2, "sent"] = pd.Timestamp("2024-02-03 03:12")
 new.loc[3, ["grams", "price"]] = [150, 12.9]
 new.loc[4, "grams"] = 16000
-warnings.filterwarnings("ignore", ".*training rows did not")  # that no parcel went to Rome before
+warnings.simplefilter("ignore", oneclass.ColumnWarning)  # that no parcel went to Rome before
 flagged = np.flatnonzero(model.predict(new) == -1)
 print(f"flagged: {flagged.tolist()}")
 for row, reasons in zip(flagged[:5], model.explain(new.iloc[flagged[:5]]).top(2), strict=True):

@@ -1,4 +1,4 @@
-"""Every figure of the reproduction page, drawn from rows."""
+"""The figures of the reproduction pages, drawn from rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _ranks(results: Results) -> Any:
     return critical_difference_diagram({f"F1, recipe {name}": table for name, table in tables.items()}, methods)
 
 
-#: File name -> whether there are rows for it, and how to draw it.
+#: File name -> whether there are rows for the figure, and the function that draws it.
 FIGURES: dict[str, tuple[Callable[[Results], Any], Callable[[Results], Any]]] = {
     "metrics_small": (lambda results: results.small, lambda results: bars(results, results.small)),
     "metrics_medium": (lambda results: results.medium, lambda results: bars(results, results.medium)),
@@ -36,14 +36,14 @@ FIGURES: dict[str, tuple[Callable[[Results], Any], Callable[[Results], Any]]] = 
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Draw every figure that there are rows for into a folder.
+    """Draw every figure that has rows into a folder.
 
     Parameters
     ----------
     results : Results
         Stored rows.
     folder : Path
-        Made if absent.
+        Created if absent.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plt = pyplot()
@@ -51,6 +51,6 @@ def draw(results: Results, folder: Path) -> None:
         if not is_there(results):
             continue
         figure = figure_of(results)
-        # No software line inside: the same rows give the same bytes.
+        # Without the name of the software, the same rows give the same bytes.
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})
         plt.close(figure)

@@ -1,4 +1,4 @@
-"""What the paper does not show: dependence on row order, delivered false alarms, what the embedding adds."""
+"""Figures that the paper does not have: row order, false-alarm rates, and the effect of the variance embedding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ablation", "false_alarms", "row_order"]
 
 
 def row_order(results: Results, dataset: str = "vowel") -> Any:
-    """Test F1 of VAAKELM over orders of the same training rows: the release, and the paper's equation.
+    """Test F1 of VAAKELM over orders of the training rows, by the released code and by the paper's equation.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def row_order(results: Results, dataset: str = "vowel") -> Any:
     panel.axvline(published.f1(dataset, "VAAKELM"), color="black", linestyle=":", linewidth=1.2)
     panel.annotate("published ", (published.f1(dataset, "VAAKELM"), -0.62), ha="right", va="center", fontsize=8)
     panel.set_yticks(range(len(names)), list(names.values()))
-    panel.set(ylim=(1.5, -0.8), xlabel=f"F1 (%) on {title(dataset)}, one dot an order of the training rows")
+    panel.set(ylim=(1.5, -0.8), xlabel=f"F1 (%) on {title(dataset)}, one dot per order of the training rows")
     panel.grid(axis="x", alpha=0.3)
     panel.legend(frameon=False, loc="upper left", fontsize=8)
     return figure
 
 
 def false_alarms(results: Results, datasets: Sequence[str]) -> Any:
-    """Rejected targets minus the delta asked for, one dot a dataset, under the paper's and the default thresholds.
+    """Rate of rejected targets minus delta, one dot per dataset, with the paper's and the default thresholds.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def false_alarms(results: Results, datasets: Sequence[str]) -> Any:
             panel.scatter(excess, [height] * len(excess), s=18, alpha=0.55, color=COLOURS[method], edgecolor="black")
         panel.axvline(0, color="black", linewidth=1)
         panel.set_title({"paper": "paper's thresholds", "honest": "library's defaults"}[recipe], fontsize=10)
-        panel.set(xlabel="targets rejected beyond the delta asked for (percentage points)")
+        panel.set(xlabel="targets rejected minus delta (percentage points)")
         panel.grid(axis="x", alpha=0.3)
     panels[0].set_yticks(range(len(methods)), methods)
     panels[0].invert_yaxis()

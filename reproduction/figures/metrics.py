@@ -1,4 +1,4 @@
-"""The paper's bar charts and its curves of F1 against delta, from rows."""
+"""The paper's bar charts and its curves of F1 against delta."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def deltas(results: Results, datasets: Sequence[str]) -> Any:
         panel.set_xticks(range(len(DELTAS)), [f"{100 * delta:g} %" for delta in DELTAS])
         panel.grid(alpha=0.3)
     figure.supylabel("F1 (%)", fontsize=9)
-    figure.supxlabel("fraction of dismissal, delta", fontsize=9)
+    figure.supxlabel("delta", fontsize=9)
     figure.legend(*np.ravel(panels)[0].get_legend_handles_labels(), ncols=4, loc="outside upper center", frameon=False)
     return figure

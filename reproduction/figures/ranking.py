@@ -1,4 +1,4 @@
-"""Critical-difference diagram: mean ranks on a line, bars over methods that the test does not tell apart."""
+"""Critical-difference diagram: mean ranks on a line, with bars over methods that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def cliques(mean_ranks: Sequence[float], distance: float) -> list[tuple[int, int
 
 
 def critical_difference_diagram(tables: Mapping[str, Float], methods: Sequence[str]) -> Any:
-    """One diagram for each table of scores (datasets by methods).
+    """A diagram for each table of scores (datasets by methods).
 
     Parameters
     ----------
     tables : mapping of str to array
-        Scores under the title of their diagram.
+        Title of a diagram -> scores.
     methods : sequence of str
         Columns of the tables.
 
@@ -57,7 +57,7 @@ def critical_difference_diagram(tables: Mapping[str, Float], methods: Sequence[s
     -------
     matplotlib Figure
     """
-    figure, panels = pyplot().subplots(len(tables), 1, figsize=(11, 3.9 * len(tables)), squeeze=False)
+    figure, panels = pyplot().subplots(len(tables), 1, figsize=(8, 3.3 * len(tables)), squeeze=False)
     for panel, (name, table) in zip(panels[:, 0], tables.items(), strict=True):
         _diagram(panel, ranks(table).mean(axis=0), methods, critical_difference(len(methods), len(table)))
         panel.set_title(f"{name}: mean rank over {len(table)} datasets (left is better)", fontsize=10)

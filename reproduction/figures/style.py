@@ -1,17 +1,17 @@
-"""Colours, names and the drawing library, loaded only when something is drawn."""
+"""Colours and names in the figures, and Matplotlib, which is loaded when a figure is drawn."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from oneclass.datasets import card
+from ..datasets import card
 
 __all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
 
-#: Seven steps of cividis, from light to dark: a row of greys in print, and the same to colour-blind eyes.
+#: Seven steps of cividis, from light to dark: they differ in grey, and for colour-blind readers.
 _STEPS = ("#fce236", "#cebc63", "#a39a74", "#7d7c78", "#595e6e", "#2f426d", "#002656")
 
-#: Two methods a colour, told apart by hatching in bars and by dashes in lines; neighbors are light and dark.
+#: Two methods have one colour, and differ by hatching in bars and by dashes in lines. Neighbors differ in brightness.
 _PAIRS = {
     ("OCRF", "NaiveParzen"): 0,
     ("KMeans", "KNN"): 4,
@@ -22,7 +22,7 @@ _PAIRS = {
     ("AAKELM", "VAAKELM"): 6,
 }
 COLOURS = {method: _STEPS[step] for pair, step in _PAIRS.items() for method in pair}
-#: Ink that shows on the colour.
+#: Colour of the hatching, which must contrast with the bar.
 INKS = {method: "black" if step < 4 else "white" for pair, step in _PAIRS.items() for method in pair}
 HATCHES = {method: hatch for pair in _PAIRS for method, hatch in zip(pair, ("", "/////"), strict=True)}
 DASHES = {method: line for pair in _PAIRS for method, line in zip(pair, ("-", "--"), strict=True)}
@@ -33,7 +33,7 @@ def pyplot() -> Any:
     try:
         import matplotlib as mpl
     except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'oneclass[plot]'") from error
+        raise ImportError("figures need matplotlib: pip install '.[plot]'") from error
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 

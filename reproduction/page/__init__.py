@@ -1,8 +1,9 @@
-"""The reproduction page, written from stored rows and never by hand."""
+"""The pages of the reproduction, written from stored rows and never by hand: the findings, and tables behind links."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,44 +12,19 @@ from ..figures import draw
 from ..protocol import Row, Task
 from ..results import Results
 from .brief import brief
-from .claims import claims
-from .compare import datasets, f1_tables, training_time
-from .exact import exact, software
-from .findings import ablation, false_alarms, row_order
-from .gaps import gaps, large_gaps
-from .metrics import metric_rows, metric_tables
-from .ranking import rank_tests, threshold_free
-from .summary import figures, method_notes, opening
-from .traps import traps
+from .contents import PAGES, Page
+from .front import front
+from .metrics import metric_rows
 
-__all__ = ["PAGE", "SHORT_PAGE", "page", "write_page"]
+__all__ = ["PAGE", "SHORT_PAGE", "pages", "write_pages"]
 
-#: Where the page goes unless told otherwise: a part of the rows does not overwrite the page of them all.
+#: Default path of the front page. Rows of a part of the tasks go elsewhere and do not overwrite the complete pages.
 PAGE = "docs/reproduction.md"
 SHORT_PAGE = "results/reproduction.md"
 
-_SECTIONS = (
-    exact,
-    software,
-    gaps,
-    large_gaps,
-    claims,
-    traps,
-    datasets,
-    f1_tables,
-    figures,
-    training_time,
-    rank_tests,
-    threshold_free,
-    false_alarms,
-    row_order,
-    ablation,
-    method_notes,
-)
 
-
-def page(rows: list[Row], missing: Sequence[Task] = ()) -> str:
-    """The page's text; sections whose rows are missing are left out.
+def pages(rows: list[Row], missing: Sequence[Task] = (), *, name: str = "reproduction") -> dict[str, str]:
+    """Texts of the front page and of the pages with the tables.
 
     Parameters
     ----------
@@ -56,40 +32,58 @@ def page(rows: list[Row], missing: Sequence[Task] = ()) -> str:
         Stored rows.
     missing : sequence of Task
         Planned tasks without rows.
+    name : str
+        Name of the front page; the other pages and the figures are in a folder of that name beside it.
 
     Returns
     -------
-    str
-        Markdown; figures are named relative to it.
+    dict of str to str
+        Path without suffix, relative to the folder of the front page -> Markdown. Sections and pages without rows are
+        left out.
     """
     results = Results(rows)
-    parts = [opening(results, rows, missing), *(section(results) for section in _SECTIONS)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    there = {key: text for key, page in PAGES.items() if (text := _text(page, results))}
+    texts = {name: front(results, rows, missing, list(there))}
+    texts |= {f"{name}/{key}": text for key, text in there.items()}
+    return {path: _renamed(text, name) for path, text in texts.items()}
 
 
-def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str] | None = None) -> Path:
-    """Write the page, with figures, tables of metrics and its rows, compressed, in a folder of its name beside it.
+def _text(page: Page, results: Results) -> str:
+    """A page of tables; empty if it has no rows."""
+    sections = list(filter(None, (section(results) for section in page.sections)))
+    mark = "<!-- Written by `python -m reproduction report` from stored rows. Do not edit. -->"
+    back = "Part of the [reproduction of the VAAKELM paper](../reproduction.md)."
+    return "\n\n".join([f"# {page.title}", mark, back, *sections]) + "\n" if sections else ""
 
-    Rows of the quick plan, and such as leave no dataset complete, make a short page without figures.
+
+def _renamed(text: str, name: str) -> str:
+    """The text with links that lead to the front page of this name and to its folder."""
+    return re.sub(r"(?m)(\]\((?:\.\./)?|^)reproduction(?=/|\.md)", rf"\g<1>{name}", text)
+
+
+def write_pages(rows: str | os.PathLike[str], target: str | os.PathLike[str] | None = None) -> Path:
+    """Write the front page; in a folder of its name, write the pages of tables, the figures and the rows, compressed.
+
+    Rows of the quick plan, and rows that complete no dataset, give one short page without figures.
 
     Parameters
     ----------
     rows : path
         File of stored rows.
     target : path, optional
-        The page. None: `PAGE` for all rows, `SHORT_PAGE` for some.
+        The front page. None: `PAGE` if all tasks have rows, else `SHORT_PAGE`.
 
     Returns
     -------
     Path
-        The page.
+        The front page.
 
     Raises
     ------
     FileNotFoundError
         No rows are stored there.
     """
-    # Draw from what is kept, so that the kept rows draw the same page again.
+    # Round before drawing, so that the rows that are kept draw the same pages again.
     stored = [_compact(row) for row in store.read(rows)]
     if not stored:
         raise FileNotFoundError(f"no rows in {rows}; run python -m reproduction run first")
@@ -105,19 +99,19 @@ def write_page(rows: str | os.PathLike[str], target: str | os.PathLike[str] | No
     folder = target.with_suffix("")
     draw(results, folder)
     (folder / "metrics.csv").write_text(metric_rows(results), encoding="utf-8")
-    (folder / "metrics.md").write_text(metric_tables(results), encoding="utf-8")
     store.write(folder / "rows.jsonl.gz", stored)
-    target.write_text(page(stored, missing).replace("](reproduction/", f"]({target.stem}/"), encoding="utf-8")
+    for path, text in pages(stored, missing, name=target.stem).items():
+        (target.parent / f"{path}.md").write_text(text, encoding="utf-8")
     return target
 
 
 def _whole(planned: list[Task], missing: list[Task]) -> list[str]:
-    """The paper's datasets on whose random splits every task has rows."""
+    """The paper's datasets that have rows of every planned task on random splits."""
     short = {task.source for task in missing}
     asked = dict.fromkeys(task.source for task in planned if task.dataset in plan.PAPER_DATASETS)
     return [name for released, name in asked if not released and (released, name) not in short]
 
 
 def _compact(row: Row) -> Row:
-    """Six significant digits: a file of a third of the size."""
+    """Numbers with six significant digits: the file is three times smaller."""
     return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}

@@ -1,4 +1,4 @@
-"""A short report for a short run: F1, ranks and exact matches, for a terminal."""
+"""A short report for a short run: F1, ranks, and the number of published values that come out."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ..methods import METHODS
 from ..protocol import Task
 from ..results import Results
 from ..statistics import ranks
-from .exact import score, software_score
+from .front import absent
 from .markdown import number, percent, table
 from .naming import title
-from .summary import absent
+from .released import score, software_score
 
 __all__ = ["brief"]
 
 
 def brief(results: Results, datasets: Sequence[str], missing: Sequence[Task]) -> str:
-    """F1 of all methods on some datasets under both recipes on random splits, and how many published values match.
+    """F1 of all methods on some datasets on random splits, and the number of published values that come out.
 
     Parameters
     ----------
     results : Results
         Stored rows.
     datasets : sequence of str
-        Datasets all of whose rows are there.
+        Datasets that have all their rows.
     missing : sequence of Task
         Planned tasks without rows.
 
@@ -37,7 +37,7 @@ def brief(results: Results, datasets: Sequence[str], missing: Sequence[Task]) ->
         parts.append(f"Means over {results.count('paper', datasets[0], 'VAAKELM')} random splits:")
         parts.append(_table(results, datasets))
     if missing:
-        parts.append(f"{len(missing)} tasks have no rows, for want of data or time (`python -m reproduction run`):")
+        parts.append(f"{len(missing)} tasks have no rows yet (`python -m reproduction run`):")
         parts.append(absent(missing))
     return "\n\n".join(parts)
 
@@ -45,11 +45,11 @@ def brief(results: Results, datasets: Sequence[str], missing: Sequence[Task]) ->
 def _exact(results: Results) -> str:
     two, _, cells = score(results)
     if not cells:
-        return "None of the released splits was run."
+        return "No released split was run."
     hits, of = software_score(results, ["OCSVM", "SVDD"])
     return (
-        f"On the released splits {two} of {cells} published F1 values of the kernel machines come out to two decimals, "
-        f"and {hits} of {of} of OCSVM and SVDD."
+        f"On the released splits, {two} of {cells} published F1 values of the kernel machines come out to two "
+        f"decimals, and {hits} of {of} of OCSVM and SVDD."
     )
 
 

@@ -1,4 +1,4 @@
-"""Section: every claim that the paper draws from its tables and figures, held against repeated splits."""
+"""Page: every claim that the paper makes from its tables and figures, checked on repeated splits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMED_THROUGHOUT = ("diabetic_retinopathy", "waveform")
 
 
 def leads(scores: Float) -> int:
-    """On how many datasets the last method is best, ties included.
+    """Number of datasets on which the last method is best or tied for best.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def runner_up(results: Results, names: Sequence[str], rivals: Sequence[str], cho
 
 
 def claims(results: Results) -> str:
-    """The section.
+    """The page.
 
     Parameters
     ----------
@@ -116,14 +116,17 @@ def claims(results: Results) -> str:
     ]
     if not body:
         return ""
-    return f"""## The paper's claims
+    return f"""\
+The table has the paper's claims about VAAKELM, each with the published number and with the number from means over
+repeated splits (recipe `paper`: equation, threshold and search as printed). Methods are compared on the splits that
+all of them have. A lead is given with its standard error over these splits.
 
-Claims about VAAKELM as published, and the same statement about means over repeated splits (recipe `paper`: equation,
-threshold and search as printed). Methods are compared on the splits that all of them have; ± is the standard error of a
-lead from those splits. A claim holds when ours is at least what was published (a lead: when it is also more than two
-standard errors), holds in part when it is true of more than half of the datasets (or the lead is positive but smaller
-or not sure), and else does not hold. "A clear advantage" is a word of the paper's; here it is a lead over the best of
-the three other kernel machines of more than two standard errors.
+- **yes**: our number is at least the published one. A lead must also exceed two standard errors.
+- **in part**: the claim is true on more than half of the datasets, or the lead is positive but smaller or uncertain.
+- **no**: otherwise.
+
+"A clear advantage" is the paper's expression. Here it is a lead of more than two standard errors over the best of the
+three other kernel machines.
 
 {table(["claim", "published", "ours", "holds"], body, left=1)}"""
 
@@ -144,7 +147,7 @@ def _small(results: Results) -> list[Line]:
 
 
 def _medium(results: Results) -> list[Line]:
-    """Claims about the digits."""
+    """Claims about the Concordia digits."""
     return [
         _mean(results, MEDIUM, _SIX, "10 Concordia"),
         _lead(results, MEDIUM, ["OCSVM", "SVDD"], "Concordia datasets above OCSVM and SVDD"),
@@ -183,7 +186,7 @@ def _lead(results: Results, names: Sequence[str], rivals: list[str], where: str)
 
 
 def _unscaled(results: Results) -> list[Line]:
-    """The lead over the two support vector methods on rows that are not scaled, as their published values were made."""
+    """The lead over OCSVM and SVDD on rows that are not scaled, as behind their published values."""
     gaps: dict[str, list[Float]] = {}
     for method in ("OCSVM", "SVDD"):
         for dataset in MEDIUM:
@@ -238,7 +241,7 @@ def _clear_at(results: Results, dataset: str, delta: float) -> bool:
 
 
 def _clear(results: Results) -> list[Line]:
-    """The datasets that the paper names, and at all three delta the two of them."""
+    """The clear advantages that the paper names, by delta and at all three delta."""
     clear = {delta: [d for d in SMALL if _clear_at(results, d, delta)] for delta in DELTAS}
     lines = {
         f"clear advantage at delta = {100 * delta:g} % on {_listed(named)}": [d for d in named if d in clear[delta]]
@@ -266,7 +269,7 @@ def _class_8(results: Results) -> Line:
 
 
 def _families(results: Results) -> list[Line]:
-    """Rebuilding the row beats rebuilding a constant on every digit, at each delta of the figure."""
+    """At each delta: number of digits on which the two auto-associative machines beat the two others."""
     out = []
     for delta in DELTAS:
         scores = _machines(results, MEDIUM, delta)
@@ -277,7 +280,7 @@ def _families(results: Results) -> list[Line]:
 
 
 def _small_delta(results: Results) -> Line:
-    """A small delta is usually better on small datasets."""
+    """The claim that a small delta is usually better on small datasets."""
     by_delta = [results.mean("f1", "paper", SMALL, ["VAAKELM"], f"delta={delta:g}")[:, 0] for delta in DELTAS]
     scores = np.stack(by_delta)
     ours = int((scores[0] >= scores.max(axis=0) - 1e-9).sum())

@@ -1,4 +1,4 @@
-"""Files beside the page: the values behind the bar charts."""
+"""Page: the paper's bar charts and their values, and the file of all metrics."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from .naming import SHORT, title
 
 __all__ = ["metric_rows", "metric_tables"]
 
-#: The metrics of the paper's bar charts, and the g-mean that others mean by the word.
+#: The metrics of the paper's bar charts, and the usual g-mean, which is another one.
 _TABLES = {
     "accuracy": "Accuracy",
     "precision": "Precision",
     "recall": "Recall",
-    "gmean_paper": "G-mean of the paper, sqrt(precision · recall)",
-    "gmean": "G-mean, sqrt(sensitivity · specificity)",
+    "gmean_paper": "The paper's g-mean, sqrt(precision · recall)",
+    "gmean": "Usual g-mean, sqrt(sensitivity · specificity)",
 }
+
+#: Figure, what it shows, and which datasets of the results.
+_PANELS = (("small", "small datasets", "small"), ("medium", "Concordia digits", "medium"))
 
 
 def metric_rows(results: Results) -> str:
@@ -50,7 +53,7 @@ def metric_rows(results: Results) -> str:
 
 
 def metric_tables(results: Results) -> str:
-    """Tables of the metrics of the bar charts, recipe `paper`.
+    """The paper's figures, and the values behind its bar charts, recipe `paper`.
 
     Parameters
     ----------
@@ -61,13 +64,29 @@ def metric_tables(results: Results) -> str:
     -------
     str
     """
+    there = [(name, what) for name, what, names in _PANELS if getattr(results, names)]
+    if not there:
+        return ""
+    bars, deltas = (
+        "\n\n".join(f"![{text} on the {what}]({kind}_{name}.png)" for name, what in there)
+        for kind, text in (("metrics", "Accuracy, g-mean, precision and recall"), ("delta", "F1 against delta"))
+    )
     parts = [
-        """# The values behind the bar charts
+        f"""\
+Recipe `paper`, means over the splits. All metrics of both recipes are in [metrics.csv](metrics.csv).
 
-<!-- Written by `python -m reproduction report` from stored rows. Do not edit. -->
+## Bar charts
 
-Recipe `paper`, per cent, mean ± standard deviation over the splits. All metrics of both recipes are in
-[metrics.csv](metrics.csv)."""
+The paper shows these bars without values. Lines are standard deviations over the splits.
+
+{bars}
+
+## F1 against delta
+
+The kernel machines at delta = 1, 5 and 10 %, with C and k chosen for each delta; mean and standard deviation over the
+splits.
+
+{deltas}"""
     ]
     methods = list(METHODS)
     for metric, name in _TABLES.items():
@@ -76,5 +95,5 @@ Recipe `paper`, per cent, mean ± standard deviation over the splits. All metric
             [title(d), *(f"{percent(a)} ± {percent(b)}" for a, b in zip(mean[i], spread[i], strict=True))]
             for i, d in enumerate(results.all)
         ]
-        parts.append(f"## {name}\n\n{table(['dataset', *SHORT], body)}")
-    return "\n\n".join(parts) + "\n"
+        parts.append(f"## {name}\n\nPer cent, mean ± standard deviation.\n\n{table(['dataset', *SHORT], body)}")
+    return "\n\n".join(parts)

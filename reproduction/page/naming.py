@@ -1,9 +1,8 @@
-"""Names on the page."""
+"""Names of datasets and methods on the pages."""
 
 from __future__ import annotations
 
-from oneclass.datasets import names
-
+from ..datasets import names
 from ..figures.style import title
 from ..methods import METHODS
 

@@ -1,4 +1,4 @@
-"""Sections: mean ranks under repeated splits, tests of their differences, and scores that need no threshold."""
+"""Page: mean ranks, tests of their differences, and scores that need no threshold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..statistics import critical_difference, friedman, ranks, wilcoxon_pairs
 from .markdown import number, percent, signed, table
 from .naming import SHORT, SMALL, title
 
-__all__ = ["rank_tests", "threshold_free"]
+__all__ = ["rank_tests", "spread_table", "threshold_free"]
 
 _METHODS = list(METHODS)
 
@@ -20,7 +20,7 @@ FEW = 3
 
 
 def rank_tests(results: Results) -> str:
-    """Mean ranks, Friedman, Nemenyi and Wilcoxon.
+    """Mean ranks, and the tests of Friedman, Nemenyi and Wilcoxon.
 
     Parameters
     ----------
@@ -34,38 +34,37 @@ def rank_tests(results: Results) -> str:
     names = results.all
     if len(names) < FEW:
         return ""
-    parts = []
+    lines = []
     for recipe in ("paper", "honest"):
         statistic, p = friedman(results.compared("f1", recipe, names, _METHODS))
         distance = critical_difference(len(_METHODS), len(names))
-        parts.append(
-            f"Recipe `{recipe}`, F1: Friedman chi-square {statistic:.1f}, p = {p:.1e}; critical difference of mean "
-            f"ranks (Nemenyi, 5 %) {distance:.2f}."
+        lines.append(
+            f"- Recipe `{recipe}`: Friedman chi-square {statistic:.1f}, p = {p:.1e}; critical difference of mean ranks "
+            f"(Nemenyi, 5 %) {distance:.2f}."
         )
-    return f"""## Ranks under repeated splits
+    tests = "\n".join(lines)
+    return f"""\
+All comparisons are of means over the splits that all methods have. The ten Concordia tasks share their rows, and the
+rows of Heart Statlog are part of Heart Cleveland: the datasets are not independent, so these p-values may be too
+small.
 
-{" ".join(parts)} Methods under one bar are not told apart. All comparisons are
-of means over the splits that all methods have.
+## Mean ranks by F1
 
-![Mean ranks of the fourteen classifiers under two recipes, with critical differences](reproduction/ranks.png)
+{tests}
+
+Methods under one bar do not differ significantly.
+
+![Mean ranks of the fourteen classifiers under two recipes, with critical differences](ranks.png)
 
 {_rank_table(results)}
 
-VAAKELM against each other method, F1 by dataset, recipe `paper` and recipe `honest`: mean difference in percentage
-points, datasets won / tied / lost, Wilcoxon's signed-rank p after Holm's correction over all
-{len(_METHODS) * (len(_METHODS) - 1) // 2} pairs.
+## VAAKELM against each other method
 
-{_pairs(results)}
+F1 by dataset, recipe `paper` and recipe `honest`: mean difference in percentage points; number of datasets won, tied
+and lost; p of Wilcoxon's signed-rank test after Holm's correction over all {len(_METHODS) * (len(_METHODS) - 1) // 2}
+pairs.
 
-The ten Concordia tasks share their rows and Heart Statlog is a part of Heart Cleveland, so the datasets are not
-independent and these p-values are, if anything, too small.
-
-## F1 with the library's defaults
-
-Recipe `honest`: no parameter is chosen with the help of outliers, delta is 5 %, thresholds come from held-out scores.
-Mean ± standard deviation over the same splits.
-
-{_spread_table(results, "f1")}"""
+{_pairs(results)}"""
 
 
 def _rank_table(results: Results) -> str:
@@ -114,18 +113,32 @@ def threshold_free(results: Results) -> str:
     """
     if not results.all:
         return ""
-    return f"""## Scores without a threshold
+    return f"""\
+## AUROC
 
-Recipe `honest`; the target class is the positive one. AUROC in per cent, mean ± standard deviation over the splits:
+Recipe `honest`; the target class is the positive one. Per cent, mean ± standard deviation over the splits.
 
-{_spread_table(results, "auroc")}
+{spread_table(results, "auroc")}
 
-Average precision in per cent:
+## Average precision
 
-{_spread_table(results, "average_precision")}"""
+{spread_table(results, "average_precision")}"""
 
 
-def _spread_table(results: Results, metric: str) -> str:
+def spread_table(results: Results, metric: str) -> str:
+    """Means and standard deviations of a metric under recipe `honest`, with means and mean ranks over the datasets.
+
+    Parameters
+    ----------
+    results : Results
+        Stored rows.
+    metric : str
+        Name of the metric.
+
+    Returns
+    -------
+    str
+    """
     names = results.all
     mean, spread = (summary(metric, "honest", names, _METHODS) for summary in (results.mean, results.spread))
     body = []

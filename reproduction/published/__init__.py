@@ -1,4 +1,4 @@
-"""The numbers that the paper prints: F1 in per cent, training seconds, and its datasets' counts."""
+"""The published numbers: F1 in per cent, training seconds, and the counts of the datasets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["datasets", "f1", "f1_digits", "train_seconds"]
 
 
 def f1(dataset: str, method: str) -> float | None:
-    """Published F1 in per cent, or None where the paper has none.
+    """Published F1 in per cent, or None if the paper has none.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def f1(dataset: str, method: str) -> float | None:
 
 
 def f1_digits(dataset: str, method: str) -> int:
-    """How many decimals the paper prints of this F1; trailing zeros are not printed.
+    """Number of decimals of a published F1; the paper does not print trailing zeros.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def f1_digits(dataset: str, method: str) -> int:
 
 
 def train_seconds(dataset: str, method: str) -> float | None:
-    """Published training time in seconds, or None where the paper has none.
+    """Published training time in seconds, or None if the paper has none.
 
     Parameters
     ----------

@@ -1,5 +1,19 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
+from . import baselines, machines, plot, selection, stream, tabular
+from .base.explanation import Explanation, Reason
+from .base.independence import time_blocks
+from .base.pipeline import OneClassPipeline, make_one_class_pipeline
+from .base.screening import Screening
+from .base.warnings import (
+    ColumnWarning,
+    DependentRowsWarning,
+    FewRowsWarning,
+    LabelWarning,
+    OneClassWarning,
+    SlowFitWarning,
+    UnreachableRateWarning,
+)
 from .baselines import (
     OCRF,
     OCSVM,
@@ -13,16 +27,12 @@ from .baselines import (
     Parzen,
     PCADetector,
 )
-from .contract.explanation import Explanation, Reason
-from .contract.independence import time_blocks
-from .contract.notices import DependentRowsWarning
-from .contract.pipeline import OneClassPipeline, make_one_class_pipeline
-from .contract.screening import Screening
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
-from .disk.tables import TableFile
 from .files import ModelFileError, load, to_onnx
+from .io.sinks import EscapedCSV
+from .io.table_file import TableFile
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .reporting import Report, report
@@ -44,12 +54,16 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "ColumnWarning",
     "DependentRowsWarning",
+    "EscapedCSV",
     "Explanation",
+    "FewRowsWarning",
     "Fourier",
     "KCentersDetector",
     "KMeansDetector",
     "KNNDetector",
+    "LabelWarning",
     "Laplacian",
     "Linear",
     "MSTDetector",
@@ -59,6 +73,7 @@ __all__ = [
     "OneClassKFold",
     "OneClassPipeline",
     "OneClassSearchCV",
+    "OneClassWarning",
     "PCADetector",
     "Parzen",
     "Patience",
@@ -66,15 +81,23 @@ __all__ = [
     "Reason",
     "Report",
     "Screening",
+    "SlowFitWarning",
     "Stream",
     "TableDetector",
     "TableFile",
+    "UnreachableRateWarning",
+    "baselines",
     "knn_laplacian",
     "load",
+    "machines",
     "make_one_class_pipeline",
+    "plot",
     "report",
     "rows_needed",
     "scatter_laplacian",
+    "selection",
+    "stream",
+    "tabular",
     "time_blocks",
     "to_onnx",
 ]

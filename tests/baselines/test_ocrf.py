@@ -204,3 +204,18 @@ def test_no_forest_is_grown_that_the_threshold_does_not_need(rows, monkeypatch):
         model.p_value(rows)
     assert model.set_params(threshold="held_out").fit(rows, groups=groups).p_value(rows).shape == (len(rows),)
     assert len(grown) == 1 + 1 + 5
+
+
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
+def test_one_huge_value_among_many_columns_has_the_smallest_p_value(scale):
+    X = np.random.default_rng(0).normal(size=(150, 12))
+    model = OCRF(n_estimators=10, scale=scale).fit(X)
+    far = np.concatenate([X[:12] + 1e5 * np.eye(12), X[:12] - 1e300 * np.eye(12)])
+    np.testing.assert_allclose(model.p_value(far), 1 / 151)
+
+
+def test_heavy_tails_have_next_to_no_rows_beyond_the_reach_of_votes():
+    rng = np.random.default_rng(0)
+    forest = OCRF(n_estimators=1).fit(rng.standard_cauchy((100, 3)))
+    fresh = rng.standard_cauchy((100_000, 3))
+    assert np.mean(forest.score_samples(fresh) < -1 - 1e-6) < 1e-3

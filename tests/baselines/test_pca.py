@@ -78,3 +78,13 @@ def test_a_feature_that_one_row_alone_moves_is_constant_without_it():
     for i in (0, 7):
         rest = PCADetector(scale=False, threshold="train").fit(np.delete(X, i, axis=0))
         assert held_out[i] == pytest.approx(-rest.score_samples(X[i : i + 1])[0], rel=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e9, 1e150, 1e300, np.finfo(float).max])
+def test_huge_rows_of_two_columns_are_off_the_plane_in_the_directions_that_smaller_ones_are(size):
+    """Two columns in z-scores have the diagonal for their plane, whatever they hold."""
+    model = PCADetector().fit(np.random.default_rng(0).normal(size=(400, 2)))
+    directions = np.random.default_rng(1).uniform(-1, 1, (200, 2))
+    directions = np.concatenate([directions, np.ones((1, 2)), -np.ones((1, 2)), [[1, -1]]])
+    np.testing.assert_array_equal(model.p_value(size * directions), model.p_value(1e8 * directions))
+    assert (model.predict(size * directions) == -1).all()

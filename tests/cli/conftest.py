@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oneclass.cli import ending
+from oneclass.cli import errors
 from oneclass.cli.commands import oneclass as group
 
 ROWS = 60
@@ -49,7 +49,7 @@ def run(capsys, monkeypatch):
     def run(line, stdin=None):
         if stdin is not None:
             monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(stdin)}))
-        code = ending.leave(lambda: group.main(shlex.split(line), prog_name="oneclass", standalone_mode=False))
+        code = errors.leave(lambda: group.main(shlex.split(line), prog_name="oneclass", standalone_mode=False))
         said = capsys.readouterr()
         return code, said.out, said.err
 

@@ -89,7 +89,8 @@ def test_fit_then_score_is_the_library(folder, run):
 
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
-    assert run(f"tune normal.csv -o model.oneclass --method ockelm --grid threshold={threshold} --grid C=1,4")[0] == 0
+    asked = f"--label fault --target no --method ockelm --grid threshold={threshold} --grid C=1,4"
+    assert run(f"tune labelled.csv -o model.oneclass {asked}")[0] == 0
     known, row = threshold == "held_out", pd.read_csv("odd.csv")[:1]
     model = oneclass.load("model.oneclass")
     code, out, _ = run("explain model.oneclass odd.csv --row 1 --json")
@@ -158,11 +159,11 @@ def test_shells_complete_commands():
 
 
 def test_every_kind_of_model_is_described(folder, run):
-    X = np.random.default_rng(0).normal(size=(120, 2))
+    X, y = np.random.default_rng(0).normal(size=(120, 2)), np.where(np.arange(120) % 9, 1, -1)
     machine = oneclass.VAAKELM(delta=0.1, approximation=oneclass.Nystrom(10)).fit(X)
     models = {
         "machine": machine,
-        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X),
+        "search": oneclass.OneClassSearchCV(oneclass.KNNDetector(delta=0.1), {"n_neighbors": [3]}, cv=2).fit(X, y),
         "stream": oneclass.Stream(window=100).partial_fit(X),
         "table": oneclass.TableDetector(oneclass.PCADetector(delta=0.1)).fit(X),
     }
@@ -189,7 +190,7 @@ def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
 def test_a_fit_says_how_many_rows_the_rate_rests_on(folder, run):
     out = run("fit normal.csv -o model.oneclass --method pca --drop note")[1]
     total = oneclass.load("model.oneclass").calibration_.total
-    assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05 by {total:g} held-out rows, or groups of them"
+    assert out.splitlines()[-1] == f"model.oneclass: pca, delta=0.05, threshold from {total:g} held-out rows"
 
 
 PAGES = [path for path in (Path(__file__).parents[2]).glob("docs/*.md") if "\noneclass " in path.read_text()]
@@ -218,4 +219,4 @@ def test_a_model_of_no_table_is_refused_with_what_to_do(folder, run):
 def test_a_screen_that_names_no_row_says_so(folder, run):
     code, out, err = run("screen normal.csv --drop note --drop id")
     assert (code, len(out.splitlines())) == (0, 1)
-    assert "normal.csv: no row is named" in err
+    assert "normal.csv: no row is found" in err

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import oneclass
-from oneclass.cli import ending
+from oneclass.cli import errors
 from oneclass.cli.commands import oneclass as group
 
 
@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(line):
-    return ending.leave(lambda: group.main(line.split(), prog_name="oneclass", standalone_mode=False))
+    return errors.leave(lambda: group.main(line.split(), prog_name="oneclass", standalone_mode=False))
 
 
 def test_the_report_of_a_table_is_that_of_the_library(folder, capsys):
@@ -50,5 +50,5 @@ def test_training_rows_may_be_others_than_those_of_the_model(folder):
 
 
 def test_what_the_ending_cannot_mean_is_refused_before_any_work(folder, capsys):
-    assert run("report model.oneclass none.csv -o report.pdf") == ending.BAD_DATA
+    assert run("report model.oneclass none.csv -o report.pdf") == errors.BAD_DATA
     assert "must end in .html, .md or .json, got 'report.pdf'" in capsys.readouterr().err

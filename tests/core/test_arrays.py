@@ -83,3 +83,11 @@ def test_sums_by_bin_are_those_of_a_loop(xp):
     expected = [sum(v for b, v in zip(bins, values, strict=True) if b == k) for k in range(8)]
     assert_agree(arrays.sum_by_bin(xp.asarray(bins), xp.asarray(values), 8), np.array(expected), 1e-14)
     assert_agree(arrays.sum_by_bin(xp.asarray(bins[:0]), xp.asarray(values[:0]), 3), np.zeros(3), 0)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_distances_between_rows_of_other_columns_are_refused(xp, columns):
+    one, other = xp.ones((4, 3)), xp.ones((6, columns))
+    for pair in ((one, other), (other, one)):
+        with pytest.raises(ValueError, match="as many columns"):
+            arrays.city_block(*pair)

@@ -93,6 +93,13 @@ def test_what_would_be_read_wrongly_is_refused(wrong):
     np.testing.assert_array_equal(wrong, before)
 
 
+@pytest.mark.parametrize("shape", [(6, 3), (3, 6), (4, 4, 4)])
+def test_what_is_no_triangle_for_rows_of_that_length_is_refused(shape):
+    for apply in (blas.solve_rows, lambda T, F: blas.times_triangle(F, T, upper=True)):
+        with pytest.raises(ValueError, match="no longer than it"):
+            apply(np.ones(shape), rows(3, 4, np.float64))
+
+
 @pytest.mark.parametrize(
     ("G", "F"),
     [

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
-from oneclass.core.calibration import Calibration, rows_needed
+from oneclass.core.calibration import Calibration, HeldOut, rows_needed
+from oneclass.core.groups import Groups
 from oneclass.core.threshold import confident_budget
 from oracle import decisions
 from oracle.comparison import assert_agree
@@ -98,7 +99,7 @@ def test_the_number_of_alarms_is_in_its_range_as_often_as_it_says(n, delta):
 def test_rows_needed_are_the_fewest_that_keep_the_budget(delta, confidence):
     n = rows_needed(delta, confidence)
     for few, kept in ((n, True), (n - 1, False)):
-        calibration = Calibration.of(np.arange(max(few, 1.0)), np.ones(max(few, 1)))
+        calibration = Calibration.of(np.arange(float(max(few, 1))), np.ones(max(few, 1)))
         if confidence is None:
             assert (calibration.smallest_budget <= delta * (1 + 1e-9)) == (kept or few == 0)
         else:
@@ -110,3 +111,22 @@ def test_rows_are_needed_for_shares():
         rows_needed(0)
     with pytest.raises(ValueError, match="rows_needed: confidence must be a number"):
         rows_needed(0.1, confidence=95)
+
+
+INFINITE = [1.0, 5.0, 2.0, np.inf, 4.0, np.inf, 3.0, 1.0]
+
+
+def test_infinite_held_out_losses_count_as_larger_than_all_others(xp):
+    fresh = [0.0, 1.0, 3.5, 5.0, 6.0, np.finfo(float).max]
+    calibration = Calibration.of(*(xp.asarray(np.asarray(v)) for v in (INFINITE, np.ones(8))))
+    expected = [decisions.p_value(loss, INFINITE) for loss in fresh]
+    assert_agree(calibration.p_value(xp.asarray(np.asarray(fresh))), expected, 1e-14)
+    assert calibration.smallest_budget == 3 / 9
+
+
+@pytest.mark.parametrize("owners", [None, [0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 2, 0, 1, 2, 0, 1]])
+def test_held_out_p_values_with_infinite_losses_are_those_of_losses_beyond_all_others(owners):
+    groups = None if owners is None else Groups(np.array(owners))
+    finite = np.where(np.isinf(INFINITE), 9.0, INFINITE)
+    found, expected = (HeldOut(np.asarray(losses), None, groups).p_values() for losses in (INFINITE, finite))
+    assert_agree(found, expected, 1e-14)

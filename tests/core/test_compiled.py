@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -116,6 +117,14 @@ def test_what_is_not_a_number_stays_so():
     np.testing.assert_array_equal(found, np.isnan(A).any(axis=1)[:, None] & np.ones(len(X), dtype=bool))
 
 
+@pytest.mark.usefixtures("calls")
+@pytest.mark.parametrize("shapes", [((4, 5), (6, 3)), ((4, 3), (6, 5)), ((4, 3), (6, 1)), ((4, 3), (3,))])
+def test_rows_of_another_number_of_columns_are_refused_and_not_read(shapes):
+    A, B = (np.ones(shape) for shape in shapes)
+    with pytest.raises(ValueError, match="as many columns"):
+        compiled.exp_city_block(A, B, -1.0)
+
+
 def machine(**params):
     return VAAKELM(random_state=0, **params)
 
@@ -196,6 +205,51 @@ def test_threads_that_need_it_first_at_once_compile_it_once(monkeypatch):
         found = list(pool.map(lambda a: compiled.exp_city_block(X[a : a + 150], X, -0.5), range(0, len(X), 150)))
     np.testing.assert_allclose(np.concatenate(found), oracle(X, X, -0.5), rtol=1e-13)
     assert imported == ["numba"]
+
+
+FORKING = """
+import os, signal, sys, threading
+import numpy as np
+from oneclass.core import arrays, compiled
+
+X = np.random.default_rng(0).normal(size=(5, 3))
+expected = arrays.exp_city_block(X, X, -1.0)
+compiled.MANY = 0
+begun, forked = threading.Event(), threading.Event()
+imported = compiled.import_module
+
+def slowly(name):
+    begun.set()
+    forked.wait()
+    return imported(name)
+
+compiled.import_module = slowly
+loader = threading.Thread(target=compiled.load)
+loader.start()
+begun.wait()
+if not (child := os.fork()):
+    signal.alarm(20)  # a child that hangs is killed
+    np.testing.assert_allclose(arrays.exp_city_block(X, X, -1.0), expected, rtol=1e-14)
+    os._exit(17 if compiled.load() is None else 1)
+forked.set()
+loader.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), compiled.load() is not None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_while_another_thread_imports_numba_goes_without_it():
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=True)
+    assert found.stdout == "17 True\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_later_has_the_compiled_code_of_its_parent():
+    code = "import os; from oneclass.core import compiled; compiled.load()\n"
+    code += "child = os.fork() or os._exit(17 if compiled.load() else 1)\n"
+    code += "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "17\n"
 
 
 @pytest.mark.usefixtures("afresh")

@@ -1,7 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 
+from oneclass.core.arrays import to_numpy
 from oneclass.core.scaling import ColumnMoments, Scaler
 from oracle.comparison import assert_agree
 from oracle.equations import repeat, scaling
@@ -34,6 +37,15 @@ def test_deviations_are_those_of_two_rows_at_least_in_any_unit_of_weight():
 def test_constant_columns_stay_undivided(xp, value):
     X = np.column_stack([np.full(11, value), np.arange(11.0)])
     assert float(zscores(moments(xp, X, np.ones(11))).scale[0]) == 1.0
+
+
+@pytest.mark.parametrize("scaling", ["zscore", "robust", "none"])
+@pytest.mark.parametrize("far", [1.0, 1e18, np.finfo(np.float32).max])
+def test_a_row_is_scaled_to_the_same_values_whatever_precision_it_is_given_in(scaling, far):
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1, 1e-3]
+    scaler = Scaler.of(scaling, ColumnMoments.of(X, np.ones(40)), X, np.ones(40))
+    rows = np.array([[far, -far], [far, 0.0]], dtype=np.float32)
+    np.testing.assert_array_equal(scaler(rows), scaler(rows.astype(np.float64)))
 
 
 @pytest.mark.parametrize("tiny", [1e-12, 1e-150])
@@ -105,6 +117,35 @@ def test_z_scores_stop_where_their_squares_would(xp):
     assert bool(Z[0, 1] < -1e100)
 
 
+def exact_direction(x, centre, scale):
+    """Z-scores over the largest of them, without rounding before the end."""
+    z = [(Fraction(a) - Fraction(c)) / Fraction(s) for a, c, s in zip(x, centre, scale, strict=True)]
+    longest = max(map(abs, z))
+    return [float(value / longest) for value in z]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_beyond_all_measure_keep_their_direction(xp, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(20, 3)) * [1e-9, 1.0, 1e9] + [1.0, -3.0, 1e10]).astype(dtype)
+    scaler = zscores(moments(xp, X, np.ones(20, dtype)))
+    largest = np.finfo(dtype).max
+    far = np.concatenate([largest * rng.uniform(-1, 1, (50, 3)), largest * rng.choice([-1, 0, 1], (20, 3))])
+    far = far[np.any(far != 0, axis=1)].astype(dtype)
+    Z = to_numpy(scaler(xp.asarray(far))).astype(float)
+    assert np.all(np.isfinite(Z**2))
+    centre, scale = (to_numpy(A).astype(float) for A in (scaler.centre, scaler.scale))
+    expected = [exact_direction(x, centre, scale) for x in far.astype(float)]
+    np.testing.assert_allclose(Z / np.abs(Z).max(axis=1, keepdims=True), expected, rtol=1e-5, atol=1e-30)
+
+
+def test_a_far_row_changes_no_other_row(xp):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    scaler = zscores(moments(xp, X, np.ones(20)))
+    beside = to_numpy(scaler(xp.asarray(np.concatenate([X, [[1.7e308, -5.0]]]))))
+    np.testing.assert_array_equal(beside[:-1], to_numpy(scaler(xp.asarray(X))))
+
+
 def tamed(xp, X, w):
     X, w = xp.asarray(X), xp.asarray(w)
     return Scaler.of("robust", ColumnMoments.of(X, w), X, w)
@@ -153,6 +194,16 @@ def test_tails_of_any_weight_are_tamed(xp, size):
     Z = scaler(xp.asarray(np.r_[X, [[1.7e308, -1.7e308]]]))
     assert bool(xp.all(xp.isfinite(Z)))
     assert_agree(scaler.inverse(Z)[:60, :], X, 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-3, 1.0, 1e3])
+def test_values_whose_quotients_overflow_are_tamed_by_their_logarithms(xp, scale):
+    scaler = Scaler(xp.asarray(np.array([3.0, 1e308])), xp.asarray(np.array([scale, 1.0])), tamed=True)
+    values = np.array([1e250, 1e300, 1.7e308, -1.7e308])
+    Z = to_numpy(scaler(xp.asarray(np.stack([values, values], axis=1))))
+    expected = np.sign(values) * (np.log(np.abs(values)) - np.log(scale) + np.log(2))
+    np.testing.assert_allclose(Z[:, 0], expected, rtol=1e-12)
+    assert Z[3, 1] == pytest.approx(-np.log(2.7) - 308 * np.log(10) - np.log(2), rel=1e-12)
 
 
 def test_no_single_row_moves_the_tamed_scale_far():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oneclass.core.arrays import to_numpy
 from oneclass.core.cholesky import SingularSystemError
 from oneclass.core.embedding import NoVariance, WithinVariance
+from oneclass.core.groups import Groups
 from oneclass.core.kernels import RBF, Linear, UserKernel
 from oneclass.core.solve import residual_operator, solve_dual, system
 from oracle import equations, refits
@@ -185,6 +186,76 @@ def test_near_singular_systems_keep_ten_digits_of_the_outputs(name, variance, C)
     expected = exactly(K, chosen.laplacian(w) @ np.eye(n), Z, C)
     assert_agree(K @ model.weights, expected, 1e-10)
     assert_agree(Z - rows.residuals, expected, 1e-10)
+
+
+def held_out_exactly(K, scatter, C, w, groups):
+    """``C v`` of each row after its group has left errors and scatter, without rounding: ``K (U K + I / C)^-1``.
+
+    U are the errors and the scatter over C, and lam is one. A row that is a group of its own leaves with one unit.
+    """
+    n = len(K)
+    K = [[Fraction(v) for v in row] for row in K.tolist()]
+    found = []
+    for i in range(n):
+        gone = [j for j in range(n) if groups[j] == groups[i]]
+        left = [Fraction(v) - ((min(Fraction(v), 1) if len(gone) == 1 else Fraction(v)) if j in gone else 0)
+                for j, v in enumerate(w)]  # fmt: skip
+        U = scatter(left) if scatter else [[Fraction(0)] * n for _ in range(n)]
+        U = [[U[a][b] / Fraction(C) + (left[a] if a == b else 0) for b in range(n)] for a in range(n)]
+        G = [[sum(U[a][k] * K[k][b] for k in range(n)) + (Fraction(1, 1) / Fraction(C) if a == b else 0)
+              for b in range(n)] for a in range(n)]  # fmt: skip
+        column = refits.exact_solve(G, [[Fraction(a == i)] for a in range(n)])
+        found.append(sum(K[i][k] * column[k][0] for k in range(n)))
+    return found
+
+
+def two_clusters(w):
+    """M of `subclass`: each half of the rows about its own mean, by the share of all rows that it had at first."""
+    n = len(w)
+    M = [[Fraction(0)] * n for _ in range(n)]
+    for rows in (range(0, n, 2), range(1, n, 2)):
+        size = sum(w[j] for j in rows)
+        for a in rows:
+            for b in rows:
+                M[a][b] = Fraction(1, 2) * ((w[a] if a == b else 0) - (w[a] * w[b] / size if size else 0))
+    return M
+
+
+@pytest.mark.parametrize("C", [1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weights", ["one", "mixed"])
+def test_held_out_uncertainty_keeps_its_digits_at_every_C(xp, C, dtype, grouped, weights):
+    Z, kernel = xp.asarray(PLANE.astype(dtype)), RBF(sigma=2.0)
+    w = np.ones(8) if weights == "one" else np.array([1, 1e-3, 2, 0.25, 1e3, 1, 1e-8, 1.5])
+    w = w.astype(dtype)
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3]) if grouped else np.arange(8)
+    K = np.tril(to_numpy(kernel(Z, Z)))
+    expected = held_out_exactly(K + np.tril(K, -1).T, None, C, w.tolist(), groups)
+    options = {"groups": Groups(groups)} if grouped else {}
+    shrink = NoVariance().shrink(xp.asarray(w), C=C)
+    _, rows = solve_dual(
+        kernel, Z, Z, xp.asarray(w), shrink, ridge=1 / C, leave_one_out=True, keep_factor=True, **options
+    )
+    found = [Fraction(float(q)) / Fraction(C) for q in to_numpy(rows.held_out_uncertainty())]
+    # To the rounding of k(z, z), which is one: all that differs from row to row where C is small is far below that.
+    off = [abs(float(a - b / Fraction(C))) for a, b in zip(found, expected, strict=True)]
+    assert max(off) < 30 * max(1, C) * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("C", [1e-10, 1e-7, 1e-4, 1.0])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_held_out_uncertainty_of_a_variance_keeps_the_digits_that_the_system_has(xp, C, grouped):
+    Z, kernel, w = xp.asarray(PLANE), RBF(sigma=2.0), np.ones(8)
+    embedding = WithinVariance(xp.asarray(np.eye(2)[np.arange(8) % 2]))
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3]) if grouped else np.arange(8)
+    K = np.tril(to_numpy(kernel(Z, Z)))
+    expected = held_out_exactly(K + np.tril(K, -1).T, two_clusters, C, w.tolist(), groups)
+    options = {"groups": Groups(groups)} if grouped else {}
+    shrink, w = embedding.shrink(xp.asarray(w), C=C), xp.asarray(w)
+    options |= {"leave_one_out": True, "keep_factor": True, "embedding": embedding, "C": C}
+    _, rows = solve_dual(kernel, Z, Z, w, shrink, ridge=1 / C, **options)
+    assert_agree(to_numpy(rows.held_out_uncertainty()) / C, [float(v / Fraction(C)) for v in expected], 1e-15 * 30 / C)
 
 
 @pytest.mark.parametrize("copies", [2, 3])

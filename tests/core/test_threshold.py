@@ -155,3 +155,44 @@ def test_no_weights_rank_as_ones_do(xp):
     assert plain.total == weighted.total == 20
     assert_agree(plain.losses, weighted.losses)
     assert_agree(plain.reached, weighted.reached)
+
+
+LARGE = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.inf, np.inf, np.finfo(float).max]  # three are beyond all others
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rule", [*RULES, threshold.authors], ids=names)
+@pytest.mark.parametrize("delta", DELTAS)
+def test_no_threshold_is_put_on_an_infinite_loss(xp, rule, delta, weighted):
+    w = np.arange(1.0, 11.0) if weighted else np.ones(10)
+    finite = [loss if loss < 8 else 8.0 + k for k, loss in enumerate(LARGE)]  # the same ranks
+    expected, found = decide(xp, rule, finite, delta, w), decide(xp, rule, LARGE, delta, w)
+    if expected < 7:
+        assert found == pytest.approx(expected, rel=1e-9)
+    else:
+        assert 6 < found < 7.001
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_losses_that_rounding_would_make_infinite_are_infinite(dtype):
+    losses = np.asarray([1, 2, np.finfo(dtype).max / 2], dtype=dtype)
+    ranks = threshold.Ranks.of(losses, None)
+    assert (ranks.losses.tolist(), ranks.total, ranks.removed) == ([1, 2], 3, 1)
+    assert np.isfinite([rule(ranks, delta=0.0) for rule in (*RULES, threshold.authors)]).all()
+
+
+UNRANKED = {
+    "a NaN": ([1.0, np.nan, 3.0], "1 of 3 are NaN"),
+    "NaN alone": ([np.nan] * 4, "4 of 4 are NaN"),
+    "minus infinity": ([-np.inf, 1.0], "1 of 2 are NaN or minus infinity"),
+    "infinity alone": ([np.inf, np.inf], "all are infinite"),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("case", UNRANKED)
+def test_losses_that_have_no_rank_are_refused(xp, case, weighted):
+    losses, fault = UNRANKED[case]
+    w = xp.ones(len(losses), dtype=xp.float64) if weighted else None
+    with pytest.raises(threshold.LossError, match=f"no threshold can be put on the losses of .*{fault}"):
+        threshold.Ranks.of(xp.asarray(losses, dtype=xp.float64), w)

@@ -16,11 +16,6 @@ def columns(matrix):
     return np.random.default_rng(0).normal(size=(len(matrix), 4))
 
 
-def test_eigenvalues_are_those_of_the_matrix(matrix):
-    expected = np.linalg.eigvalsh(matrix)
-    np.testing.assert_allclose(Tridiagonal(matrix).values, expected, atol=1e-12 * expected[-1])
-
-
 def test_the_upper_triangle_is_not_read(matrix):
     np.testing.assert_array_equal(Tridiagonal(np.tril(matrix)).diagonal, Tridiagonal(matrix).diagonal)
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from examples.pages import DOCS
 
-ROOMS = ("datasets", "plot", "selection", "stream", "tabular")
+ROOMS = ("plot", "selection", "stream", "tabular")
 
 
 def test_the_reference_lists_every_public_name():

@@ -274,7 +274,8 @@ def test_weights_of_a_collection_are_refused(vaakelm, rows):
 @pytest.mark.usefixtures("cluster")
 def test_a_search_on_the_cluster_is_the_search_here(rows):
     grid = {"C": [1.0, 8.0], "delta": [0.05, 0.1]}
-    here = OneClassSearchCV(VAAKELM(), grid, cv=3, criterion="box").fit(rows[:120])
+    X, y = np.concatenate([rows[:120], rows[:20] + 3]), np.repeat([1, -1], [120, 20])
+    here = OneClassSearchCV(VAAKELM(), grid, cv=3).fit(X, y)
     with joblib.parallel_config(backend="dask"):
-        there = OneClassSearchCV(VAAKELM(), grid, cv=3, criterion="box", n_jobs=2).fit(rows[:120])
+        there = OneClassSearchCV(VAAKELM(), grid, cv=3, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from oneclass import AAKELM, VAAKELM, Fourier, Nystrom
-from oneclass.contract.grouping import group_keys
+from oneclass.base.groups import group_keys
 from oneclass.core.features import NystromMap
 from oneclass.core.folds import FoldMachine
 from oneclass.core.groups import GroupCounts
+from oneclass.core.leave_landmarks_out import Landmarks
 from oneclass.core.machine import fit_moments
-from oneclass.core.withdrawal import Landmarks
 from oracle.comparison import assert_agree
 
 pd = pytest.importorskip("pandas")

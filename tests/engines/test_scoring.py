@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import oneclass
 from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile, make_one_class_pipeline
-from oneclass.disk import batches, tables
 from oneclass.engines import chunks
+from oneclass.io import batches, tables
 from saved import CASES, fitted
 
 pa = pytest.importorskip("pyarrow")
@@ -152,7 +152,8 @@ def test_a_machine_on_a_device_writes_what_it_says(tmp_path):
 
 
 def test_a_search_lets_its_best_estimator_score(tmp_path):
-    search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 3]}, cv=2).fit(TRAIN)
+    X, y = pd.concat([TRAIN, 5 * TRAIN[:10]]), np.repeat([1, -1], [len(TRAIN), 10])
+    search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 3]}, cv=2).fit(X, y)
     search.score_chunks(FRESH, tmp_path / "scored.csv", delta=0.2)
     assert_written(tmp_path / "scored.csv", expected(search.best_estimator_, FRESH, delta=0.2))
 

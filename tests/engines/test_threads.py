@@ -8,12 +8,12 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from oneclass import VAAKELM, Nystrom, OneClassSearchCV
-from oneclass.contract import independence
+from oneclass.base import independence
 from oneclass.core import arrays
 from oneclass.engines import threads
 from oneclass.engines.threads import on_one_thread, spread
 from oneclass.machines import approximate, exact
-from oneclass.selection._spectral import SpectralPath
+from oneclass.selection._exact_path import ExactPath
 
 ROWS = np.zeros((1, 1))
 
@@ -192,17 +192,18 @@ def test_small_landmark_systems_are_judged_on_one_thread_however_many_rows_there
     assert blas_threads() == 2
 
 
-@pytest.mark.parametrize(("criterion", "step"), [("likelihood", "log_likelihood"), ("box", "decisions")])
+@pytest.mark.parametrize(("criterion", "step"), [("likelihood", "log_likelihood"), ("labels", "decisions")])
 @pytest.mark.parametrize(("n", "expected"), [(300, 1), (1500, 2)])
 def test_a_search_takes_one_thread_for_few_rows(monkeypatch, n, expected, criterion, step):
-    counted, plain = set(), getattr(SpectralPath, step)
+    counted, plain = set(), getattr(ExactPath, step)
 
     def count(*args):
         counted.add(blas_threads())
         return plain(*args)
 
-    monkeypatch.setattr(SpectralPath, step, count)
-    X = np.random.default_rng(0).normal(size=(n, 3))
+    monkeypatch.setattr(ExactPath, step, count)
+    X = np.random.default_rng(0).normal(size=(n + 50, 3))
+    X[n:] += 3
     machine = VAAKELM(approximation=None, sigma=2.0)
-    OneClassSearchCV(machine, {"C": [1.0, 8.0]}, criterion=criterion, cv=2, n_outliers=50).fit(X)
+    OneClassSearchCV(machine, {"C": [1.0, 8.0]}, criterion=criterion, cv=2).fit(X, np.repeat([1, -1], [n, 50]))
     assert counted == {expected}

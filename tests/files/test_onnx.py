@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from awkward import huge_rows
 from oneclass import (
     AAELM,
     AAKELM,
@@ -138,6 +139,17 @@ def test_baselines_are_their_graphs(name):
     assert_same(BASELINES[name].fit(ROWS))
 
 
+@pytest.mark.parametrize("scale", ["zscore", "robust", False])
+@pytest.mark.parametrize("classifier", [PCADetector, KMeansDetector, VAAKELM], ids=lambda c: c.__name__)
+def test_huge_rows_are_judged_as_the_library_judges_them(classifier, scale):
+    model = classifier(scale=scale).fit(ROWS)
+    huge = huge_rows(ROWS)
+    said = ask(model, huge)
+    np.testing.assert_allclose(said["score"], model.score_samples(huge), rtol=1e-9)
+    np.testing.assert_array_equal(said["p_value"], model.p_value(huge))
+    np.testing.assert_array_equal(said["label"], model.predict(huge))
+
+
 @pytest.mark.parametrize("model", [VAAKELM(), *BASELINES.values()], ids=["VAAKELM", *BASELINES])
 def test_no_rows_have_no_answers(model):
     assert {name: values.shape for name, values in ask(model.fit(ROWS), ROWS[:0]).items()} == dict.fromkeys(
@@ -163,20 +175,60 @@ def test_p_values_are_ours_for_any_number_of_held_out_losses(n):
     np.testing.assert_array_equal(ask(model, fresh)["p_value"], model.p_value(fresh))
 
 
-@pytest.mark.parametrize(
-    "model",
-    [*BASELINES.values(), VAAKELM(kernel="rbf", scale="zscore"), AAKELM(kernel="laplacian", scale="robust")],
-    ids=str,
-)
-def test_rows_beyond_all_measure_are_outliers_with_numbers_for_scores(model):
-    model.fit(ROWS)
-    far = np.full((3, 4), [[1e30], [-1e150], [1e300]])
-    for dtype, rows in (("float64", far), ("float32", np.full((2, 4), [[1e30], [-3e38]]))):
-        said = ask(model, rows, dtype)
-        assert np.isfinite(said["score"]).all()
-        np.testing.assert_array_equal(said["label"], model.predict(rows.astype(dtype)))
-        if model.calibration_ is not None:
-            np.testing.assert_array_equal(said["p_value"], model.p_value(rows.astype(dtype)).astype(dtype))
+def hostile_rows(dtype):
+    """Rows that hold numbers which no measurement has: in all columns, in one, in some of them at random."""
+    info, usual, rng = np.finfo(dtype), ROWS[3].astype(dtype), np.random.default_rng(0)
+    sizes = [0, info.smallest_subnormal, info.tiny, 1e30, np.sqrt(info.max), info.max / 2, info.max, np.inf, np.nan]
+    values = np.array([*sizes, *np.negative(sizes)], dtype=dtype)
+    alternating = np.array([1, -1, 1, -1], dtype=dtype)
+    rows = [
+        row
+        for value in values
+        for row in (np.full(4, value), alternating * value, *np.where(np.eye(4, dtype=bool), value, usual))
+    ]
+    some = np.where(rng.random((60, 4)) < 0.5, rng.choice(values, (60, 4)), usual)
+    return np.concatenate([rows, some])
+
+
+HOSTILE_MODELS = {
+    **BASELINES,
+    **{
+        f"{machine.__name__} {kernel} {approximation} {loss}": machine(
+            kernel=kernel, scale=scale, sigma="mean", C=8.0, approximation=approximation, **loss
+        )
+        for machine, loss in MACHINES
+        for kernel, scale in (("rbf", "zscore"), ("laplacian", "robust"))
+        for approximation in (None, Nystrom(30), Fourier(40))
+    },
+    **{
+        f"VAAKELM {kernel} {scale}": VAAKELM(kernel=kernel, scale=scale, C=1.0)
+        for kernel in ("linear", Polynomial(2))
+        for scale in ("zscore", "robust")
+    },
+    "OCELM": OCELM(n_hidden=20),
+    "AAELM": AAELM(n_hidden=20),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_MODELS)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_hostile_rows_have_the_librarys_answers_or_are_outliers_where_it_refuses_them(name, dtype):
+    model, rows = HOSTILE_MODELS[name].fit(ROWS), hostile_rows(dtype)
+    said, accepted = ask(model, rows, dtype), np.isfinite(rows).all(axis=1)
+    assert (said["label"][~accepted] == -1).all()
+    np.testing.assert_array_equal(said["score"][~accepted], -np.finfo(dtype).max)
+    if model.calibration_ is not None:
+        least = model.calibration_.p_value(np.array([np.inf]), None).astype(dtype)
+        np.testing.assert_array_equal(said["p_value"][~accepted], np.repeat(least, (~accepted).sum()))
+    if "Fourier" in name:  # of a huge angle the cosine is noise
+        accepted &= np.abs(np.nan_to_num(rows)).max(axis=1) < 1e6
+    known = {name: values[accepted] for name, values in said.items()}
+    np.testing.assert_array_equal(known["label"], model.predict(rows[accepted]))
+    bound = np.finfo(dtype).max
+    scores = np.clip(model.score_samples(rows[accepted]), -bound, bound)
+    np.testing.assert_allclose(known["score"], scores, rtol=TOLERANCE[dtype], atol=1e-10 * abs(model.offset_))
+    if model.calibration_ is not None:
+        np.testing.assert_array_equal(known["p_value"], model.p_value(rows[accepted]).astype(dtype))
 
 
 @pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
@@ -184,10 +236,21 @@ def test_a_machine_of_single_precision_takes_single_precision(loss):
     model = VAAKELM(loss=loss, kernel="laplacian", sigma="mean", C=1.0).fit(ROWS.astype(np.float32))
     graph = to_onnx(model)
     assert graph.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
-    # The graph computes in double precision; what differs is the rounding of ours.
-    np.testing.assert_allclose(
-        ask(model, FRESH, "float32")["score"], model.score_samples(FRESH.astype(np.float32)), 1e-4
-    )
+    for X in (FRESH.astype(np.float32), hostile_rows("float32")):
+        accepted = np.isfinite(X).all(axis=1)
+        said = ask(model, X, "float32")
+        assert (said["label"][~accepted] == -1).all()
+        np.testing.assert_array_equal(said["label"][accepted], model.predict(X[accepted]))
+        # The graph computes in double precision; what differs is the rounding of ours.
+        np.testing.assert_allclose(said["score"][accepted], model.score_samples(X[accepted]), 1e-4)
+
+
+@pytest.mark.parametrize("model", [OCKELM(), *BASELINES.values()], ids=["OCKELM", *BASELINES])
+def test_rows_are_by_default_of_the_type_of_the_classifiers_own_scores(model):
+    kind = model.fit(ROWS.astype(np.float32)).score_samples(ROWS.astype(np.float32)).dtype
+    graph = to_onnx(model).graph
+    types = {value.name: value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)}
+    assert {types["rows"], types["score"]} == {onnx.helper.np_dtype_to_tensor_dtype(kind)}
 
 
 def test_machines_of_other_libraries_are_exported(xp):
@@ -204,7 +267,8 @@ def test_a_graph_knows_whose_it_is():
 
 
 def test_a_search_is_its_best_estimator():
-    search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 4]}, cv=2).fit(ROWS)
+    y = np.where(np.arange(len(ROWS)) % 9, 1, -1)
+    search = OneClassSearchCV(KMeansDetector(), {"n_clusters": [2, 4]}, cv=2).fit(ROWS, y)
     assert to_onnx(search) == to_onnx(search.best_estimator_)
 
 

@@ -10,7 +10,7 @@ import pytest
 import oneclass
 from forging import forged
 from oneclass import OCRF, VAAKELM, ModelFileError, Nystrom
-from oneclass.disk import container
+from oneclass.io import container
 from saved import FRESH, ROWS
 
 

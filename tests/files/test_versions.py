@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import oneclass
-from oneclass.disk.codec import decode
-from oneclass.disk.container import VERSION
 from oneclass.files.loading import CLASSES, _upgraded
+from oneclass.io.codec import decode
+from oneclass.io.container import VERSION
 
 FOLDER = Path(__file__).parent / "versions"
 EVERY_KIND = zipfile.ZipFile(FOLDER / "0.1.zip")
@@ -47,7 +47,7 @@ def test_a_parameter_that_was_not_there_yet_takes_its_default():
     assert decode(older, [], CLASSES).get_params() == oneclass.OCKELM(C=3.0).get_params()
 
 
-@pytest.mark.filterwarnings("ignore:.*values that training rows did not")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_kind_of_file_of_version_0_1_answers_as_it_did(name, tmp_path):
     model, known = oneclass.load(EVERY_KIND.extract(f"{name}.oneclass", tmp_path)), KNOWN[name]
@@ -65,3 +65,16 @@ def test_weights_of_version_0_1_become_their_ratios():
     older = {"values": [{"class": "machines.vaakelm.VAAKELM", "parameters": parameters, "found": {}}]}
     model = decode(older, [], CLASSES, upgrade=_upgraded)
     assert (model.C, model.lam) == (1.5, 0.5)
+
+
+def test_a_search_of_version_0_1_can_be_fitted_again():
+    search = "selection.search.OneClassSearchCV"
+    machine = {"class": "machines.aakelm.AAKELM", "parameters": {"C": 3.0, "lam": 1.0}, "found": {}}
+    parameters = {"estimator": {"value": 0}, "param_grid": {"dict": [["C", [1.0, 3.0]]]}, "criterion": "auto"}
+    parameters |= {"scoring": "f1", "complexity": None, "n_outliers": None, "random_state": 0}
+    older = {"values": [machine, {"class": search, "parameters": parameters, "found": {"criterion_": "labels"}}]}
+    model = decode(older, [], CLASSES, upgrade=_upgraded)
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.where(np.arange(50) % 5, 1, -1)
+    expected = oneclass.OneClassSearchCV(oneclass.AAKELM(C=3.0), {"C": [1.0, 3.0]}).fit(X, y)
+    assert model.fit(X, y).best_score_ == expected.best_score_
+    assert vars(model).keys() == vars(expected).keys()

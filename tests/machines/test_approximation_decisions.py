@@ -84,13 +84,13 @@ def test_leave_one_out_over_a_sample_delivers_the_rate(machine, params, approxim
 def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params, approximation, normal, leverages):
     rows, fresh = normal
     model = machine(C=32.0, kernel="rbf", sigma=1.0, delta=DELTA, approximation=approximation, **params).fit(rows)
-    assert leverages == []
+    assert sum(leverages) < 2 * approximate._COMPARED
     assert_delivers(model, fresh, N)
     # Nothing was left out that mattered: leave-one-out would move the threshold by few of the rows' scores.
     exact = machine(C=32.0, kernel="rbf", sigma=1.0, delta=1e-9, approximation=approximation, **params)
-    with pytest.warns(UserWarning, match="smallest false-alarm rate"):
+    with pytest.warns(UserWarning, match="the smallest rate"):
         exact.fit(rows)
-    assert leverages != []
+    assert sum(leverages) >= N
     rejected = np.mean(exact.score_samples(fresh) < -exact.calibration_.threshold(DELTA))
     assert abs(rejected - np.mean(model.predict(fresh) == -1)) < 0.002
 
@@ -112,6 +112,20 @@ def test_resubstitution_would_not_deliver_the_rate(normal):
     }
     assert abs(rates["held_out"] - DELTA) < 4 * np.sqrt(DELTA * (1 - DELTA) / 400)
     assert rates["train"] > 2 * DELTA
+
+
+@pytest.mark.parametrize(("machine", "params"), [*MACHINES, (AAKELM, {"loss": "uncertainty"})], ids=str)
+@pytest.mark.parametrize("approximation", [Nystrom(40), Fourier(40)], ids=str)
+@pytest.mark.parametrize("C", [1e-9, 1e-3])
+def test_rows_are_held_out_where_leverages_are_small_only_because_C_is(machine, params, approximation, C):
+    """Of a small C all losses are nearly the same, and a row that was learnt from is among the least of them."""
+    rates = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, fresh = rng.normal(size=(100, 2)), rng.normal(size=(2000, 2))
+        model = machine(C=C, kernel="rbf", delta=DELTA, approximation=approximation, **params).fit(X)
+        rates.append(np.mean(model.predict(fresh) == -1))
+    assert abs(np.mean(rates) - DELTA) < 3 * np.sqrt(DELTA * (1 - DELTA) / 500)
 
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about

@@ -67,7 +67,7 @@ def test_machine_is_its_printed_equations_under_every_kernel(xp, machine, as_pri
     assert_agree(model.score_samples(xp.asarray(problem.fresh)), -expected.fresh, 1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:.*columns are few")
+@pytest.mark.filterwarnings("ignore::oneclass.FewRowsWarning")
 @given(problem=SEVERAL, delta=BUDGETS)
 def test_offset_is_the_held_out_loss_of_the_rank_that_counting_gives(variant, problem, delta):
     model = fitted(np, variant, problem, delta=delta)

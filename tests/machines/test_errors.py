@@ -3,10 +3,11 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 
-from oneclass import AAKELM, OCKELM, RBF, VAAKELM, VOCKELM, KNNDetector
+from oneclass import AAKELM, OCKELM, RBF, VAAKELM, VOCKELM, KNNDetector, Nystrom
 from oneclass.core.cholesky import SingularSystemError
+from oneclass.selection import OneClassSearchCV
 from oracle.comparison import assert_agree
 
 NOT_NUMBERS = [float("nan"), float("inf"), "1", True, None, [1.0], np.array([1.0, 2.0]), 1j]
@@ -265,3 +266,36 @@ def test_a_hopeless_system_names_likely_causes(machine, rows):
     assert message.startswith(f"{machine.__name__}: ")
     for cause in ("not positive semi-definite", "NaN", "C / lam", "overflow", "C=64.0"):
         assert cause in message
+
+
+@pytest.mark.parametrize(
+    ("model", "dtype", "rule"),
+    [
+        (OCKELM(C=1e-12), "float64", "OCKELM: C must be at least 7.3e-11, .* in 64-bit precision; got 1e-12"),
+        (VOCKELM(C=1e-6), "float32", "VOCKELM: C must be at least 4.8e-05, .* in 32-bit precision; got 1e-06"),
+        (AAKELM(C=1e-12, loss="uncertainty"), "float64", "AAKELM: C must be at least 7.3e-11, .*; got 1e-12"),
+        (
+            AAKELM(C=1e-12, loss="uncertainty", approximation=Nystrom(20)),
+            "float64",
+            "AAKELM: C must be at least 7.3e-11",
+        ),
+        (VAAKELM(C=1e-15, loss="uncertainty"), "float64", "VAAKELM: C must be at least 3.6e-15, .*; got 1e-15"),
+        (VAAKELM(C=1e-13, lam=1e3, loss="uncertainty"), "float64", "VAAKELM: C must be at least 3.6e-12"),
+        (AAKELM(C=1e8, approximation=Nystrom(20)), "float32", "AAKELM: C must be at most 8.4e[+]04, .*; got 1e[+]08"),
+    ],
+)
+def test_a_C_at_which_losses_are_made_of_rounding_is_refused_with_its_bound(rows, model, dtype, rule):
+    with pytest.raises(ValueError, match=rule):
+        model.fit(rows.astype(dtype))
+
+
+def test_one_C_that_is_refused_fails_no_other_point_of_a_search(rows):
+    X, y = np.concatenate([rows, rows + 1e3]), np.repeat([1, -1], 60)
+    for approximation in (None, Nystrom(20)):
+        search = OneClassSearchCV(
+            AAKELM(loss="uncertainty", approximation=approximation), {"C": [1e-13, 1.0]}, error_score=np.nan
+        )
+        with pytest.warns(FitFailedWarning):
+            search.fit(X, y)
+        assert search.best_params_ == {"C": 1.0}
+        np.testing.assert_array_equal(np.isnan(search.cv_results_["mean_test_score"]), [True, False])

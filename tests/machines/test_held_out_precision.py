@@ -6,7 +6,7 @@ import pytest
 from oneclass import AAKELM, OCKELM, VAAKELM, Fourier, Nystrom
 from oneclass.core import features
 from oneclass.core.primal import PrimalModel
-from oneclass.core.single import RoundedModel
+from oneclass.core.single_precision import RoundedModel
 from oneclass.machines import approximate
 
 RNG = np.random.default_rng(0)

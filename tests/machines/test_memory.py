@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Nystrom, load
-from oneclass.contract import memory
+from oneclass.base import memory
 from oneclass.core import arrays, compiled
 from oneclass.engines import memory as in_memory
 from oneclass.machines import approximate
@@ -73,7 +73,7 @@ def test_a_fit_that_holds_out_every_row_allocates_one_matrix(loss):
     assert peak_bytes(lambda: VAAKELM(loss=loss).fit(X)) <= 1.1 * N * N * 8 + 4 * arrays.HOST_BLOCK
 
 
-@pytest.mark.filterwarnings("ignore:.*columns are few")
+@pytest.mark.filterwarnings("ignore::oneclass.FewRowsWarning")
 @pytest.mark.parametrize(("train", "features", "n"), [(100, 4, 200_000), (10, 400, 10_000)], ids=["long", "wide"])
 def test_scoring_allocates_little_beyond_its_output(machine, train, features, n):
     rng = np.random.default_rng(0)

@@ -189,7 +189,7 @@ def test_the_target_may_be_any_number_but_zero(rows, fresh):
     np.testing.assert_array_equal(other.predict(fresh), one.predict(fresh))
 
 
-@pytest.mark.filterwarnings("ignore:.*none that names the target class")
+@pytest.mark.filterwarnings("ignore::oneclass.LabelWarning")
 def test_labels_that_name_no_target_class_are_not_read(machine, rows, fresh):
     expected = judgement(machine().fit(rows), fresh)
     np.testing.assert_array_equal(judgement(machine().fit(rows, np.arange(60)), fresh), expected)

@@ -24,7 +24,7 @@ def test_threshold_is_drawn_where_the_labels_change(model, rows):
     losses, limit, _ = shown.score_display.visible()
     assert line == limit
     np.testing.assert_array_equal(losses > line, model.predict(X) == -1)
-    assert shown.ax_[1].get_xlabel() == "false-alarm rate asked for"
+    assert shown.ax_[1].get_xlabel() == "requested false-alarm rate"
 
 
 def test_a_search_and_axes_of_the_users_own_are_welcome(rows):
@@ -43,7 +43,7 @@ def test_pipelines_are_shown_as_their_classifier_is(rows, make, search):
     known = RobustScaler().fit(X[y == "normal"])
     alone = AAKELM(C=2.0).fit(known.transform(X[y == "normal"]))
     pipe = make(RobustScaler(), AAKELM(C=2.0))
-    shown = (OneClassSearchCV(pipe, {"aakelm__C": [2.0]}) if search else pipe).fit(X[y == "normal"])
+    shown = OneClassSearchCV(pipe, {"aakelm__C": [2.0]}).fit(X, y) if search else pipe.fit(X[y == "normal"])
     found = ThresholdDisplay.of(shown, X, y)
     expected = ThresholdDisplay.of(alone, known.transform(X), y)
     np.testing.assert_array_equal(found.scores, expected.scores)
@@ -60,7 +60,7 @@ def test_without_labels_no_row_is_called_a_target(model, rows):
     shown = ThresholdDisplay.from_estimator(model, X)
     assert "rows" in legend(shown.ax_[0])
     said = [*legend(shown.ax_[0]), *legend(shown.ax_[1]), shown.ax_[1].get_ylabel(), shown.ax_[1].get_title()]
-    assert not any("target" in words or "delivered" in words for words in said)
+    assert not any("target" in words or "false alarms" in words for words in said)
     assert shown.delivered(0.1) == pytest.approx(np.mean(model.p_value(X) <= 0.1))
     assert "targets" in legend(ThresholdDisplay.from_estimator(model, X, y).ax_[0])
 
@@ -68,14 +68,14 @@ def test_without_labels_no_row_is_called_a_target(model, rows):
 def test_what_to_expect_is_what_the_calibration_says():
     X = np.random.default_rng(0).normal(size=(199, 2))
     shown = ThresholdDisplay.from_estimator(KNNDetector().fit(X), X[:50])
-    for part in ("5 %", "2.4 to 8.4 %", "50, from 22 to 87", "ask 2.5 %"):  # of Calibration's doctests
+    for part in ("5 %", "2.4 to 8.4 %", "50, 22 to 87", "request 2.5 %"):  # of Calibration's doctests
         assert part in shown.summary
     assert shown.summary in [text.get_text() for text in shown.ax_[1].texts]
     sure = ThresholdDisplay.of(KNNDetector(confidence=0.9).fit(X), X)
-    assert "5 % of normal rows, 90 % sure" in sure.summary
-    assert "ask" not in sure.summary.replace("asked", "")
-    assert "take 59 rows" in ThresholdDisplay.of(KNNDetector().fit(X[:40]), X).summary
-    assert "promises no rate" in ThresholdDisplay.of(KNNDetector(threshold="train").fit(X), X).summary
+    assert "5 %, with 90 % confidence" in sure.summary
+    assert "to stay below" not in sure.summary
+    assert "fit on 59 rows" in ThresholdDisplay.of(KNNDetector().fit(X[:40]), X).summary
+    assert "does not control the rate" in ThresholdDisplay.of(KNNDetector(threshold="train").fit(X), X).summary
 
 
 def test_parameters_set_after_the_fit_are_not_shown(rows):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-#: What would run, and say so in the title, were it not text.
+#: Text that would change the title if the page executed it.
 EVIL = "</script><script>document.title=1</script><img src=x onerror=document.title=2>"
 
 
@@ -29,8 +29,8 @@ def table(n, seed):
 
 
 @pytest.fixture(scope="module")
-def judged():
-    """A model, and rows with whatever a page could stumble over."""
+def model_and_rows():
+    """A model, and rows with values that are difficult to show on a page."""
     new = table(120, 1)
     new.loc[:4, "mass"] = [900.0, 1e300, -5.0, np.nan, 700.0]
     new.loc[5, "ward"] = EVIL
@@ -41,9 +41,9 @@ def judged():
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the page is looked at with playwright")
+    playwright = pytest.importorskip("playwright.sync_api", reason="the page is opened with playwright")
     if CHROMIUM is None:
-        pytest.skip("the page is looked at in Chromium, which is not installed")
+        pytest.skip("the page is opened in Chromium, which is not installed")
     with playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -51,16 +51,16 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def file(judged, tmp_path_factory):
+def file(model_and_rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    with pytest.warns(UserWarning, match="did not"):
-        report(*judged, title=f"Report {EVIL}").save(path)
+    with pytest.warns(UserWarning, match="no training row has"):
+        report(*model_and_rows, title=f"Report {EVIL}").save(path)
     return path.as_uri()
 
 
 @pytest.fixture
 def page(browser, file):
-    """The page, freshly opened; whatever it complains of or asks for is an error in the end."""
+    """The opened page; messages, errors and requests of the page fail the test."""
     page, wrong = browser.new_page(), []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -72,7 +72,7 @@ def page(browser, file):
 
 
 def shown(page):
-    """Numbers of the rows that can be seen."""
+    """Numbers of the visible rows."""
     seen = page.locator("#flagged tbody tr:visible th").all_inner_texts()
     return [int(text.replace(",", "")) for text in seen]
 
@@ -83,13 +83,13 @@ def move(page, value):
     )
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector")
-def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
-    model, new = judged
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
+def test_the_slider_shows_the_rows_that_predict_flags(page, model_and_rows):
+    model, new = model_and_rows
     steps = report(model, new).summary["steps"]
     for i in (0, len(steps) // 2, len(steps) - 1):
         move(page, str(i))
-        expected = np.flatnonzero(model.predict(new, delta=steps[i]["alpha"]) == -1) + 1
+        expected = np.flatnonzero(model.predict(new, delta=steps[i]["delta"]) == -1) + 1
         assert sorted(shown(page)) == expected.tolist()
         assert page.locator("[data-step=count]").inner_text() == str(len(expected))
     page.get_by_role("button", name="Back to the model's own setting").click()
@@ -97,10 +97,10 @@ def test_the_slider_shows_the_rows_that_predict_flags(page, judged):
 
 
 def test_keys_move_the_slider_and_the_counts_follow(page):
-    before = page.locator("#alpha").inner_text()
+    before = page.locator("#delta").inner_text()
     page.locator("#budget").focus()
     page.keyboard.press("End")
-    assert page.locator("#alpha").inner_text() == "50\N{NO-BREAK SPACE}%" != before
+    assert page.locator("#delta").inner_text() == "50\N{NO-BREAK SPACE}%" != before
     assert page.locator("#budget").get_attribute("aria-valuetext").startswith("50\N{NO-BREAK SPACE}%, ")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "own"
@@ -114,7 +114,7 @@ def test_headings_sort_the_table_one_way_and_the_other(page):
     assert heading.get_attribute("aria-sort") == "ascending"
     heading.get_by_role("button").press("Enter")
     assert shown(page) == sorted(rank, reverse=True)
-    page.get_by_role("button", name="Normal rows as unusual").click()
+    page.get_by_role("button", name="Normal rows at least this unusual").click()
     assert shown(page) == rank
 
 
@@ -151,7 +151,7 @@ def test_axe_finds_no_serious_fault(browser, file, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="accessibility is checked by axe")
     page = browser.new_page(color_scheme=scheme)
     page.goto(file)
-    # The page lets no other script in; axe enters by the driver.
+    # The page forbids other scripts; axe is injected by the driver.
     found = axe.Axe().run(page).response["violations"]
     page.close()
     assert [fault["help"] for fault in found if fault["impact"] in ("serious", "critical")] == []

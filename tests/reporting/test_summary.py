@@ -1,7 +1,8 @@
-"""What a report says, against what the model and the rows say when they are asked directly."""
+"""A report, compared with the answers of the model and with direct computation on the rows."""
 
 import json
 import re
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -26,9 +27,10 @@ from oneclass import (
     make_one_class_pipeline,
     report,
 )
-from oneclass.core.seen import LEVELS
+from oneclass.core.column_summary import LEVELS
+from oneclass.reporting import html
 from oneclass.reporting.advice import likeness
-from oneclass.reporting.wording import number, percent
+from oneclass.reporting.formatting import number, percent
 
 
 def rows(n, seed, d=3):
@@ -78,43 +80,43 @@ def tables():
         lambda: VAAKELM(delta=0.0),
         lambda: NaiveParzen(),
         lambda: make_pipeline(RobustScaler(), KNNDetector()),
-        lambda: OneClassSearchCV(VAAKELM(), {"C": [1.0, 10.0]}, cv=2),
+        lambda: OneClassSearchCV(VAAKELM(), {"C": [1.0, 10.0]}, criterion="likelihood"),
     ],
     ids=["kernel machine", "confident", "no alarms", "baseline", "pipeline", "search"],
 )
 def test_every_step_flags_what_predict_flags_at_its_rate(make, new):
     model = make().fit(rows(120, 0))
     steps = report(model, new).summary["steps"]
-    asked = oneclass.contract.pipeline.with_verbs(model)
+    asked = oneclass.base.pipeline.with_verbs(model)
     for step in steps:
-        assert step["flagged"] == np.count_nonzero(asked.predict(new, delta=step["alpha"]) == -1)
+        assert step["flagged"] == np.count_nonzero(asked.predict(new, delta=step["delta"]) == -1)
     own = [step["flagged"] for step in steps if step["own"]]
     assert own == [np.count_nonzero(model.predict(new) == -1)]
-    assert [step["alpha"] for step in steps] == sorted(step["alpha"] for step in steps)
+    assert [step["delta"] for step in steps] == sorted(step["delta"] for step in steps)
 
 
 def test_a_threshold_on_training_losses_is_one_of_the_steps(new):
     model = VAAKELM(threshold="train").fit(rows(120, 0))
     said = report(model, new).summary
     [own] = [step for step in said["steps"] if step["own"]]
-    assert own["flagged"] == said["budget"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
+    assert own["flagged"] == said["alarms"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
     beyond = np.count_nonzero(np.asarray(model.calibration_.losses) > -model.offset_)
-    assert own["alpha"] == pytest.approx(beyond / 121)
-    assert not said["budget"]["promised"]
+    assert own["delta"] == pytest.approx(beyond / 121)
+    assert not said["alarms"]["held_out"]
     assert any("threshold='held_out'" in words for words in said["advice"])
 
 
 def test_false_alarms_are_those_of_the_calibration(model, new):
-    said = report(model, new).summary["budget"]
+    said = report(model, new).summary["alarms"]
     known = model.calibration_
     assert said["interval"] == list(model.false_alarm_interval())
     assert said["in_1000"] == known.alarms(0.1)._asdict()
     assert said["if_all_normal"] == known.alarms(0.1, len(new))._asdict()
-    assert said["ask_to_keep_surely"] == known.budget(0.1)
-    assert said["beyond_all"]["rows"] == np.count_nonzero(-model.score_samples(new) > known.losses.max())
+    assert said["safe_delta"] == known.budget(0.1)
+    assert said["beyond_training"]["rows"] == np.count_nonzero(-model.score_samples(new) > known.losses.max())
 
 
-def test_rows_are_listed_from_the_strangest_with_the_reasons_of_the_model(model, new):
+def test_the_most_unusual_rows_are_listed_first_with_the_reasons_of_the_model(model, new):
     said = report(model, new, rows=20).summary["rows"]
     order = np.argsort(model.score_samples(new))[:20]
     assert [row["row"] for row in said] == (order + 1).tolist()
@@ -125,13 +127,13 @@ def test_rows_are_listed_from_the_strangest_with_the_reasons_of_the_model(model,
         assert all(reason["value"] == new[i, reason["column"]] for reason in row["reasons"])
 
 
-def test_likeness_is_the_two_sample_test_of_kolmogorov_and_smirnov(model):
+def test_resemblance_is_the_two_sample_kolmogorov_smirnov_test(model):
     new = rows(70, 2) * 1.3
     said = report(model, new).summary["resemblance"]
     expected = ks_2samp(np.asarray(model.calibration_.losses), -model.score_samples(new), method="asymp")
     assert said["distance"] == pytest.approx(expected.statistic)
     assert said["p_value"] == pytest.approx(expected.pvalue, abs=0.02)
-    assert said["stranger"]
+    assert said["more_unusual"]
     assert sum(said["histogram"]) == 70
 
 
@@ -150,19 +152,19 @@ def test_distance_of_a_column_is_that_of_the_two_samples_to_the_width_of_a_quant
         np.testing.assert_allclose(column["training"]["quantiles"], np.quantile(old[:, name], LEVELS))
 
 
-def test_few_values_of_a_column_do_not_pass_for_a_change():
+def test_a_column_of_few_distinct_values_is_not_called_changed():
     old, new = (np.random.default_rng(seed).integers(0, 3, size=(500, 2)).astype(float) for seed in (0, 1))
     model = KNNDetector().fit(old)
     assert {column["changed"] for column in report(model, new).summary["columns"]} == {"no"}
 
 
-def test_what_flagged_rows_alone_have_changed_is_no_change_of_the_column(model):
+def test_a_change_of_flagged_rows_only_is_attributed_to_them(model):
     new = rows(400, 4)
     new[:90, 1] += 8
     assert by_name(report(model, new))[1]["changed"] == "flagged"
 
 
-def test_training_rows_that_are_given_say_what_the_model_kept(tables):
+def test_given_training_rows_are_summarised_as_the_model_summarised_them(tables):
     model, odd = tables
     kept, given = by_name(report(model, odd)), by_name(report(model, odd, X_train=mixed(200, 0)))
     assert kept.keys() == given.keys() == {"mass", "ward", "seen", "male", "lab"}
@@ -176,7 +178,7 @@ def test_categories_and_gaps_are_compared_by_their_shares(tables):
     new["ward"] = np.where(np.arange(300) % 2 == 0, "A", new["ward"])
     new.loc[:9, "ward"] = "Z"
     new["lab"] = np.where(np.arange(300) % 4 == 0, 1.0, np.nan)
-    with pytest.warns(UserWarning, match="did not: 'Z'"):
+    with pytest.warns(oneclass.ColumnWarning, match="no training row has: 'Z'"):
         columns = by_name(report(model, new))
     old_shares, new_shares = (frame["ward"].value_counts(normalize=True) for frame in (mixed(200, 0), new))
     distance = old_shares.sub(new_shares, fill_value=0).abs().sum() / 2
@@ -188,7 +190,7 @@ def test_categories_and_gaps_are_compared_by_their_shares(tables):
     assert columns["lab"]["changed"] == columns["ward"]["changed"] == "clearly"
 
 
-def test_rows_of_a_table_are_known_by_their_ids(tables):
+def test_rows_of_a_table_are_labelled_by_their_ids(tables):
     model, odd = tables
     first = report(model, odd).summary["rows"][0]
     assert (first["row"], first["labels"]) == (4, {"case_id": "c00003"})
@@ -198,7 +200,7 @@ def test_rows_of_a_table_are_known_by_their_ids(tables):
 
 
 @pytest.mark.parametrize("detector", [VAAKELM, TableDetector])
-def test_labels_and_names_of_several_levels_are_said_level_by_level(new, detector):
+def test_labels_and_names_of_several_levels_are_joined_by_commas(new, detector):
     names, labels = [("a", 1), ("a", 2), ("b", 1)], [(i % 2, f"p{i}") for i in range(len(new))]
     old = pd.DataFrame(rows(150, 0), columns=pd.MultiIndex.from_tuples(names))
     deep = pd.DataFrame(new, pd.MultiIndex.from_tuples(labels), old.columns)
@@ -217,20 +219,32 @@ def test_text_in_a_table_is_read_as_the_numbers_that_it_is(tables):
     assert found["columns"] == expected["columns"]
 
 
+def test_numbers_that_stand_for_categories_are_not_written_as_amounts():
+    zips = np.random.default_rng(0).choice([1010101, 2020202], 200)
+    old = pd.DataFrame({"zip": zips, "mass": rows(200, 1, 1)[:, 0]})
+    model = TableDetector(KNNDetector(), {"zip": "category"}).fit(old)
+    with pytest.warns(UserWarning, match="no training row has: '3030303'"):
+        found = report(model, old[:50].assign(zip=3030303))
+    assert found.summary["rows"][0]["reasons"][0]["value"] == "3030303"
+    for text in (found.to_html(), found.to_markdown()):
+        assert "3030303" in text
+        assert "3,030,303" not in text
+
+
 def test_columns_of_a_pipeline_are_those_that_it_is_given(new):
     model = make_one_class_pipeline(RobustScaler(), VAAKELM()).fit(rows(150, 0))
     without, given = (report(model, new, X_train=train) for train in (None, rows(150, 0)))
     assert not any("training" in column for column in without.summary["columns"])
     assert any("X_train" in words for words in without.summary["advice"])
-    assert by_name(given)[0]["training"]["middle"] == pytest.approx(np.median(rows(150, 0)[:, 0]))
+    assert by_name(given)[0]["training"]["median"] == pytest.approx(np.median(rows(150, 0)[:, 0]))
     assert without.summary["rows"][0]["reasons"][0]["column"] == 1
 
 
-def test_where_there_are_no_reasons_the_report_says_why(new):
+def test_a_report_without_reasons_says_why(new):
     model = make_one_class_pipeline(PolynomialFeatures(2), KNNDetector()).fit(rows(150, 0))
     said = report(model, new)
     assert said.summary["rows"][0]["reasons"] == []
-    assert "several others" in said.summary["explained"]
+    assert "several others" in said.summary["explanation"]
     assert "several others" in said.to_html()
 
 
@@ -240,12 +254,12 @@ def test_where_there_are_no_reasons_the_report_says_why(new):
 def test_without_held_out_losses_there_is_a_report_of_scores_without_rates(model, new):
     said = report(model.fit(rows(150, 0)), new)
     assert said.summary["steps"] == []
-    assert "rate" not in said.summary["budget"]
+    assert "rate" not in said.summary["alarms"]
     assert any("threshold='held_out'" in words for words in said.summary["advice"])
     page, text = said.to_html(), said.to_markdown()
     assert ">Score</button>" in page
-    assert "| row | score | why |" in text
-    assert "as unusual" not in page + text
+    assert "| row | score | reasons |" in text
+    assert "this unusual" not in page + text
     assert f"| {said.summary['rows'][0]['score']:.4g} |" in text
     assert json.loads(said.to_json())["rows"][0]["p_value"] is None
 
@@ -255,7 +269,7 @@ def test_every_classifier_has_a_report(name, new):
     options = {"random_state": 0} if name in ("OCRF", "AutoencoderDetector") else {}
     model = getattr(oneclass, name)(**options).fit(rows(60, 0))
     found = report(model, new, rows=10)
-    assert found.summary["budget"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
+    assert found.summary["alarms"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
     assert "training" in found.summary["columns"][0]
     assert json.loads(found.to_json())["rows"][0]["reasons"]
     assert found.to_html().count("<section") == 7
@@ -269,9 +283,10 @@ def test_models_of_earlier_versions_have_a_report():
     assert not any("training" in column for column in said["columns"])
 
 
-def test_groups_and_streams_are_called_what_they_are(new):
+def test_groups_and_streams_are_named(new):
     grouped = report(VAAKELM().fit(rows(150, 0), groups=np.arange(150) % 30), new).summary
-    assert "from 30 groups" in grouped["words"][0]
+    assert "on 30 groups" in grouped["findings"][0]
+    assert grouped["advice"][-1].endswith("fit on at least 59 groups.")
     stream = oneclass.Stream()
     stream.watch(rows(150, 0))
     said = report(stream, new).summary
@@ -280,7 +295,7 @@ def test_groups_and_streams_are_called_what_they_are(new):
 
 
 def test_rows_that_would_take_too_long_to_explain_have_no_reasons(new, monkeypatch):
-    monkeypatch.setattr("oneclass.reporting.summary._LOSSES", 6 * 25)
+    monkeypatch.setattr("oneclass.reporting.summary._SUBSTITUTIONS", 6 * 25)
     measured, exact = (report(machine().fit(rows(60, 0)), new).summary for machine in (oneclass.OCKELM, VAAKELM))
     assert [bool(row["reasons"]) for row in measured["rows"][:26]] == [True] * 25 + [False]
     assert all(row["reasons"] for row in exact["rows"])
@@ -288,13 +303,13 @@ def test_rows_that_would_take_too_long_to_explain_have_no_reasons(new, monkeypat
 
 def test_one_row_and_no_alarm_make_a_report(model):
     found = report(model, [[0.0, 0.0, 0.0]])
-    assert found.summary["budget"]["flagged"] == 0
+    assert found.summary["alarms"]["flagged"] == 0
     assert "no row to look at" in found.summary["advice"][0]
     assert "0 of 1 rows flagged" in repr(found)
     found.to_html(), found.to_markdown()
 
 
-def test_files_are_what_their_ending_asks_for(model, new, tmp_path):
+def test_files_have_the_format_of_their_suffix(model, new, tmp_path):
     found = report(model, new, title="A <b>title</b>")
     for ending, text in {"html": found.to_html(), "md": found.to_markdown(), "json": found.to_json()}.items():
         found.save(tmp_path / f"report.{ending}")
@@ -302,6 +317,16 @@ def test_files_are_what_their_ending_asks_for(model, new, tmp_path):
     with pytest.raises(ValueError, match=r"must end in .html, .md or .json, got 'report.pdf'"):
         found.save("report.pdf")
     assert json.loads(found.to_json())["made"] == date.today().isoformat()
+
+
+def test_without_jinja2_a_page_names_the_extra_and_other_formats_are_written(model, new, monkeypatch):
+    html._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    found = report(model, new)
+    with pytest.raises(ImportError, match=r"an HTML report needs Jinja2: pip install 'oneclass\[report\]'"):
+        found.to_html()
+    assert found.to_markdown()
+    assert found.to_json()
 
 
 def test_what_cannot_be_reported_is_refused(model, new):
@@ -331,15 +356,15 @@ def test_frames_of_every_library_have_the_same_report(tables):
 
 
 @pytest.mark.slow
-def test_rows_of_one_kind_are_seldom_called_anything_else():
+def test_rows_of_one_distribution_are_seldom_called_different():
     rng, called, changed, times = np.random.default_rng(0), [], 0, 100
     for _ in range(times):
         old, new = np.round(rng.normal(size=(200, 5)), 1), np.round(rng.normal(size=(150, 5)), 1)
         said = report(KNNDetector().fit(old), new, rows=1).summary
-        called.append(likeness(said["resemblance"], said["budget"]))
+        called.append(likeness(said["resemblance"], said["alarms"]))
         changed += any(column["changed"] != "no" for column in said["columns"])
-    assert called.count("unlike") + called.count("slightly") <= binom.ppf(0.999, times, 0.01)
-    assert called.count("odd") <= binom.ppf(0.999, times, 0.05)
+    assert called.count("different") + called.count("slightly different") <= binom.ppf(0.999, times, 0.01)
+    assert called.count("mostly similar") <= binom.ppf(0.999, times, 0.05)
     assert changed <= binom.ppf(0.999, times, 0.05)
 
 
@@ -354,7 +379,7 @@ def test_a_hundred_thousand_rows_make_a_page_below_three_megabytes():
     assert len(found.to_html().encode()) < 3e6
 
 
-def test_numbers_are_written_for_people():
+def test_numbers_are_written_with_few_digits():
     assert [number(value) for value in (0, 0.00012, 5.25, 1234.5, -11_512_345.6, 2.5e9)] == [
         *("0", "0.00012", "5.25", "1,234", "-11,512,346", "2.5e+09")
     ]

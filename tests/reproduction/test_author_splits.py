@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from oneclass.datasets import DatasetError, load
 from reproduction.author_splits import author_split_names, load_author_split
+from reproduction.datasets import DatasetError, load
 
 SIZES = {
     "biomed": (64, 34, 63, 33, 5),
@@ -99,7 +99,7 @@ def test_a_damaged_split_is_refused(tmp_path):
 
 def test_an_absent_split_says_where_it_comes_from(monkeypatch, tmp_path):
     monkeypatch.delenv("ONECLASS_DATA", raising=False)
-    with pytest.raises(DatasetError, match=r"no data folder is given; it has no public home but .*VAAKELM"):
+    with pytest.raises(DatasetError, match=r"no data folder is given; it is published in .* only .*VAAKELM"):
         load_author_split("vowel")
-    with pytest.raises(DatasetError, match=r"it is not in .*; it has no public home but .*Deep-Kernel"):
+    with pytest.raises(DatasetError, match=r"it is not in .*; it is published in .* only .*Deep-Kernel"):
         load_author_split("dkrlvoc_iris", tmp_path)

@@ -1,4 +1,4 @@
-"""The released recipe gives the published numbers, and its fast form is its slow form."""
+"""The released recipe gives the published numbers, and its fast form agrees with its slow form."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_constant_column_is_divided_by_the_rounding_of_its_mean():
     assert abs(far[0, 0]) > 1e14
 
 
-def test_row_order_moves_the_released_variance_machine_only(split):
+def test_row_order_changes_only_the_released_machine_with_a_variance(split):
     def losses(rows, clusters):
         train, test = zscore(rows, split.rows)
         return ReleasedMachine.fit(train, autoassociative=True, clusters=clusters).losses(test, [32.0])

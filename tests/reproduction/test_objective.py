@@ -1,4 +1,4 @@
-"""What docs/notation.md says of the printed objective."""
+"""The printed objective is as docs/notation.md describes it."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_the_printed_weights_are_where_the_objective_with_the_trace_is_flat(prob
     assert np.abs(at).max() < 1e-6
 
 
-def test_the_printed_objective_is_not_flat_there_and_its_slope_is_the_one_told(problem):
+def test_the_printed_objective_is_not_flat_there_and_has_the_stated_slope(problem):
     H, X, P, beta = problem
     at = slope(lambda b: 0.5 * np.sum((b.T @ P @ b) ** 2) + errors(H, X, b), beta)
     told = 2 * P @ beta @ (beta.T @ P @ beta) - C * H @ (X - H.T @ beta)

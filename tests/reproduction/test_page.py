@@ -1,24 +1,29 @@
-"""The page says what the rows say: made-up rows whose answer is known."""
+"""The pages agree with the rows: made-up rows give known answers, and the committed pages follow from the kept rows."""
 
+import os
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from reproduction import plan, published, store
-from reproduction.__main__ import main
+from reproduction.__main__ import KEPT, main
 from reproduction.figures.ranking import cliques
 from reproduction.figures.style import COLOURS, HATCHES
 from reproduction.methods import KERNEL_MACHINES, METHODS
 from reproduction.metrics import METRICS
-from reproduction.page import page
+from reproduction.page import pages
 from reproduction.page.claims import is_clear, leads
-from reproduction.page.findings import added
+from reproduction.page.contents import PAGES
 from reproduction.page.metrics import metric_rows, metric_tables
-from reproduction.page.traps import ranks_of
+from reproduction.page.problems import ranks_of
+from reproduction.page.variance import embedding_effect
 from reproduction.results import Results
 from reproduction.tried import AS_PRINTED, TRIED
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def choices_of(task):
@@ -31,7 +36,7 @@ def choices_of(task):
 
 
 def made_up(task):
-    """Rows of a task in which VAAKELM is best everywhere, and released splits give the published values."""
+    """Rows of a task: VAAKELM is best everywhere, and released splits give the published values."""
     rng = np.random.default_rng(zlib.crc32(repr(task.key).encode()))
     released = task.recipe in ("authors_code", "equation", "software")
     best = 0.95 if task.method.startswith("VAAKELM") else 0.5
@@ -59,23 +64,56 @@ def rows():
     return [row for task in dict.fromkeys(plan.full()) for row in made_up(task)]
 
 
+def together(texts):
+    """All pages in one text, without line breaks inside paragraphs."""
+    return re.sub(r"(?<=\w)\n(?=\w)", " ", "\n".join(texts.values()))
+
+
 @pytest.fixture(scope="module")
-def text(rows):
-    return page(rows)
+def texts(rows):
+    return pages(rows)
 
 
-def test_the_page_counts_what_matches_and_what_holds(text):
-    assert "gives **28 of 28** published F1 values of the\nkernel machines to two decimals" in text
-    assert "So do 14 of 14 of OCSVM and SVDD once rows are left unscaled, against 0 with z-scores" in text
+@pytest.fixture(scope="module")
+def text(texts):
+    return together(texts)
+
+
+def test_the_pages_count_the_values_that_come_out_and_the_claims_that_hold(text):
+    assert "gives **28 of 28** published F1 values of the kernel machines to two decimals" in text
+    assert "28 of 28 published F1 values of the kernel machines come out to two decimals" in text
+    assert "Without scaling, 14 of 14 published values come out to two decimals. With z-scores" in text
     assert "| highest F1 on how many of 15 | 15 | 15 | yes |" in text
-    assert "place 1 of 14" in text
+    assert "rank 1 of 14" in text
     assert "25 of 25 datasets have the published counts" in text
     assert not re.search(r"\bnan\b", text)
 
 
+def test_the_committed_pages_are_those_of_the_kept_rows():
+    rows = store.read(ROOT / KEPT)
+    for path, text in pages(rows).items():
+        assert (ROOT / "docs" / f"{path}.md").read_text(encoding="utf-8") == text, path
+
+
+def test_the_front_page_is_short_and_links_to_every_other_page(texts):
+    front = texts["reproduction"]
+    assert re.findall(r"^- .*\]\((reproduction/\w+)\.md\)", front, flags=re.M) == list(texts)[1:]
+    assert re.findall(r"^reproduction/\w+$", front, flags=re.M) == list(texts)[1:]
+    assert list(texts)[1:] == [f"reproduction/{name}" for name in PAGES]
+    assert len(front.split()) < 1_250
+
+
+def test_links_between_pages_lead_to_pages_and_headings(texts):
+    for path, text in texts.items():
+        for target, anchor in re.findall(r"\]\((?!https?:)([\w./]+)\.md(?:#([\w-]+))?\)", text):
+            found = os.path.normpath(os.path.join(os.path.dirname(path), target))
+            headings = [re.sub(r"\W+", "-", h.lower()) for h in re.findall(r"^#+ (.+)$", texts[found], flags=re.M)]
+            assert not anchor or anchor in headings, (path, target, anchor)
+
+
 HIGHEST = ("F1", "accuracy", "g-mean", "precision")
 
-#: Every claim that the paper draws, with the number that it prints.
+#: Every claim that the paper makes, with the number that it prints.
 CLAIMS = [
     ("highest mean F1 on the 15 small datasets", "85.53"),
     ("mean F1 on the small datasets above the best of the methods without a kernel, points", "+7.47"),
@@ -107,18 +145,18 @@ CLAIMS = [
 ]
 
 
-def test_every_claim_of_the_paper_is_on_the_page_once(text):
-    section = text.split("## The paper's claims")[1].split("\n## ")[0]
+def test_every_claim_of_the_paper_is_listed_once(texts):
+    section = texts["reproduction/claims"]
     lines = [line.split(" | ") for line in section.splitlines() if line.startswith("| ") and "published" not in line]
     assert [(line[0].removeprefix("| "), line[1]) for line in lines] == [(claim, str(said)) for claim, said in CLAIMS]
 
 
-def test_a_claim_that_the_rows_do_not_bear_out_does_not_hold(rows):
+def test_a_claim_that_the_rows_contradict_does_not_hold(rows):
     worse = [row | {"f1": 0.1} if row["method"] == "VAAKELM" and row["recipe"] == "paper" else row for row in rows]
-    assert "| highest F1 on how many of 15 | 15 | 0 | no |" in page(worse)
+    assert "| highest F1 on how many of 15 | 15 | 0 | no |" in together(pages(worse))
 
 
-def test_leads_are_of_the_splits_that_both_methods_have():
+def test_leads_are_over_the_splits_that_both_methods_have():
     both = [("PCA", 0, 0.5), ("PCA", 1, 0.7), ("PCA", 2, 0.0), ("MST", 0, 0.6), ("MST", 1, 0.9)]
     row = {"recipe": "paper", "dataset": "wine", "choice": "best"}
     results = Results({**row, "method": m, "seed": seed, "f1": value} for m, seed, value in both)
@@ -129,40 +167,51 @@ def test_leads_are_of_the_splits_that_both_methods_have():
     assert results.mean("f1", "paper", ["wine"], ["PCA"])[0, 0] == pytest.approx(0.4)
 
 
-def test_the_embedding_is_compared_with_the_machine_that_lacks_it(rows):
+def test_the_embedding_is_compared_with_the_machine_without_it(rows):
     results = Results(rows)
     for recipe, itself in (("paper", "global"), ("honest", "own")):
-        pair = added(results, "f1", recipe, "VAAKELM", itself)
+        pair = embedding_effect(results, "f1", recipe, "VAAKELM", itself)
         assert (pair.first, pair.second, pair.wins) == ("VAAKELM", "AAKELM", 25)
-    assert added(results, "f1", "paper", "VOCKELM", "own").second == "VOCKELM/none"
+    assert embedding_effect(results, "f1", "paper", "VOCKELM", "own").second == "VOCKELM/none"
 
 
-def test_the_threshold_that_the_paper_leaves_open_is_told_with_its_datasets(text):
+def test_the_datasets_of_the_undefined_threshold_are_counted(text):
     open_at_1 = [d for d in plan.PAPER_DATASETS[:15] if ranks_of(d)[0] == 0]
     assert len(open_at_1) == 8
     assert [d for d in open_at_1 if ranks_of(d)[1] == 1] == ["cryotherapy", "vowel"]
-    assert "at 1 % on 8 of the\n15 small datasets" in text
+    assert "At delta = 1 % this happens on 8 of the 15 small datasets" in text
 
 
-def test_a_setting_that_meets_the_published_value_is_said_to_explain_it(rows, text):
-    assert "**MST on Ecoli**, published 85.71. Explained by: rows unscaled;" in text
+def test_a_setting_that_gives_the_published_value_explains_it(rows, text):
+    assert "### MST on Ecoli\n\nPublished: 85.71. Explained by: rows unscaled;" in text
     off = [row | {"f1": 0.2} if row["recipe"] == "tried" and row["dataset"] == "ecoli" else row for row in rows]
-    assert f"Nothing that was tried explains it; the closest is: {AS_PRINTED} (20.0)." in page(off)
+    assert f"No setting explains it; the closest is: {AS_PRINTED} (20.0)." in together(pages(off))
 
 
-def test_report_writes_the_page_its_figures_tables_and_compressed_rows(rows, tmp_path):
+def test_report_writes_pages_figures_metrics_and_compressed_rows(rows, tmp_path):
     pytest.importorskip("matplotlib")
     store.write(tmp_path / "rows.jsonl", rows)
     target = tmp_path / "reproduction.md"
     assert main(["report", "--rows", str(tmp_path / "rows.jsonl"), "--page", str(target)]) == 0
-    named = {line.split("](")[1].rstrip(")") for line in target.read_text().splitlines() if line.startswith("![")}
-    assert len(named) == 8
-    assert all((tmp_path / name).stat().st_size > 10_000 for name in named)
-    kept = store.read(tmp_path / "reproduction" / "rows.jsonl.gz")
-    assert page(kept) == target.read_text()
-    folder, results = tmp_path / "reproduction", Results(kept)
-    assert (folder / "metrics.csv").read_text() == metric_rows(results)
-    assert (folder / "metrics.md").read_text() == metric_tables(results)
+    folder = tmp_path / "reproduction"
+    written = {path: path.read_text() for path in tmp_path.rglob("*.md")}
+    pictures = {
+        path.parent / name for path, text in written.items() for name in re.findall(r"^!\[.*\]\((.*)\)$", text, re.M)
+    }
+    assert {path.name for path in pictures} == {path.name for path in folder.glob("*.png")}
+    assert len(pictures) == 8
+    assert all(path.stat().st_size > 10_000 for path in pictures)
+    kept = store.read(folder / "rows.jsonl.gz")
+    assert written == {tmp_path / f"{path}.md": text for path, text in pages(kept).items()}
+    assert (folder / "metrics.csv").read_text() == metric_rows(Results(kept))
+
+
+def test_pages_of_another_name_link_to_each_other(rows):
+    texts = pages(rows, name="mine")
+    assert list(texts) == ["mine", *(f"mine/{name}" for name in PAGES)]
+    assert "](mine/released.md)" in texts["mine"]
+    assert "](../mine.md)" in texts["mine/released"]
+    assert not any(re.search(r"\]\((\.\./)?reproduction[/.]", text) for text in texts.values())
 
 
 def test_tables_of_metrics_hold_every_method_on_every_dataset(rows):
@@ -178,7 +227,7 @@ def test_tables_of_metrics_hold_every_method_on_every_dataset(rows):
     assert f"{100 * scores.mean():.1f} ± {100 * scores.std():.1f}" in tables
 
 
-def test_no_two_methods_look_alike_even_in_grey():
+def test_all_methods_look_different_also_in_grey():
     from matplotlib.colors import to_rgb
 
     grey = {m: np.dot(to_rgb(COLOURS[m]), [0.299, 0.587, 0.114]) for m in METHODS}
@@ -188,16 +237,18 @@ def test_no_two_methods_look_alike_even_in_grey():
                 assert abs(grey[one] - grey[other]) > 0.08 or HATCHES[one] != HATCHES[other]
 
 
-def test_a_page_of_part_of_the_rows_says_what_is_missing_and_leaves_the_whole_page_alone(rows, tmp_path, monkeypatch):
+def test_pages_of_a_part_of_the_rows_name_what_is_missing_and_do_not_replace_the_complete_pages(
+    rows, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     small = [row for row in rows if row["recipe"] in ("paper", "honest") and not row["dataset"].startswith("concordia")]
     store.write("results/rows.jsonl", small)
     assert main(["report"]) == 0
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.md")) == [
-        "results/reproduction.md",
-        "results/reproduction/metrics.md",
-    ]
-    text = (tmp_path / "results" / "reproduction.md").read_text()
+    there = {str(path.relative_to(tmp_path / "results")): path.read_text() for path in tmp_path.rglob("*.md")}
+    expected = [f"reproduction/{name}.md" for name in PAGES if name != "released"]
+    assert sorted(there) == sorted(["reproduction.md", *expected])
+    assert sorted(re.findall(r"\]\((reproduction/\w+\.md)\):", there["reproduction.md"])) == sorted(expected)
+    text = together(there)
     assert "Fourteen classifiers on 15 datasets" in text
     assert "- `authors_code`: Biomed, Diabetic Retinopathy, Ecoli, Imports, Vowel, Concordia 0, Concordia 1" in text
     assert "| highest F1 on how many of 15 | 15 | 15 | yes |" in text
@@ -207,13 +258,13 @@ def test_a_page_of_part_of_the_rows_says_what_is_missing_and_leaves_the_whole_pa
 
 
 @pytest.mark.parametrize("kept", [["wine"], ["wine", "sonar", "vowel"]], ids=len)
-def test_a_page_of_few_datasets_is_a_page(rows, kept):
-    text = page([row for row in rows if row["dataset"] in kept and row["recipe"] in ("paper", "honest")])
+def test_pages_of_few_datasets_are_written(rows, kept):
+    text = together(pages([row for row in rows if row["dataset"] in kept and row["recipe"] in ("paper", "honest")]))
     assert f"Fourteen classifiers on {len(kept)} datasets" in text
     assert not re.search(r"\bnan\b", text)
 
 
-def test_a_page_of_no_rows_is_refused(tmp_path):
+def test_pages_of_no_rows_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="no rows in"):
         main(["report", "--rows", str(tmp_path / "none.jsonl"), "--page", str(tmp_path / "page.md")])
 
@@ -226,10 +277,10 @@ def test_rows_of_the_quick_plan_make_a_short_page(tmp_path):
     assert re.search(r"\| VAAKELM \|( 9[56]\.\d \|){5} 1\.0 \| 1\.0 \|", text)
 
 
-def test_results_keep_splits_in_order_and_gaps_empty(rows):
+def test_results_keep_the_order_of_splits_and_give_nan_for_missing_rows(rows):
     results = Results(reversed(rows))
     assert list(results.rows("paper", "wine", "PCA")) == list(range(20))
-    assert np.isnan(results.mean("f1", "paper", ["wine"], ["nobody"])).all()
+    assert np.isnan(results.mean("f1", "paper", ["wine"], ["absent"])).all()
 
 
 def test_leads_count_ties():
@@ -241,7 +292,7 @@ def test_cliques_are_the_longest_runs_within_the_distance():
     assert cliques([1.0, 9.0], 2.0) == []
 
 
-def test_run_command_stores_rows_and_says_so(tmp_path, capsys):
+def test_the_run_command_stores_rows_and_reports_it(tmp_path, capsys):
     rows = str(tmp_path / "rows.jsonl")
     ask = ["run", "--recipe", "honest", "--dataset", "digits_0", "--method", "PCA", "--splits", "2", "--rows", rows]
     assert main([*ask, "--jobs", "1"]) == 0

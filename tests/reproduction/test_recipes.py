@@ -1,4 +1,4 @@
-"""The recipes are what they say, and the fast search is the slow search: one decomposition, every threshold."""
+"""The recipes do what they state, and the fast search agrees with a fit at every grid point."""
 
 import itertools
 import math
@@ -52,7 +52,7 @@ def test_the_machines_of_recipe_paper_are_those_that_are_printed(split, machine,
     np.testing.assert_array_equal(fit.predict(split.rows) == 1, losses <= theta)
 
 
-def test_with_one_kernel_ocsvm_and_svdd_are_one_classifier_and_with_their_own_they_are_two(split):
+def test_ocsvm_and_svdd_agree_with_the_same_kernel_and_differ_with_their_own(split):
     params = {"threshold": "boundary", "delta": 0.2, "sigma": "mean", "tol": 1e-9}
     one, other = (make(**params, kernel="rbf").fit(split.train).predict(split.rows) for make in (OCSVM, SVDD))
     np.testing.assert_array_equal(one, other)
@@ -83,7 +83,7 @@ def test_published_f1_of_the_support_vector_methods_comes_out_of_unscaled_rows(d
 
 @pytest.mark.data
 @pytest.mark.parametrize("cell", [("ecoli", "MST"), ("cardiotocography", "PCA"), ("concordia_6", "OCSVM")], ids=str)
-def test_what_was_tried_first_is_recipe_paper(cell, raw_folder):
+def test_the_first_setting_is_that_of_recipe_paper(cell, raw_folder):
     from reproduction.splitting import random_split
 
     rows = tried(*cell, 1)
@@ -121,7 +121,7 @@ def test_ties_go_to_the_smallest_delta_then_clusters_then_C():
     assert best([grid, grid])[0] == [(9, 0, 1), (3, 2, 1), (4, 2, 1), (0, 0, 2)]
 
 
-def test_a_point_that_accepts_nothing_in_a_fold_cannot_win():
+def test_a_point_that_accepts_nothing_in_a_fold_is_not_chosen():
     assert best([np.array([np.nan, 0.2]), np.array([1.0, 0.1])])[0] == [(1,)]
 
 
@@ -133,14 +133,14 @@ def test_paper_recipe_reports_its_best_choice_and_one_for_every_delta(split, met
     assert [row["params"]["delta"] for row in rows[1:]] == list(DELTAS)
 
 
-def test_rows_of_kernel_machines_tell_what_the_held_out_threshold_of_the_same_machine_rejects(split):
+def test_rows_of_kernel_machines_have_the_rate_of_the_held_out_threshold_of_the_same_machine(split):
     row = recipes.paper(split, "AAKELM", seed=0)[3]
     params = {**METHODS["AAKELM"].fixed, **row["params"], "threshold": "held_out"}
     rejected = METHODS["AAKELM"].make(**params).fit(split.train).predict(split.rows[split.y == 1]) == -1
     assert row["held_out_false_alarm_rate"] == pytest.approx(rejected.mean())
 
 
-def test_honest_recipe_keeps_the_defaults_and_the_false_alarms_asked_for(split):
+def test_recipe_honest_keeps_the_defaults_and_the_false_alarm_rate(split):
     (row,) = recipes.honest(split, "VAAKELM", seed=0)
     fit = VAAKELM().fit(split.train)
     accepted = fit.predict(split.rows[split.y == 1]) == 1

@@ -1,4 +1,4 @@
-"""An interrupted run, resumed, is an uninterrupted run."""
+"""A run that is interrupted and resumed gives the rows of an uninterrupted one."""
 
 import json
 
@@ -27,7 +27,7 @@ def whole(tmp_path_factory):
     return path
 
 
-def test_a_task_is_a_pure_function_but_for_its_times():
+def test_a_task_gives_the_same_rows_except_for_times():
     first, second = (timeless(evaluate("digits_0", "KMeans", "honest", 3)) for _ in range(2))
     assert first == second
 
@@ -56,7 +56,7 @@ def test_processes_in_parallel_give_the_same_rows(whole, tmp_path):
     assert timeless(store.read(path)) == timeless(r for r in store.read(whole) if store._key(r) in keys)
 
 
-def test_a_failing_task_is_told_and_left_for_the_next_run(tmp_path):
+def test_a_failing_task_is_reported_and_tried_again_in_the_next_run(tmp_path):
     path, said = tmp_path / "rows.jsonl", []
     good, bad = TASKS[0], Task("honest", "no_such_dataset", "PCA", 0)
     ((task, error),) = runner.run([bad, good], path, say=said.append)
@@ -66,7 +66,7 @@ def test_a_failing_task_is_told_and_left_for_the_next_run(tmp_path):
     assert any(line.startswith("failed") for line in said)
 
 
-def test_tasks_without_data_are_skipped_with_one_line_a_source_and_the_rest_runs(tmp_path, monkeypatch):
+def test_tasks_without_data_are_skipped_with_one_line_per_source_and_the_others_run(tmp_path, monkeypatch):
     monkeypatch.setenv("ONECLASS_DATA", str(tmp_path))
     path, said = tmp_path / "rows.jsonl", []
     absent = [Task("honest", "usps_0", "PCA", seed) for seed in (0, 1)] + [Task("equation", "vowel", "AAKELM", 0)]

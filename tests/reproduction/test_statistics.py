@@ -48,7 +48,7 @@ def test_pairs_agree_with_scipy_and_count_every_dataset():
         assert pair.wins + pair.ties + pair.losses == 15
 
 
-def test_methods_that_tie_everywhere_are_not_told_apart():
+def test_methods_that_are_equal_everywhere_do_not_differ():
     table = np.ones((6, 2)) * [[0.5, 0.5 + 1e-13]]
     (pair,) = wilcoxon_pairs(table, ["a", "b"])
     assert (pair.ties, pair.p_holm) == (6, 1.0)

@@ -1,4 +1,4 @@
-"""Targets, and outliers around them."""
+"""Targets and outliers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def data():
-    """Rows and labels: 60 targets in two clusters, 25 outliers all over the place."""
+    """Rows and labels: 60 targets in two clusters, 25 outliers anywhere."""
     rng = np.random.default_rng(0)
     targets = rng.normal(size=(60, 3)) * [1, 2, 0.5] + np.repeat([[0, 0, 0], [4, 0, 2]], 30, axis=0)
     order = rng.permutation(85)

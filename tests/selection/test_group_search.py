@@ -1,4 +1,4 @@
-"""The search where rows belong together: folds of whole groups, and groups for every fit."""
+"""Searches with groups of rows: folds of whole groups, and groups for every fit."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, KNNDetector, Nystrom
 from oneclass.selection import SCORERS, OneClassGroupKFold, OneClassKFold, OneClassSearchCV
 
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.1, 0.3]
@@ -42,13 +42,13 @@ def visits():
     return X, y, np.concatenate([owner, np.arange(100, 115)])[order]
 
 
-def known_to(estimator, groups):
+def fit_parameters(estimator, groups):
     return {"aakelm__groups": groups} if hasattr(estimator, "steps") else {"groups": groups}
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("case", GRIDS)
-def test_every_point_is_judged_as_by_fits_with_groups_on_folds_of_groups(visits, case):
+def test_every_candidate_scores_as_fits_with_groups_on_folds_of_whole_groups(visits, case):
     X, y, persons = visits
     estimator, grid, numerics = GRIDS[case]
     search = OneClassSearchCV(estimator, grid, scoring=["f1", "auroc"], refit="f1", cv=3).fit(X, y, groups=persons)
@@ -56,22 +56,24 @@ def test_every_point_is_judged_as_by_fits_with_groups_on_folds_of_groups(visits,
     for k, (train, test) in enumerate(OneClassGroupKFold(3).split(X, y, persons)):
         for i, params in enumerate(search.cv_results_["params"]):
             model = clone(estimator).set_params(**params)
-            model.fit(X[train], **known_to(estimator, persons[train]))
+            model.fit(X[train], **fit_parameters(estimator, persons[train]))
             for name in ("f1", "auroc"):
                 expected = SCORERS[name](model, X[test], y[test])
                 assert search.cv_results_[f"split{k}_test_{name}"][i] == pytest.approx(expected, abs=1e-10), params
-    best = clone(estimator).set_params(**search.best_params_).fit(X[y == 1], **known_to(estimator, persons[y == 1]))
+    best = (
+        clone(estimator).set_params(**search.best_params_).fit(X[y == 1], **fit_parameters(estimator, persons[y == 1]))
+    )
     fresh = 3 * np.random.default_rng(1).normal(size=(50, 3))
     np.testing.assert_allclose(search.decision_function(fresh), best.decision_function(fresh), rtol=1e-12)
 
 
-def test_groups_matter_to_a_search(visits):
+def test_groups_raise_the_threshold_of_the_best_candidate(visits):
     X, y, persons = visits
     search = OneClassSearchCV(AAKELM(sigma=1.0), {"C": [1.0]}, cv=3)
     assert search.fit(X, y, groups=persons).offset_ < 1.02 * search.fit(X, y).offset_
 
 
-def test_one_row_a_group_is_no_groups(visits):
+def test_groups_of_one_row_give_the_scores_of_rows_without_groups(visits):
     X, y, _ = visits
     folds = list(OneClassKFold(3).split(X, y))
     for search in (OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=folds), OneClassSearchCV(KNNDetector(), {}, cv=folds)):
@@ -79,35 +81,19 @@ def test_one_row_a_group_is_no_groups(visits):
         np.testing.assert_array_equal(search.fit(X, y, groups=np.arange(len(y))).cv_results_["mean_test_score"], plain)
 
 
-@pytest.mark.parametrize("criterion", ["consistency", "histogram", "likelihood"])
-def test_groups_without_outliers(visits, criterion):
+def test_the_best_candidate_by_likelihood_is_fitted_with_groups(visits):
     X, _, persons = (of[visits[1] == 1] for of in visits)
-    search = OneClassSearchCV(AAKELM(delta=0.1), {"C": COSTS}, criterion=criterion, cv=3).fit(X, groups=persons)
+    search = OneClassSearchCV(AAKELM(delta=0.1), {"C": COSTS}, criterion="likelihood").fit(X, groups=persons)
     assert search.offset_ == AAKELM(delta=0.1, **search.best_params_).fit(X, groups=persons).offset_
 
 
-def test_consistency_counts_groups_where_rows_belong_together():
-    """Twenty persons leave more doubt about a rate than their hundred rows would."""
-    rng = np.random.default_rng(0)
-    persons = np.repeat(np.arange(20), 5)
-    X = rng.normal(size=(20, 3))[persons] + 0.1 * rng.normal(size=(100, 3))
-    grid = {"C": np.geomspace(0.05, 2.0, 25).tolist()}
-    search = OneClassSearchCV(AAKELM(delta=0.2), grid, criterion="consistency").fit(X, groups=persons)
-    rejected, by_rows, by_persons = (
-        search.cv_results_["mean_test_rejected"],
-        *(2 * np.sqrt(0.16 / n) for n in (100, 20)),
-    )
-    assert np.any((rejected > 0.2 + by_rows) & (rejected < 0.2 + by_persons))
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"] > 0, rejected <= 0.2 + by_persons)
-
-
-def test_a_splitter_that_parts_groups_is_named(visits):
+def test_a_splitter_that_divides_groups_raises_a_warning(visits):
     X, y, persons = visits
-    with pytest.warns(UserWarning, match="OneClassSearchCV: cv=OneClassKFold.*OneClassGroupKFold"):
+    with pytest.warns(DependentRowsWarning, match="OneClassSearchCV: cv=OneClassKFold.*OneClassGroupKFold"):
         OneClassSearchCV(KNNDetector(delta=0.1), {}, cv=OneClassKFold(3)).fit(X, y, groups=persons)
 
 
-def test_estimators_that_know_no_groups_are_judged_on_folds_of_groups(visits):
+def test_estimators_that_take_no_groups_are_scored_on_folds_of_whole_groups(visits):
     X, y, persons = visits
     search = OneClassSearchCV(IsolationForest(random_state=0), {"n_estimators": [5]}, cv=3).fit(X, y, groups=persons)
     models = [
@@ -118,7 +104,7 @@ def test_estimators_that_know_no_groups_are_judged_on_folds_of_groups(visits):
     assert search.cv_results_["mean_test_score"] == pytest.approx([expected])
 
 
-def test_a_column_may_have_the_groups(visits):
+def test_a_column_may_hold_the_groups(visits):
     pd = pytest.importorskip("pandas")
     X, y, persons = visits
     table = pd.DataFrame(X, columns=list("abc")).assign(person=[f"p{i}" for i in persons])
@@ -138,7 +124,7 @@ def test_a_column_may_have_the_groups(visits):
         (lambda p: p % 2, "number of groups of targets 2, got 3"),
     ],
 )
-def test_bad_groups_are_named(visits, persons, rule):
+def test_bad_groups_are_refused(visits, persons, rule):
     X, y, known = visits
     with pytest.raises(ValueError, match=rule):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=3).fit(X, y, groups=persons(known))

@@ -10,7 +10,7 @@ EXPECTED = np.array([True, False, True])
     "y",
     [[1, -1, 1], [1.0, 0.0, 1.0], [True, False, True], ["target", "outlier", "target"], ["Normal", "odd", "Normal"]],
 )
-def test_plain_labels_need_no_target(y):
+def test_well_known_labels_need_no_target(y):
     np.testing.assert_array_equal(is_target(y), EXPECTED)
 
 
@@ -21,13 +21,13 @@ def test_any_label_can_be_the_target(y, target):
     np.testing.assert_array_equal(is_target(y, target), EXPECTED)
 
 
-def test_rows_of_the_target_class_alone_are_fine():
+def test_labels_may_be_of_targets_only():
     assert is_target([1, 1]).all()
     assert is_target([True, True]).all()
 
 
 @pytest.mark.parametrize("y", [["a", "b"], [2, 3], [0, 1, 2]])
-def test_labels_that_say_nothing_are_refused(y):
+def test_labels_of_which_none_names_the_target_class_are_refused(y):
     with pytest.raises(ValueError, match="is_target: target must say which label of y is the target class"):
         is_target(y)
 

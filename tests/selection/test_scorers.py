@@ -31,14 +31,16 @@ def test_scorer_is_the_metric_of_scikit_learn(name):
 
 
 @pytest.mark.parametrize("scorer", [*SCORERS.values(), recall_at(0.1)], ids=lambda scorer: scorer.name)
-def test_what_a_scorer_does_not_see_changes_nothing(scorer):
-    unseen = {"signs": np.sign(DECISIONS) * RNG.uniform(1, 9, size=80), "ranks": np.exp(DECISIONS) - 3}
-    assert scorer.metric(TARGETS, unseen[scorer.sees]) == pytest.approx(scorer.metric(TARGETS, DECISIONS), abs=1e-12)
+def test_a_change_of_what_a_scorer_does_not_depend_on_leaves_the_score(scorer):
+    other = {"signs": np.sign(DECISIONS) * RNG.uniform(1, 9, size=80), "ranks": np.exp(DECISIONS) - 3}
+    assert scorer.metric(TARGETS, other[scorer.depends_on]) == pytest.approx(
+        scorer.metric(TARGETS, DECISIONS), abs=1e-12
+    )
 
 
-def test_a_scorer_sees_decisions_ranks_or_signs():
-    with pytest.raises(ValueError, match="Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got 'sums'"):
-        Scorer("mine", lambda targets, decisions: 0.0, sees="sums")
+def test_a_scorer_depends_on_decisions_ranks_or_signs():
+    with pytest.raises(ValueError, match="Scorer: depends_on must be one of 'decisions', 'ranks', 'signs'; got 'sums'"):
+        Scorer("mine", lambda targets, decisions: 0.0, depends_on="sums")
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.25])
@@ -56,7 +58,7 @@ RANKING = ["auroc", "average_precision", "outlier_average_precision", "recall_at
 @pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
 def test_rows_that_differ_by_rounding_tie(name, scale):
     noise = 1 + 1e-14 * RNG.normal(size=80)
-    far = np.where(np.arange(80) % 10, DECISIONS, 1e9 * DECISIONS)  # a few rows far off make no others tie
+    far = np.where(np.arange(80) % 10, DECISIONS, 1e9 * DECISIONS)  # a few large values must not make others tie
     for decisions in (DECISIONS, DECISIONS - 5, far):
         exact = SCORERS[name].metric(TARGETS, decisions)
         assert SCORERS[name].metric(TARGETS, scale * decisions * noise) == exact
@@ -69,7 +71,7 @@ def test_rows_that_differ_by_more_than_rounding_do_not_tie(name):
 
 
 @pytest.mark.parametrize("name", RANKING[:3])
-def test_a_decision_that_is_no_number_has_no_rank(name):
+def test_scores_of_ranks_are_nan_if_a_decision_is_nan(name):
     assert math.isnan(SCORERS[name].metric(TARGETS, np.where(np.arange(80) == 3, np.nan, DECISIONS)))
 
 
@@ -88,11 +90,11 @@ def test_accepting_nothing_scores_zero(name):
 
 
 @pytest.mark.parametrize("name", ["auroc", "balanced", "gmean", "outlier_average_precision", "recall_at_false_alarms"])
-def test_what_needs_outliers_is_no_number_without_them(name):
+def test_scores_that_need_outliers_are_nan_without_them(name):
     assert math.isnan(SCORERS[name].metric(np.ones(80, dtype=bool), DECISIONS))
 
 
-def test_names_of_scikit_learn_are_its_scorers():
+def test_names_of_scikit_learn_return_its_scorers():
     assert repr(get_scorer("accuracy")) == repr(metrics.get_scorer("accuracy"))
     for unknown in (3, "f2"):
         with pytest.raises(ValueError, match=rf"scoring must be one of 'f1', .*'auroc'.* got {unknown!r}"):

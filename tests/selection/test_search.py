@@ -11,12 +11,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
-from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, KNNDetector, Nystrom
+from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, FewRowsWarning, KNNDetector, Nystrom, UnreachableRateWarning
 from oneclass.selection import SCORERS, OneClassKFold, OneClassSearchCV, Scorer
-from oneclass.selection._decomposed import Shared
-from oneclass.selection._moments import MomentPath
-from oneclass.selection._points import families
-from oneclass.selection._spectral import SpectralPath
+from oneclass.selection._approximate_path import ApproximatePath
+from oneclass.selection._decomposition import TrainingData
+from oneclass.selection._exact_path import ExactPath
+from oneclass.selection._families import families
 
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.05, 0.2]
 GRIDS = {
@@ -41,7 +41,7 @@ GRIDS = {
     "scikit-learn": (OneClassSVM(), {"nu": [0.05, 0.2], "gamma": [0.1, 1.0]}),
     "pipeline": (make_pipeline(StandardScaler(), AAKELM()), {"aakelm__C": COSTS, "aakelm__delta": BUDGETS}),
 }
-QUIET = pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+QUIET = pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 
 
 def by_brute_force(estimator, grid, X, y, scoring, folds):
@@ -51,10 +51,10 @@ def by_brute_force(estimator, grid, X, y, scoring, folds):
 
 @pytest.mark.parametrize("invertible", [True, False])
 @pytest.mark.parametrize("case", GRIDS)
-def test_search_is_brute_force_grid_search(case, data, invertible, monkeypatch):
+def test_a_search_has_the_results_of_grid_search(case, data, invertible, monkeypatch):
     X, y = data
-    if not invertible:  # as kernel values close to singular are
-        monkeypatch.setattr(Shared, "inverse", None)
+    if not invertible:  # as for kernel matrices close to singular
+        monkeypatch.setattr(TrainingData, "inverse", None)
     estimator, grid = GRIDS[case]
     folds = list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(estimator, grid, X, y, SCORERS, folds).cv_results_
@@ -68,7 +68,7 @@ def test_search_is_brute_force_grid_search(case, data, invertible, monkeypatch):
     assert search.best_params_ == expected["params"][search.best_index_]
 
 
-def test_best_estimator_is_the_best_point_fitted_on_all_targets(data):
+def test_the_best_estimator_is_the_best_candidate_fitted_to_all_targets(data):
     X, y = data
     search = OneClassSearchCV(VAAKELM(), {"C": COSTS, "delta": BUDGETS}).fit(X, y)
     model = VAAKELM(**search.best_params_).fit(X[y == 1])
@@ -104,29 +104,25 @@ def test_labels_of_any_kind_give_the_same_search(data, values, target):
     assert search.score(X, labels) == expected.score(X, y)
 
 
-def test_a_generator_is_every_candidates_own_as_it_is_every_clones(data):
+def test_every_candidate_has_a_copy_of_the_random_state_as_clones_have(data):
     X, y = data
     machine = AAKELM(approximation=Nystrom(5), random_state=np.random.RandomState(3))
     folds = list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(machine, {"C": COSTS}, X, y, ["auroc"], folds).cv_results_["mean_test_auroc"]
     search = OneClassSearchCV(machine, {"C": COSTS}, scoring="auroc", cv=folds).fit(X, y)
-    assert set(search.cv_results_["numerics"]) == {MomentPath.numerics}
+    assert set(search.cv_results_["numerics"]) == {ApproximatePath.numerics}
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, atol=1e-10)
 
 
-def test_no_seed_makes_up_the_same_outliers_every_time(data):
-    def scores(random_state):
-        search = OneClassSearchCV(AAKELM(), {"C": COSTS}, criterion="ball", random_state=random_state)
-        return search.fit(data[0][data[1] == 1]).cv_results_["mean_test_score"]
-
-    np.testing.assert_array_equal(scores(None), scores(0))
-    assert not np.array_equal(scores(None), scores(1))
-
-
-def test_warnings_about_few_rows_are_the_last_fits_alone():
-    X = np.random.default_rng(0).normal(size=(28, 30))
-    with pytest.warns(UserWarning, match="columns are few") as seen:
-        OneClassSearchCV(AAKELM(delta=0.2), {"C": COSTS}, scoring=lambda m, X, y: 0.0, cv=3).fit(X, np.ones(28))
+@pytest.mark.parametrize("scoring", ["f1", lambda model, X, y: 0.0], ids=["path", "fits"])
+def test_warnings_about_few_rows_come_from_the_last_fit_alone(scoring):
+    rng = np.random.default_rng(0)
+    X, y = np.concatenate([rng.normal(size=(28, 30)), rng.normal(size=(5, 30)) + 3]), np.repeat([1, -1], [28, 5])
+    with pytest.warns(FewRowsWarning, match="28 rows .* of 30 columns") as seen:
+        OneClassSearchCV(AAKELM(delta=0.2), {"C": COSTS}, scoring=scoring, cv=3).fit(X, y)
+    assert len(seen) == 1
+    with pytest.warns(UnreachableRateWarning, match=r"delta=0.02 is below 1/\(n\+1\)=0.0345") as seen:
+        OneClassSearchCV(AAKELM(delta=0.02), {"C": COSTS}, scoring=scoring, cv=3).fit(X, y)
     assert len(seen) == 1
 
 
@@ -161,7 +157,7 @@ def test_a_precomputed_kernel_is_cut_by_rows_and_columns(data):
     np.testing.assert_array_equal(search.predict(K[:, y == 1]), expected.predict(X))
 
 
-def test_rows_in_single_precision_are_searched_as_they_are_fitted(data):
+def test_rows_in_single_precision_score_as_fits_in_single_precision(data):
     X, y = data[0].astype(np.float32), data[1]
     grid = {"C": [0.1, 3.3], "delta": BUDGETS, "n_clusters": [1, 4]}
     folds = list(OneClassKFold(3).split(X, y))
@@ -173,7 +169,7 @@ def test_rows_in_single_precision_are_searched_as_they_are_fitted(data):
 @QUIET
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_values_of_C_far_apart_are_searched_as_they_are_fitted(data, dtype, kernel):
+def test_values_of_C_of_different_magnitude_score_as_fits(data, dtype, kernel):
     X, y = data
     X = X.astype(dtype)
     machine = AAKELM(kernel=kernel, loss="reconstruction", threshold="train", sigma="mean")
@@ -184,7 +180,7 @@ def test_values_of_C_far_apart_are_searched_as_they_are_fitted(data, dtype, kern
 
 
 @QUIET
-def test_where_sharing_would_cost_digits_every_point_is_fitted_on_its_own(data, monkeypatch):
+def test_every_candidate_is_fitted_if_a_decomposition_would_lose_digits(data, monkeypatch):
     X, y = data
     fits = []
     monkeypatch.setattr(AAKELM, "fit", lambda self, X, _fit=AAKELM.fit: fits.append(self.C) or _fit(self, X))
@@ -197,7 +193,7 @@ def test_where_sharing_would_cost_digits_every_point_is_fitted_on_its_own(data, 
 
 
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
-def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
+def test_a_matrix_as_variance_scores_as_fits(data, threshold):
     X, y = data
     folds = list(OneClassKFold(3).split(X, y))  # of 40 targets to train on
     chain = 2 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
@@ -212,42 +208,43 @@ def test_a_variance_matrix_is_searched_as_it_is_fitted(data, threshold):
 
 @QUIET
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
-def test_values_of_C_far_apart_are_shared_where_the_kernel_is_far_from_singular(data, threshold, monkeypatch):
+def test_values_of_C_of_different_magnitude_share_a_decomposition_if_the_kernel_is_far_from_singular(
+    data, threshold, monkeypatch
+):
     X, y = data
     machine = VAAKELM(sigma=0.5, loss="reconstruction", threshold=threshold)
     grid, folds = {"C": [1e-6, 1.0, 1e4], "n_clusters": [1, 3]}, list(OneClassKFold(3).split(X, y))
     expected = by_brute_force(machine, grid, X, y, ["auroc"], folds).cv_results_
-    monkeypatch.setattr("oneclass.selection._evaluate._by_refits", None)
+    monkeypatch.setattr("oneclass.selection._evaluate._by_fits", None)
     found = OneClassSearchCV(machine, grid, scoring="auroc", cv=folds, refit=False).fit(X, y).cv_results_
     np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_auroc"], atol=1e-10)
 
 
-@pytest.mark.parametrize(("kind", "approximation"), [(SpectralPath, None), (MomentPath, Nystrom(20))])
-def test_a_path_tells_the_same_in_whatever_order_it_is_asked(data, kind, approximation):
+@pytest.mark.parametrize(("kind", "approximation"), [(ExactPath, None), (ApproximatePath, Nystrom(20))])
+def test_the_decisions_of_a_path_do_not_depend_on_the_order_of_candidates(data, kind, approximation):
     X, y = data
     machine = VAAKELM(approximation=approximation, loss="reconstruction")
-    # Another variance every time, and of each some losses first, others later.
+    # Successive candidates have different variances.
     grid = [
         {"n_clusters": k, "C": C, "threshold": rule} for rule in ("train", "held_out") for C in COSTS for k in (1, 2, 4)
     ]
     ((family,), others) = families(machine, grid, X[y == 1])
     assert others == []
     path = kind.of(family, X[y == 1], X)
-    told = {i: (path.decisions(point).values, path.complexity(point)) for i, point in family.points.items()}
-    for i, point in family.points.items():
+    found = {i: path.decisions(candidate).values for i, candidate in family.candidates.items()}
+    for i, candidate in family.candidates.items():
         alone = kind.of(family, X[y == 1], X)
-        np.testing.assert_array_equal(told[i][0], alone.decisions(point).values)
-        assert told[i][1] == alone.complexity(point)
+        np.testing.assert_array_equal(found[i], alone.decisions(candidate).values)
 
 
-def test_a_bad_C_among_good_ones_is_named(data):
+def test_the_error_names_a_bad_C_among_good_ones(data):
     X, y = data
     search = OneClassSearchCV(AAKELM(sigma=0.5), {"C": [1.0, np.inf]}, error_score="raise")
     with pytest.raises(ValueError, match=r"AAKELM: C must be a number in \(0, inf\)"):
         search.fit(X, y)
 
 
-def test_tables_keep_their_names(data):
+def test_a_search_knows_the_column_names_of_a_data_frame(data):
     pandas = pytest.importorskip("pandas")
     X, y = data
     frame = pandas.DataFrame(X, columns=list("abc"))
@@ -257,7 +254,7 @@ def test_tables_keep_their_names(data):
 
 
 @QUIET
-def test_a_scorer_of_the_users_own_sees_the_fitted_estimator(data):
+def test_a_users_scorer_gets_the_fitted_estimator(data):
     X, y = data
 
     def budget(estimator, X, y):
@@ -279,19 +276,19 @@ def test_refit_may_be_a_function_of_the_results_or_off(data):
 
 
 @pytest.mark.parametrize("chosen", [{"refit": lambda results: 2}, {"criterion": "likelihood"}])
-def test_where_none_of_several_scorers_decides_there_is_none_to_score_by(data, chosen):
+def test_score_raises_an_error_if_none_of_several_scorers_decides(data, chosen):
     X, y = data
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], **chosen).fit(X, y)
     model = AAKELM(**search.best_params_).fit(X[y == 1])
     np.testing.assert_array_equal(search.predict(X), model.predict(X))
-    with pytest.raises(ValueError, match=r"score needs a scorer that decides, .* none of the several, \('f1', "):
+    with pytest.raises(ValueError, match=r"score needs a scorer that decides, .* names none of \('f1', "):
         search.score(X, y)
     assert search.scorer_["auroc"](search, X, y) == SCORERS["auroc"](model, X, y)
 
 
 @pytest.mark.parametrize("index", [3, -1, 1.0, None])
-def test_a_function_that_chooses_no_point_is_refused(data, index):
-    with pytest.raises(ValueError, match=rf"refit must return the number of a point, from 0 to 2; got {index}"):
+def test_a_refit_function_that_returns_no_index_is_refused(data, index):
+    with pytest.raises(ValueError, match=rf"refit must return the number of a candidate, from 0 to 2; got {index}"):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, refit=lambda results: index).fit(*data)
 
 
@@ -300,10 +297,10 @@ def test_among_several_scorers_without_refit_none_decides(data):
     assert not [name for name in vars(search) if name.startswith("best_")]
 
 
-def test_a_fit_leaves_nothing_of_the_last_one_behind(data):
+def test_a_fit_removes_all_attributes_of_the_last_fit(data):
     X, y = data
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(X, y)
-    search.set_params(refit=lambda results: 1, criterion="consistency").fit(X)
+    search.set_params(refit=lambda results: 1, criterion="likelihood").fit(X)
     fresh = clone(search).fit(X)
     assert set(vars(search)) == set(vars(fresh))
     search.set_params(refit=False).fit(X, y)
@@ -314,17 +311,17 @@ def test_a_fit_leaves_nothing_of_the_last_one_behind(data):
 
 @pytest.mark.parametrize("broken", [{"scoring": "auroc", "refit": "f1"}, {"cv": 1000}, {"estimator": AAKELM(sigma=-1)}])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_a_fit_that_fails_leaves_the_last_one_whole(data, broken):
+def test_a_fit_that_fails_leaves_the_last_fit_unchanged(data, broken):
     X, y = data
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(X, y)
     before = {name: value for name, value in vars(search).items() if name.endswith("_")}
     with pytest.raises(ValueError):
-        search.set_params(criterion="ball", **broken).fit(X[:, :2], y)
+        search.set_params(**broken).fit(X[:, :2], y)
     assert {name: value for name, value in vars(search).items() if name.endswith("_")} == before
     assert search.predict(X).shape == (85,)
 
 
-def test_estimators_in_a_grid_stay_as_they_were_given(data):
+def test_estimators_in_a_grid_are_not_fitted(data):
     X, y = data
     scaler = StandardScaler()
     grid = {"standardscaler": [scaler, "passthrough"]}
@@ -341,18 +338,20 @@ def test_any_whole_number_is_a_number_of_folds(data, cv, same):
 
 
 @pytest.mark.parametrize("cv", [True, np.True_, "5", 2.5])
-def test_what_is_no_number_of_folds_is_refused(data, cv):
+def test_other_values_of_cv_are_refused(data, cv):
     with pytest.raises(ValueError, match="cv must be a whole number, a splitter or pairs of row numbers; got"):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=cv).fit(*data)
 
 
-@pytest.mark.parametrize("approximation", ["auto", Nystrom(20)])
-@pytest.mark.parametrize("labelled", [True, False])
-def test_rows_may_be_lists(data, approximation, labelled):
-    X, y = data if labelled else (data[0], None)
-    search = OneClassSearchCV(AAKELM(approximation=approximation), {"C": COSTS}, scoring="auroc", cv=3)
+@pytest.mark.parametrize(
+    ("approximation", "criterion"), [("auto", "labels"), ("auto", "likelihood"), (Nystrom(20), "labels")]
+)
+def test_rows_may_be_lists(data, approximation, criterion):
+    X, y = data
+    machine = AAKELM(approximation=approximation)
+    search = OneClassSearchCV(machine, {"C": COSTS}, criterion=criterion, scoring="auroc", cv=3)
     expected = search.fit(X, y).cv_results_["mean_test_score"]
-    found = search.fit(X.tolist(), None if y is None else y.tolist())
+    found = search.fit(X.tolist(), y.tolist())
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected)
 
 
@@ -370,7 +369,7 @@ def test_a_score_that_needs_outliers_is_the_mean_over_the_folds_that_have_some(d
     folds = list(OneClassKFold(5).split(X, y))
     expected = by_brute_force(AAKELM(), {"C": COSTS}, X, y, ["f1", "auroc"], folds).cv_results_
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit="auroc")
-    with pytest.warns(UserWarning, match=r"2 of 5 folds hold none of the 3 outliers.*no auroc.*fewer folds \(cv=\)"):
+    with pytest.warns(FewRowsWarning, match=r"2 of 5 folds hold no outlier.*no auroc.*fewer folds \(cv=\)"):
         search.fit(X, y)
     by_fold = np.array([expected[f"split{k}_test_auroc"] for k in range(5)])
     assert np.isnan(by_fold).any(axis=1).sum() == 2
@@ -380,22 +379,22 @@ def test_a_score_that_needs_outliers_is_the_mean_over_the_folds_that_have_some(d
     assert search.best_score_ == np.max(search.cv_results_["mean_test_auroc"]) < 1
 
 
-def test_where_folds_lack_outliers_a_point_that_fails_still_does_not_win(data):
+def test_a_candidate_that_fails_is_not_the_best_if_folds_lack_outliers(data):
     search = OneClassSearchCV(AAKELM(), {"C": [-1.0, 1.0]}, scoring="auroc", error_score=0.25)
-    with pytest.warns(UserWarning, match="2 of 5 folds hold none"), pytest.warns(FitFailedWarning):
+    with pytest.warns(FewRowsWarning, match="2 of 5 folds hold no outlier"), pytest.warns(FitFailedWarning):
         search.fit(*with_three_outliers(*data))
     assert search.cv_results_["mean_test_score"][0] == 0.25
-    assert search.cv_results_["numerics"].tolist() == ["none", SpectralPath.numerics]
+    assert search.cv_results_["numerics"].tolist() == ["none", ExactPath.numerics]
     assert search.best_params_ == {"C": 1.0}
 
 
 @QUIET
 @pytest.mark.parametrize("scoring", ["auroc", lambda estimator, X, y: np.nan])
-def test_without_any_score_no_point_is_chosen(data, scoring):
+def test_an_error_is_raised_if_no_candidate_has_a_score(data, scoring):
     X, y = data
     inside = np.flatnonzero(y == 1)
     folds = [(inside[:40], inside[40:]), (inside[20:], inside[:20])]
-    with pytest.raises(ValueError, match=r"no point of the grid has a score to choose by.*NaN for all 3"):
+    with pytest.raises(ValueError, match=r"no candidate has a score.*NaN for all 3"):
         OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=scoring, cv=folds).fit(X, y)
 
 
@@ -407,15 +406,17 @@ def test_folds_must_have_targets_on_both_sides(data):
             OneClassSearchCV(AAKELM(), {"C": COSTS}, cv=folds).fit(X, y)
 
 
-def test_targets_that_are_the_fewer_are_pointed_out_unless_they_are_named(data):
+def test_a_warning_is_raised_if_targets_are_fewer_than_outliers_unless_target_names_them(data):
     X, y = data
     grid = {"C": COSTS}
-    with pytest.warns(UserWarning, match=r"25 of 85 rows are taken for targets.*target= names the label"):
+    with pytest.warns(
+        UserWarning, match=r"25 of 85 rows are labelled as targets.*label of the target class with target="
+    ):
         OneClassSearchCV(AAKELM(), grid).fit(X, -y)
     OneClassSearchCV(AAKELM(), grid, target=1).fit(X, -y)
 
 
-def test_a_point_that_cannot_be_fitted_does_not_win_and_spares_the_others(data):
+def test_a_candidate_that_cannot_be_fitted_has_no_score_and_the_others_do(data):
     X, y = data
     grid = {"C": [1.0, -1.0], "delta": BUDGETS}
     with pytest.warns(FitFailedWarning, match="AAKELM could not be fitted with {'C': -1.0.* on 5 of 5 folds") as seen:
@@ -428,7 +429,7 @@ def test_a_point_that_cannot_be_fitted_does_not_win_and_spares_the_others(data):
 
 
 @pytest.mark.parametrize("approximation", [None, Nystrom(20)])
-def test_a_kernel_that_fails_is_asked_once_a_fold_and_spares_the_others(data, approximation):
+def test_a_kernel_that_fails_is_called_once_a_fold_and_other_kernels_have_scores(data, approximation):
     asked = []
 
     def fails(A, B):
@@ -443,9 +444,9 @@ def test_a_kernel_that_fails_is_asked_once_a_fold_and_spares_the_others(data, ap
     assert asked == [40, 40, 40]
 
 
-@pytest.mark.parametrize("step", ["_points.recipe_of", "_points.decision_of", "_evaluate.read_training_rows"])
+@pytest.mark.parametrize("step", ["_families.recipe_of", "_families.decision_of", "_evaluate.read_training_rows"])
 @pytest.mark.parametrize("kind", [ValueError, TypeError])
-def test_an_error_of_our_own_is_no_reason_to_fit(data, step, kind, monkeypatch):
+def test_internal_errors_are_raised(data, step, kind, monkeypatch):
     def broken(*given):
         raise kind("broken")
 
@@ -458,15 +459,15 @@ def test_an_error_of_our_own_is_no_reason_to_fit(data, step, kind, monkeypatch):
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.FitFailedWarning", "ignore:Scoring failed", "ignore:One or more"
 )
-@pytest.mark.parametrize("sees", ["signs", "decisions"])
-def test_a_scorer_that_fails_at_some_points_spares_the_others(data, sees):
+@pytest.mark.parametrize("depends_on", ["signs", "decisions"])
+def test_a_scorer_that_fails_for_some_candidates_has_scores_for_the_others(data, depends_on):
     def strict(targets, decisions):
         rejected = float(np.mean(decisions[targets] < 0))
         if rejected > 0.3:
             raise ValueError("too many are rejected")
         return -rejected
 
-    grid, scorer = {"C": COSTS, "delta": [0.05, 0.5]}, Scorer("strict", strict, sees=sees)
+    grid, scorer = {"C": COSTS, "delta": [0.05, 0.5]}, Scorer("strict", strict, depends_on=depends_on)
     folds = list(OneClassKFold(3).split(*data))
     expected = GridSearchCV(AAKELM(), grid, scoring=scorer, cv=folds, refit=False).fit(*data).cv_results_
     found = OneClassSearchCV(AAKELM(), grid, scoring=scorer, cv=folds, refit=False).fit(*data).cv_results_
@@ -480,7 +481,7 @@ def test_approximated_machines_can_be_searched(data):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_search_is_cloned_whole(data):
+def test_a_clone_of_a_search_has_the_same_result(data):
     X, y = data
     search = OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring="auroc", cv=OneClassKFold(3))
     assert clone(search).fit(X, y).best_score_ == search.fit(X, y).best_score_
@@ -489,12 +490,12 @@ def test_search_is_cloned_whole(data):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"criterion": "guess"}, "criterion must be one of 'auto', 'labels'.*got 'guess'"),
+        ({"criterion": "guess"}, "criterion must be one of 'labels', 'likelihood'; got 'guess'"),
         ({"scoring": ["f1", "auroc"]}, "refit must name the scorer that decides"),
         ({"scoring": 3}, "scoring must be one of 'f1'"),
         ({"scoring": "aucroc"}, "scoring must be one of 'f1'.*'auroc'.*got 'aucroc'"),
         ({"scoring": []}, r"scoring must hold at least one scorer, got \[\]"),
-        ({"param_grid": []}, r"param_grid must hold at least one point, got \[\]"),
+        ({"param_grid": []}, r"param_grid must hold at least one candidate, got \[\]"),
         ({"cv": iter([])}, "cv must give at least one fold, got none"),
     ],
 )
@@ -504,7 +505,7 @@ def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-@pytest.mark.parametrize("estimator", [AAKELM(scale="zscore"), KNNDetector()], ids=["likelihood", "made-up outliers"])
+@pytest.mark.parametrize("criterion", ["labels", "likelihood"])
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -517,9 +518,11 @@ def test_errors_name_the_parameter_the_rule_and_the_value(data, params, message)
     ],
     ids=["lazy", "dicts", "masked", "text", "dates", "huge"],
 )
-def test_what_is_no_table_of_numbers_is_named_by_a_search_too(data, estimator, spoil, message):
+def test_input_that_is_no_table_of_numbers_is_refused_with_the_reason(data, criterion, spoil, message):
+    search = OneClassSearchCV(AAKELM(scale="zscore"), {"delta": [0.1, 0.2]}, criterion=criterion, cv=2)
+    X = spoil(data[0][:30])
     with pytest.raises((TypeError, ValueError), match=message):
-        OneClassSearchCV(estimator, {"delta": [0.1, 0.2]}).fit(spoil(data[0][data[1] == 1]))
+        search.fit(X, np.repeat([1, -1], [20, 10]))
 
 
 def test_a_refit_that_names_no_scorer_is_refused_before_anything_is_fitted(data, monkeypatch):
@@ -528,13 +531,13 @@ def test_a_refit_that_names_no_scorer_is_refused_before_anything_is_fitted(data,
         OneClassSearchCV(AAKELM(), {"C": COSTS}, scoring=["f1", "auroc"], refit="gmean").fit(*data)
 
 
-def test_when_no_point_can_be_fitted_the_error_is_raised(data):
+def test_the_error_is_raised_if_no_candidate_can_be_fitted(data):
     X, y = data
     with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="contains NaN"):
         OneClassSearchCV(AAKELM(), {"C": COSTS}).fit(np.where(X > 5, np.nan, X), y)
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate", "ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning", "ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_every_check_of_scikit_learn_passes():
-    check_estimator(OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, cv=2, target=1), on_skip=None)
+    check_estimator(OneClassSearchCV(AAKELM(), {"C": [1.0, 2.0]}, criterion="likelihood", target=1), on_skip=None)

@@ -1,4 +1,4 @@
-"""Rows that coincide, mirror one another or do not vary: scores hang on rounding, and must still be those of refits."""
+"""Scores of rows that coincide, mirror each other or do not vary depend on rounding, and must be those of fits."""
 
 import numpy as np
 import pytest
@@ -31,10 +31,10 @@ MACHINES = {
 SCORING = ["f1", "balanced", "auroc", "average_precision", "recall_at_false_alarms"]
 
 
-@pytest.mark.filterwarnings("ignore:.*smallest false-alarm rate")
+@pytest.mark.filterwarnings("ignore::oneclass.UnreachableRateWarning")
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("rows", ROWS)
-def test_scores_are_those_of_refits_where_rows_tie(rows, machine):
+def test_scores_of_tied_rows_are_those_of_fits(rows, machine):
     X, (estimator, grid) = ROWS[rows].astype(float), MACHINES[machine]
     folds = list(OneClassKFold(3).split(X, Y))[:2]
     scorers = {name: SCORERS[name] for name in SCORING}
@@ -49,8 +49,8 @@ def test_scores_are_those_of_refits_where_rows_tie(rows, machine):
 @pytest.mark.parametrize("scoring", ["f1", "auroc", "recall_at_false_alarms"])
 @pytest.mark.parametrize("levels", [3, 5])
 @pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
-def test_rows_of_few_levels_are_no_reason_to_refit(loss, levels, scoring, monkeypatch):
-    monkeypatch.setattr(_evaluate, "_by_refits", None)
+def test_rows_of_few_distinct_values_need_no_fits(loss, levels, scoring, monkeypatch):
+    monkeypatch.setattr(_evaluate, "_by_fits", None)
     machine = VAAKELM(kernel="rbf", sigma="mean", loss=loss)
     X, y = np.random.default_rng(levels).integers(0, levels, size=(120, 3)).astype(float), np.repeat([1, -1], [90, 30])
     grid = {"C": [2.0**k for k in range(-5, 6)], "delta": [0.05, 0.1]}
@@ -58,8 +58,8 @@ def test_rows_of_few_levels_are_no_reason_to_refit(loss, levels, scoring, monkey
 
 
 @pytest.mark.parametrize("scoring", ["f1", "auroc"])
-def test_copies_of_rows_alone_are_no_reason_to_refit(scoring, monkeypatch):
-    monkeypatch.setattr(_evaluate, "_by_refits", None)
+def test_copies_of_rows_need_no_fits(scoring, monkeypatch):
+    monkeypatch.setattr(_evaluate, "_by_fits", None)
     grid = {"C": [0.5, 1.0, 2.0], "delta": [0.1, 0.2], "threshold": ["held_out", "train"]}
     search = OneClassSearchCV(AAKELM(), grid, scoring=scoring, cv=3, refit=False)
     assert search.fit(ROWS["copies"], Y).best_score_ > 0.2

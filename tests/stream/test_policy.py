@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oneclass import Patience, Stream
-from oneclass.stream.patience import STRETCH, backing, far_out, in_stretches, quantiles, soft_trust
+from oneclass.stream.policy import STRETCH, backing, far_out, in_stretches, quantiles, soft_trust
 
 AWAY = 8.0
 

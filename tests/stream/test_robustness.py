@@ -76,8 +76,18 @@ def test_a_clock_of_dates_is_one_of_seconds_in_whatever_unit(aakelm, zone):
     ):
         stream = Stream(aakelm, window=30, clock=True).fit(X[:40], time=first).partial_fit(X[40:], time=then)
         np.testing.assert_allclose(stream.score_samples(X), by_number.score_samples(X), rtol=1e-9)
-    with pytest.raises(ValueError, match="Stream: time must be one finite number a row"):
+    with pytest.raises(ValueError, match="Stream: time must be finite, but that of row 39 is NaT"):
         Stream(aakelm, window=30, clock=True).fit(X[:40], time=dates[:39].append(pd.DatetimeIndex([pd.NaT], tz=zone)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_time_that_is_not_finite_is_named_with_its_row(aakelm, value):
+    X, time = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40.0)
+    time[7] = value
+    with pytest.raises(ValueError, match=f"^Stream: time must be finite, but that of row 7 is {value}$"):
+        Stream(aakelm, clock=True).fit(X, time=time)
+    with pytest.raises(ValueError, match=r"^Stream: time must be one number or date a row, of shape \(40,\), got"):
+        Stream(aakelm, clock=True).fit(X, time=time[:39])
 
 
 def test_labels_that_take_back_a_change_leave_the_threshold_on_what_is_known():
@@ -155,7 +165,8 @@ def test_a_constant_world_is_normal_and_anything_else_is_not(aakelm):
 def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
     """Whatever rounding makes of their losses, of which about every other number has some."""
     for n in range(20, 40):
-        model = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+        estimator = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
+        model = Stream(estimator, window=None, every=1)
         model.partial_fit(np.repeat([[5.0, 0.3]], n, axis=0))
         assert model.calibration_.total == n
         assert model.predict([[5.0, 0.3], [5.0, 9.0]]).tolist() == [1, -1]
@@ -164,10 +175,11 @@ def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
 def test_rows_too_far_to_be_believed_leave_the_world_as_it_is_to_be_seen():
     X = 100 * np.random.default_rng(0).normal(size=(4, 2))
     machine = AAKELM(C=1.0, kernel="rbf", scale=False, approximation=Nystrom(30))
-    expected = machine.partial_fit(X[:2]).partial_fit(X[2:]).sigma_
+    stream = Stream(machine, window=None, every=1)
+    expected = clone(stream).partial_fit(X[:2]).partial_fit(X[2:]).machine_.plan.kernel.sigma
     for far in (1e9, 1e27, 1e60):
-        stream = clone(machine).partial_fit(X[:2]).partial_fit(np.full((2, 2), far)).partial_fit(X[2:])
-        assert 0.1 * expected < stream.sigma_ < 10 * expected
+        found = clone(stream).partial_fit(X[:2]).partial_fit(np.full((2, 2), far)).partial_fit(X[2:])
+        assert 0.1 * expected < found.machine_.plan.kernel.sigma < 10 * expected
 
 
 def test_modes_that_recur_within_the_window_are_not_forgotten(aakelm):
@@ -269,7 +281,7 @@ def test_dates_in_text_are_no_time(aakelm, kind):
 
 
 CHOICES = {
-    "machine": (KNNDetector(), TypeError, "Stream: machine must be a kernel machine"),
+    "estimator": (KNNDetector(), TypeError, "Stream: estimator must be a kernel machine"),
     "window": (-1, ValueError, r"Stream: window must be a number in \(0, inf\), got -1"),
     "half_life": (3.0, ValueError, "Stream: half_life must be None with a window"),
     "delta": (0.7, ValueError, r"Stream: delta must be a number in \(0, 0.5\), got 0.7"),

@@ -9,7 +9,7 @@ from oneclass import Patience, Stream
 from oneclass.core.kernels import Laplacian
 from oneclass.stream.feedback import adopt
 from oneclass.stream.memory import Memory
-from oneclass.stream.patience import far_out, ripe
+from oneclass.stream.policy import far_out, ripe
 
 AWAY = 8.0
 

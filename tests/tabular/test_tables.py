@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -24,10 +25,11 @@ from oneclass import (
     TableDetector,
     make_one_class_pipeline,
 )
+from oneclass.selection import SCORERS, OneClassKFold
 from oneclass.tabular import sampling
 from oneclass.tabular.planning import make_plan
 
-pytestmark = pytest.mark.filterwarnings("ignore:TableDetector. left out")
+pytestmark = pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 
 
 def visits(n, seed):
@@ -95,7 +97,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 def test_the_first_reason_is_the_planted_column_in_nine_of_ten_flagged_rows(model):
     fresh = visits(240, 1)
     planted = np.random.default_rng(2).choice(list(PLANTED), len(fresh))
@@ -279,10 +281,10 @@ def test_gaps_tell_when_their_correlation_with_the_ranks_of_another_column_does(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.assign(city="Paris"), "column 'city' holds values that training rows did not: 'Paris'"),
-        (lambda t: t.assign(extra=1), "did not see these columns, which are left out: 'extra'"),
+        (lambda t: t.assign(city="Paris"), "column 'city' holds values that no training row has: 'Paris'"),
+        (lambda t: t.assign(extra=1), "columns that the training table lacks are left out: 'extra'"),
         (lambda t: t[t.columns[::-1]], "another order"),
-        (lambda t: t.assign(unit="F"), "column 'unit' was always C and is left out, but now holds 'F'"),
+        (lambda t: t.assign(unit="F"), "column 'unit' was C in every training row and is left out, but now holds 'F'"),
     ],
 )
 def test_what_differs_from_the_fit_is_said_by_name(model, change, message):
@@ -519,22 +521,25 @@ def test_groups_by_name_are_groups_by_hand():
 )
 def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
     rng, persons = np.random.default_rng(0), np.repeat(np.arange(30), 4)
-    X = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3))
-    expected = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
+    X, y = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3)), np.where(persons < 25, 1, -1)
+    expected = wrapped(TableDetector(VAAKELM())).fit(X, y, groups=persons)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = wrapped(TableDetector(VAAKELM())).fit(X, groups=persons)
-    assert model.calibration_.total == expected.calibration_.total == 30
+        model = wrapped(TableDetector(VAAKELM())).fit(X, y, groups=persons)
+    assert model.calibration_.total == expected.calibration_.total == 25
     assert model.offset_ == expected.offset_
 
 
-def test_a_search_around_a_table_with_words_needs_labels_or_its_place_within():
-    table, grid = visits(80, 0), {"n_neighbors": [1, 3]}
-    around = OneClassSearchCV(TableDetector(KNNDetector()), {"estimator__n_neighbors": [1, 3]}, cv=3)
-    with pytest.raises(ValueError, match=r"column 'city' holds no numbers.*as in TableDetector\(OneClass") as told:
-        around.fit(table)
-    assert "take oneclass.TableDetector" not in str(told.value)
-    assert TableDetector(OneClassSearchCV(KNNDetector(), grid, cv=3)).fit(table).estimator_.criterion_ == "histogram"
-    assert around.fit(table, np.repeat([1, -1], 40)).criterion_ == "labels"
+def test_a_search_around_a_table_is_grid_search_and_one_inside_takes_the_likelihood():
+    table, y = visits(80, 0), np.repeat([1, -1], 40)
+    grid, folds = {"estimator__n_neighbors": [1, 3]}, list(OneClassKFold(3).split(table, y))
+    model = TableDetector(KNNDetector())
+    expected = GridSearchCV(model, grid, scoring=SCORERS["auroc"], cv=folds).fit(table, y).cv_results_
+    found = OneClassSearchCV(model, grid, scoring="auroc", cv=folds).fit(table, y).cv_results_
+    np.testing.assert_array_equal(found["mean_test_score"], expected["mean_test_score"])
+    inside = OneClassSearchCV(VAAKELM(), {"sigma": [1.0, 3.0]}, criterion="likelihood")
+    model = TableDetector(inside).fit(table)
+    by_hand = inside.fit(model.plan_.encode(table, owner="", training=True))
+    assert model.estimator_.best_score_ == by_hand.best_score_
 
 
 def test_the_screening_of_a_table_is_that_of_its_numbers():
@@ -591,7 +596,7 @@ def test_groups_of_chunks_are_held_out_together():
         TableDetector(detector).fit_chunks([table], groups="doctor")
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'city' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
     fresh = visits(20, 1)
     fresh.loc[0, "city"] = "Atlantis"
@@ -612,7 +617,7 @@ def wards(rng, n_persons, visits, n_wards):
     return table
 
 
-@pytest.mark.filterwarnings("ignore:TableDetector. column 'ward' holds values")
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("n_wards", [3, 20, 100, 1000])
 def test_words_that_persons_keep_are_no_stranger_of_new_persons(n_wards, in_chunks):
@@ -643,7 +648,7 @@ def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
 def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(SVDD(threshold="train")).fit(table)
-    with pytest.raises(ValueError, match="TableDetector: delta must be None for a fit without held-out losses"):
+    with pytest.raises(ValueError, match="SVDD: p-values and other budgets need held-out losses"):
         model.score_chunks([table], tmp_path / "scored.csv", delta=0.1)
 
 
@@ -663,7 +668,7 @@ def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
     [
         KNNDetector(),
         make_one_class_pipeline(StandardScaler(), KNNDetector()),
-        OneClassSearchCV(KNNDetector(), {"n_neighbors": [1, 3]}, criterion="ball"),
+        OneClassSearchCV(VAAKELM(), {"sigma": [1.0, 3.0]}, criterion="likelihood"),
     ],
     ids=["classifier", "pipeline", "search"],
 )
@@ -706,3 +711,45 @@ def test_chunks_give_the_plan_and_the_labels_of_the_whole(tmp_path):
     np.testing.assert_allclose(scored["score"], model.score_samples(fresh), rtol=1e-12)
     np.testing.assert_array_equal(scored["label"], model.predict(fresh))
     assert done.outliers == (scored["label"] == -1).sum() == scored["reason_1"].notna().sum()
+
+
+def test_parameters_of_the_default_classifier_can_be_set_and_searched():
+    table, y = visits(80, 0), np.repeat([1, -1], 40)
+    model = TableDetector().set_params(estimator__C=1.0, estimator__kernel="rbf")
+    assert repr(model) == "TableDetector(estimator=VAAKELM(C=1.0, kernel='rbf'))"
+    given = TableDetector(VAAKELM(C=1.0, kernel="rbf")).fit(table)
+    np.testing.assert_array_equal(model.fit(table).score_samples(table), given.score_samples(table))
+    grid = {"estimator__C": [1.0, 32.0]}
+    found, expected = (
+        OneClassSearchCV(TableDetector(estimator), grid, scoring="auroc", cv=3).fit(table, y)
+        for estimator in (None, VAAKELM())
+    )
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match="Invalid parameter 'c' for estimator VAAKELM"):
+        TableDetector().set_params(estimator__c=1.0)
+
+
+def test_delta_is_the_false_alarm_rate_of_the_default_classifier():
+    table, fresh = visits(150, 0), visits(30, 1)
+    model = TableDetector(delta=0.2).fit(table)
+    given = TableDetector(VAAKELM(delta=0.2)).fit(table)
+    np.testing.assert_array_equal(model.predict(fresh), given.predict(fresh))
+    assert model.decision_ == given.decision_
+    assert clone(model).get_params() == {"columns": None, "delta": 0.2, "estimator": None}
+    assert repr(model.set_params(estimator__C=2.0)) == "TableDetector(estimator=VAAKELM(C=2.0, delta=0.2))"
+    assert TableDetector(delta=0.2).set_params(delta=0.1, estimator__C=2.0).estimator.delta == 0.1
+
+
+def test_delta_beside_a_given_classifier_is_refused():
+    model = TableDetector(KNNDetector(), delta=0.2)
+    for learn in (model.fit, model.screen):
+        with pytest.raises(
+            ValueError, match=r"TableDetector: delta must be None if an estimator is given, .*; got 0.2"
+        ):
+            learn(visits(40, 0))
+
+
+@pytest.mark.parametrize("delta", [2, "0.1"])
+def test_a_bad_delta_of_the_default_classifier_is_refused(delta):
+    with pytest.raises(ValueError, match=r"VAAKELM: delta must be a number in \[0, 1\), got " + repr(delta)):
+        TableDetector(delta=delta).fit(visits(40, 0))

@@ -5,10 +5,10 @@ from .kcenters import KCentersDetector
 from .kmeans import KMeansDetector
 from .knn import KNNDetector
 from .mst import MSTDetector
-from .multivariate_parzen import Parzen
+from .naive_parzen import NaiveParzen
 from .ocrf import OCRF
 from .ocsvm import OCSVM
-from .parzen import NaiveParzen
+from .parzen import Parzen
 from .pca import PCADetector
 from .svdd import SVDD
 

@@ -9,25 +9,20 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_number, read_scaling
-from ..contract.grouping import read_groups, without_groups
-from ..contract.independence import warn_if_dependent
-from ..contract.labels import read_targets
-from ..contract.reading import Header, read_training_rows
-from ..contract.screening import Stayed
+from ..base.checks import check_magnitudes, check_number, read_scaling
+from ..base.classifier import OneClassClassifier
+from ..base.reading import Header, read_training_rows
+from ..base.training_set import TrainingSet
 from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import HeldOut, Judgement
-from ..core.given import Labels, Name, Rows
 from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.threshold import Decision, Ranks
+from ..core.typing import Labels, Name, Rows
 from ._rounding import Rounding
 
 __all__ = ["Baseline", "E", "Explained", "ExplainedModel", "M", "Model", "Outliers", "Training", "count_distinct"]
@@ -161,61 +156,28 @@ class Baseline(OneClassClassifier, Generic[M]):
         """
         return self._fit(X, y, groups=groups)
 
-    def _fit(
-        self,
-        given: Rows,
-        y: Labels | None = None,
-        *,
-        groups: Labels | Name | None = None,
-        stayed: Stayed | None = None,
-    ) -> Self:
-        table, groups = without_groups(self._name, given, groups)
-        X, header = self._read_training(table)
-        together = read_groups(self, groups, len(X))
-        targets = self._targets(X, y) if stayed is None else stayed.rows
-        if groups is None and not get_tags(self).input_tags.pairwise:
-            warn_if_dependent(self, X if targets is None else X[targets])
-        if targets is None:
-            return self._fit_rows(X, header, groups=together)
-        if together is not None:
-            together = read_groups(self, together.of_rows[targets], int(targets.sum()))
-        numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
-        outliers = Outliers(X[~targets], numbers) if stayed is None else None
-        removed = 0.0 if stayed is None else stayed.removed
-        return self._fit_rows(X[targets], header, groups=together, outliers=outliers, learnt=targets, removed=removed)
-
-    def _targets(self, X: Array, y: Labels | None) -> Array | None:
-        """Which rows to learn from; None is all of them."""
-        return read_targets(self, y, len(X))
-
-    def _fit_rows(
-        self,
-        X: Array,
-        header: Header,
-        *,
-        groups: Groups | None,
-        outliers: Outliers | None = None,
-        learnt: Array | None = None,
-        removed: float = 0.0,
-    ) -> Self:
-        decision = decision_of(self)
-        self._before(X)
-        scaler = self._scaling(X, header)
-        training = self._training(X, scaler)
-        zscored = read_scaling(self._name, self.scale) == "zscore" and not training.pairwise
-        training = replace(training, groups=groups, zscored=zscored)
-        if outliers is not None:
-            training = replace(training, outliers=replace(outliers, rows=scaler(outliers.rows)))
-        model = self._learn(training)
-        losses = None if self._minds_scale and training.scales_itself else self._held_out_losses(model, training)
-        if losses is None and (decision.held_out or self._learns_quickly):
-            losses = self._losses_by_folds(model, training)
-        held_out = None if losses is None else HeldOut(losses, None, groups, learnt)
-        judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, training), None))
-        judgement = judgement.beside(removed)
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        rows = training.to_learn(self)
+        self._before(rows.X)
+        scaler = self._scaling(rows.X, rows.header)
+        scaled = self._training(rows.X, scaler)
+        zscored = read_scaling(self._name, self.scale) == "zscore" and not scaled.pairwise
+        scaled = replace(scaled, groups=rows.groups, zscored=zscored)
+        if training.outliers is not None:
+            targets = training.w > 0
+            numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
+            scaled = replace(scaled, outliers=Outliers(scaler(training.outliers), numbers))
+        with self._naming():
+            model = self._learn(scaled)
+            losses = None if self._minds_scale and scaled.scales_itself else self._held_out_losses(model, scaled)
+            if losses is None and (decision.held_out or self._learns_quickly):
+                losses = self._losses_by_folds(model, scaled)
+            held_out = None if losses is None else HeldOut(losses, None, rows.groups, rows.kept)
+            judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, scaled), None))
+        judgement = judgement.beside(training.removed)
         self._after(model)
         return self._keep(
-            header if training.pairwise else header.having_seen(X),
+            rows.header,
             self._threshold(model, judgement.ranks, decision),
             judgement.calibration,
             judgement.held_out,

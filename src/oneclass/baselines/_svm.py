@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 import numpy as np
 from sklearn.svm import OneClassSVM
 
-from ..contract.budgets import decision_of
-from ..contract.checks import check_number, check_square, read_scaling
-from ..contract.kernels import KernelChoice, is_precomputed, read_kernel
-from ..contract.reading import Header
+from ..base.checks import check_number, read_scaling
+from ..base.kernels import KernelChoice, is_precomputed, read_kernel
+from ..base.rates import decision_of
+from ..base.reading import Header
+from ..base.training_set import TrainingSet
 from ..core.arrays import Array, blocks, ones
-from ..core.choosing import choose_kernel
-from ..core.given import Labels
+from ..core.data_choices import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, Settled, is_radial
 from ..core.scaling import Scaler
 from ..core.stored import Extended, Floats, Whole, must
 from ..core.threshold import Decision, Ranks
 from ._base import Training
-from ._patience import SQUARED_FOLDS, Slow
+from ._slow import SQUARED_FOLDS, Slow
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -96,14 +96,12 @@ class KernelDescription(Slow[D]):
         if not is_precomputed(self):
             return super()._scaling(X, header)
         read_scaling(self._name, self.scale)
-        check_square(self, X)
         return Scaler.identity(X)
 
-    def _targets(self, X: Array, y: Labels | None) -> Array | None:
-        targets = super()._targets(X, y)
-        if targets is not None and is_precomputed(self):
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        if training.outliers is not None and training.pairwise:
             raise ValueError(f"{self._name}: labelled outliers need a kernel of rows, got kernel='precomputed'")
-        return targets
+        return super()._fit_set(training, decision)
 
     def _training(self, X: Array, scaler: Scaler) -> Training:
         return replace(super()._training(X, scaler), pairwise=is_precomputed(self))

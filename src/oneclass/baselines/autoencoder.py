@@ -12,12 +12,12 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from ..contract.checks import check_choice, check_integer, check_number
-from ..contract.notices import warn
-from ..contract.randomness import seeded
+from ..base.checks import check_choice, check_integer, check_number
+from ..base.seeds import seeded
+from ..base.warnings import warn
 from ..core.arrays import Array
-from ..core.given import Rows, Seed
 from ..core.stored import Count, Floats, OneOf, must
+from ..core.typing import Rows, Seed
 from ._base import Explained, ExplainedModel, Training
 
 __all__ = ["AutoencoderDetector"]

@@ -8,16 +8,16 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..contract.budgets import decision_of
-from ..contract.checks import check_integer
-from ..contract.randomness import random_of
+from ..base.checks import check_integer
+from ..base.rates import decision_of
+from ..base.seeds import random_of
 from ..core.arrays import Array
-from ..core.given import Seed
 from ..core.stored import Floats
+from ..core.typing import Seed
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import nearest
-from ._patience import FOLDS, Slow
 from ._rounding import Rounding
+from ._slow import FOLDS, Slow
 
 __all__ = ["KCentersDetector"]
 

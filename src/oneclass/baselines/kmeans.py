@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, final
 
 from sklearn.cluster import KMeans
 
-from ..contract.checks import check_choice, check_integer
-from ..contract.randomness import seeded
+from ..base.checks import check_choice, check_integer
+from ..base.seeds import seeded
 from ..core.arrays import Array
-from ..core.given import Seed
 from ..core.stored import Count, Floats
+from ..core.typing import Seed
 from ._base import Explained, ExplainedModel, Training, count_distinct
 from ._neighbors import nearest
 from ._rounding import Rounding

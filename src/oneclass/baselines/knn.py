@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
-from ..contract.checks import check_choice, check_integer
+from ..base.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
 from ..core.stored import Floats, OneOf, Size, Whole, must
 from ._base import Explained, ExplainedModel, Training

@@ -10,10 +10,10 @@ from .kcenters import _Balls
 from .kmeans import _Clusters
 from .knn import _Neighbourhood
 from .mst import _Tree as _SpanningTree
-from .multivariate_parzen import _Mixture
+from .naive_parzen import _Densities, _Density
 from .ocrf import _Forest, _Seen, _Tree
 from .ocsvm import _Halfspace
-from .parzen import _Densities, _Density
+from .parzen import _Mixture
 from .pca import _Plane
 from .svdd import _Ball
 

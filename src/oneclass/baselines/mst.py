@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
-from ..contract.checks import check_integer
+from ..base.checks import check_integer
 from ..core.arrays import Array
 from ..core.stored import Floats, Whole
 from ..core.threshold import Decision, Ranks
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import LOW
-from ._patience import Slow
 from ._rounding import Rounding
+from ._slow import Slow
 from ._tree import Segments, on_longest_paths, spanning_tree
 
 __all__ = ["MSTDetector"]

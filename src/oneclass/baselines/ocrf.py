@@ -9,21 +9,25 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-from ..contract.checks import check_integer, check_number
-from ..contract.randomness import random_of
+from ..base.checks import check_integer, check_number
+from ..base.seeds import random_of
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
-from ..core.given import Seed
 from ..core.outliers import OutlierGenerator
 from ..core.stored import Count, Flags, Floats, Jobs, Length, Whole, must
+from ..core.typing import Seed
 from ._base import Training
-from ._patience import Slow
+from ._slow import Slow
 
 __all__ = ["OCRF"]
 
 
 #: Rows in a leaf when losses need grades, and what the whole sample in a leaf without targets adds to its vote.
 _GRADED_LEAF, _GRADE = 5, 1e-6
+
+#: How many half ranges of the artificial outliers a value may be away from their middle before its row is an outlier
+#: whatever the trees vote. So far out even columns with Cauchy tails have normal values in one row of 1,000 n at most.
+_FAR = 1e3
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,10 @@ class OCRF(Slow["_Forest"]):
     these are thin and trees few (a ring, 60 trees), would tie, and none could be rejected for a smaller `delta`. Among
     them losses are a rough guide; it takes some 500 trees to have fewer.
 
+    Trees that do not look at a column do not see how far away its value is: with twelve columns one value of 1e12 was
+    accepted in 99 % of the rows. So a row with a value more than 1,000 times as far from the middle as outliers were
+    drawn gets a loss above all votes.
+
     References
     ----------
     .. [1] Désir, Bernard, Petitjean and Heutte (2013). One class random forests.
@@ -251,6 +259,12 @@ class OCRF(Slow["_Forest"]):
         )
         grade = 0.0 if self.threshold == "half" else _GRADE
         return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag, grade)
+
+    def _losses(self, X: Array) -> Array:
+        low, high = self.scaler_.inverse(self.model_.generator.edges.T[[0, -1]]) / 2
+        with np.errstate(over="ignore"):
+            far = (np.abs(X / 2 - (low + high) / 2) > _FAR * (high - low) / 2).any(axis=1)
+        return np.where(far, 1 + 2 * _GRADE, super()._losses(X))
 
     def _held_out_losses(self, model: _Forest, training: Training) -> Array | None:
         """Votes of the trees that did not see the row, which are the only ones it ever gets."""

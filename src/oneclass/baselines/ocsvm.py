@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from ..contract.checks import check_number
-from ..contract.kernels import KernelChoice
+from ..base.checks import check_number
+from ..base.kernels import KernelChoice
 from ..core.arrays import Array
 from ..core.kernels import Kernel
 from ._base import Training

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 from sklearn.decomposition import PCA
 
-from ..contract.checks import check_integer, check_number
+from ..base.checks import check_integer, check_number
 from ..core.arrays import Array
 from ..core.stored import Floats
 from ._base import Explained, ExplainedModel, Training
@@ -30,7 +30,9 @@ _BLOCK = 1 << 22
 class PCADetector(Explained["_Plane"]):
     """Reject rows that are far from the plane of the principal components.
 
-    The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept.
+    The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept. A row far away along the plane is
+    normal. With ``scale="robust"`` rows with huge values in several columns may be near the plane: ``asinh`` makes such
+    values nearly the same.
 
     Parameters
     ----------

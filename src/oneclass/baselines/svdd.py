@@ -7,11 +7,11 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from ..contract.checks import check_number
-from ..contract.kernels import KernelChoice
+from ..base.checks import check_number
+from ..base.kernels import KernelChoice
 from ..core.arrays import Array
-from ..core.given import Labels, Name, Rows
 from ..core.kernels import Kernel, Precomputed
+from ..core.typing import Labels, Name, Rows
 from ._base import Training
 from ._qp import solve_box_qp
 from ._svm import Description, KernelDescription, nu_svm

@@ -1,4 +1,4 @@
-"""``oneclass`` on the command line; nothing of it is imported by the library."""
+"""The command ``oneclass``. The library does not import this package."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command that the arguments name, and leave with its exit code."""
+    """Run the command in the arguments, and exit with its code."""
     try:
         from .commands import oneclass
-        from .ending import leave
+        from .errors import leave
+
+        code = leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False))
+    except KeyboardInterrupt:  # before the command has begun, as long as modules are imported
+        print("oneclass: interrupted", file=sys.stderr)
+        code = 130
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
         sys.exit("oneclass: the command line needs click: pip install 'oneclass[cli]'")
-    sys.exit(leave(lambda: oneclass.main(prog_name="oneclass", standalone_mode=False)))
+    sys.exit(code)

@@ -1,4 +1,4 @@
-"""The commands, under one name."""
+"""The command group ``oneclass``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import click
 
 import oneclass as library
 
-from .choosing import compare, tune
-from .datasets import data
 from .demo import demo
-from .describing import info
-from .fitting import fit
-from .judging import explain, score, screen
+from .fit import fit
+from .info import info
 from .reporting import report
-from .watching import watch
+from .scoring import explain, score, screen
+from .tuning import compare, tune
+from .watch import watch
 
 __all__ = ["oneclass"]
 
@@ -21,7 +20,7 @@ __all__ = ["oneclass"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(library.__version__, prog_name="oneclass")
 def oneclass() -> None:
-    """Learn what is normal from a table of normal rows; say which new rows are not, how sure that is, and why.
+    """Fit a model on a table of normal rows; find the unusual rows of other tables, with p-values and reasons.
 
     \b
     Examples:
@@ -29,10 +28,10 @@ def oneclass() -> None:
       oneclass score model.oneclass new.csv -o scored.csv
 
     \b
-    Exit codes: 0 done, 2 wrong usage, 3 a table that cannot be used, 4 a model file that cannot be read,
-    5 a file that cannot be opened or written, 130 interrupted, 141 the reader of the output has gone.
+    Exit codes: 0 success, 2 wrong usage, 3 a table that cannot be used, 4 a model file that cannot be read,
+    5 a file that cannot be opened or written, 130 interrupted, 141 the output was closed by its reader.
     """
 
 
-for command in (fit, score, explain, report, screen, watch, tune, compare, info, data, demo):
+for command in (fit, score, explain, report, screen, watch, tune, compare, info, demo):
     oneclass.add_command(command)

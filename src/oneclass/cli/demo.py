@@ -1,4 +1,4 @@
-"""``oneclass demo``: a table of parcels, most of them normal, through the commands that a user would type."""
+"""``oneclass demo``: the main commands on a small table of parcels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 __all__ = ["demo"]
 
+#: The commands, on tables that this module writes.
 _STEPS = (
     "fit normal.csv -o model.oneclass --delta 0.02",
     "score model.oneclass new.csv -o scored.csv",
@@ -38,7 +39,9 @@ def _written(path: Path, rows: list[list[str]]) -> None:
 @click.command()
 @click.pass_context
 def demo(context: click.Context) -> None:
-    """Fit, score and explain a small table in a temporary folder, showing each command.
+    """Fit a model on a small table, score new rows and explain one; show each command.
+
+    All files are in a temporary folder.
 
     \b
     Examples:
@@ -49,7 +52,7 @@ def demo(context: click.Context) -> None:
 
 
 def _show(name: str, group: click.Command) -> None:
-    """Run the steps, each after its command line."""
+    """Print and run each command."""
     with tempfile.TemporaryDirectory() as folder:
         back = Path.cwd()
         os.chdir(folder)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import oneclass as library
 
 if TYPE_CHECKING:
-    from ..contract.base import OneClassClassifier
+    from ..base.classifier import OneClassClassifier
 
 __all__ = ["GRIDS", "METHODS", "classifier"]
 
-#: Their classes by name: these are imported when one is used, and not to show help or to complete a line.
+#: Names of the classes; a class is imported when it is used, not to show help or to complete a command line.
 METHODS = {
     name.removesuffix("Detector").lower(): name
     for name in (
@@ -21,8 +21,9 @@ METHODS = {
     )
 }
 
+#: Values of C, around the default of the kernel machines.
 _COSTS = [4.0**k for k in range(-3, 5)]
-#: What to try for each method when nobody says.
+#: Values that `tune` tries by default.
 GRIDS: dict[str, dict[str, list[Any]]] = {
     **{method: {"C": _COSTS, "kernel": ["laplacian", "rbf"]} for method in ("aakelm", "ockelm", "vaakelm", "vockelm")},
     **{method: {"C": _COSTS, "n_hidden": [50, 200]} for method in ("aaelm", "ocelm")},
@@ -38,7 +39,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 
 
 def classifier(method: str, delta: float, **options: object) -> OneClassClassifier:
-    """A classifier with what was asked of it."""
+    """A classifier with the options that are not None."""
     kind = getattr(library, METHODS[method])
     known = kind().get_params()
     given = {name: value for name, value in options.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What commands have in common: options, how columns and models are named, and how results are said."""
+"""Parts that several commands share: options, checks, and the output of results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,14 +14,14 @@ import click
 
 import oneclass as library
 
-from .tables import on_terminal
+from .table_io import on_terminal
 
 if TYPE_CHECKING:
-    from ..core.given import Name
+    from ..core.typing import Name
 
 __all__ = [
-    "as_json", "asked_columns", "check_outputs", "confidence", "known_model", "learning", "named", "plan_rows",
-    "reading", "refuse_both", "say", "shown",
+    "as_json", "asked_columns", "check_outputs", "confidence", "escape", "known_model", "learning", "named",
+    "plan_rows", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -36,36 +37,39 @@ def _shared(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
-#: How text is read.
+#: Options for reading text.
 reading = _shared(
-    click.option("--delimiter", help="What separates the columns of text."),
-    click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    click.option("--delimiter", help="Character between the columns of text."),
+    click.option("--header/--no-header", default=None, help="Whether the first line holds column names."),
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text."),
-    click.option("--decimal", default=".", show_default=True, help="What comes before decimals."),
-    click.option("--newlines", is_flag=True, help="Values in quotes may hold line breaks."),
+    click.option("--decimal", default=".", show_default=True, help="Decimal separator."),
+    click.option("--newlines", is_flag=True, help="Allow line breaks in quoted values."),
 )
-#: What is learnt.
+#: Options for a fit.
 learning = _shared(
     click.option("--delta", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
-                 help="Share of false alarms to allow."),
-    click.option("--groups", metavar="COLUMN", help="Column of persons, machines, days: alarms are for new ones."),
-    click.option("--drop", metavar="COLUMN", multiple=True, help="Column not to learn from; may be repeated."),
+                 help="Requested false-alarm rate."),
+    click.option("--groups", metavar="COLUMN", help="Column of groups, as patients or days: the rate is for new ones."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Column to ignore; may be repeated."),
     click.option("--column", metavar="NAME=KIND", multiple=True,
-                 help="What a column is: number, category, date, clock or drop."),
+                 help="Kind of a column: number, category, date, clock or drop."),
 )  # fmt: skip
 confidence = click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this probability."
+    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON, for machines.")
+escape = click.option(
+    "--escape", is_flag=True, help="Put an apostrophe before CSV text that a spreadsheet takes for a formula."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def say(fields: Mapping[str, object], as_json: bool, text: str) -> None:
-    """Write what was found: one object for machines, or text for people."""
+    """Print the result, as one JSON object or as text."""
     click.echo(json.dumps(fields, default=str) if as_json else text)
 
 
 def shown(items: Iterable[T], label: str) -> Iterator[T]:
-    """The items, each named on standard error as it comes where someone is watching."""
+    """The items; on a terminal, progress is shown on standard error."""
     items = list(items)
     for i, item in enumerate(items, 1):
         if on_terminal():
@@ -76,7 +80,7 @@ def shown(items: Iterable[T], label: str) -> Iterator[T]:
 
 
 def named(pairs: Iterable[str], option: str) -> dict[str, str]:
-    """Values by their names, of pairs NAME=VALUE."""
+    """A dict from pairs NAME=VALUE."""
     found = {}
     for pair in pairs:
         name, sign, value = pair.rpartition("=")
@@ -87,7 +91,7 @@ def named(pairs: Iterable[str], option: str) -> dict[str, str]:
 
 
 def asked_columns(names: Iterable[Name], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Name, str] | None:
-    """What columns of the table with these names are said to be; by places, where it has no names."""
+    """Kinds that the options give to columns; a table without column names has positions."""
     asked: dict[Any, str] = dict.fromkeys(drop, "drop") | named(column, "--column")
     if all(isinstance(name, int) for name in names):
         asked = {int(name) if name.isdecimal() else name: kind for name, kind in asked.items()}
@@ -95,34 +99,46 @@ def asked_columns(names: Iterable[Name], drop: tuple[str, ...], column: tuple[st
 
 
 def known_model(path: str) -> library.TableDetector:
-    """The model in a file, which must be one of tables."""
+    """The model in a file, which must be a TableDetector."""
     model = library.load(path)
     if not isinstance(model, library.TableDetector):
         kind = type(model).__name__
         raise ValueError(
-            f"{path}: the command line reads models of tables, and this is a {kind}; fit one with oneclass fit, or "
-            f"save TableDetector({kind}()) after its fit"
+            f"{path}: the model must be a TableDetector, but this is a {kind}; fit one with oneclass fit, or save "
+            f"TableDetector({kind}()) after its fit"
         )
     return model
 
 
-def check_outputs(source: str | Path, *outputs: str | None) -> None:
-    """Refuse, before any work is done, to write onto what is read or where no file can be."""
-    for output in filter(None, outputs):
+def check_outputs(inputs: Iterable[str | Path | None], *outputs: str | None) -> None:
+    """Raise an error, before any work, if an output is an input or another output, or cannot be written."""
+    written = [output for output in outputs if output]
+    for output in written:
         if output != "-" and not Path(output).parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", output)
         if os.path.isdir(output):
             raise IsADirectoryError(errno.EISDIR, "a file must be written, and this is a folder", output)
-        if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
-            raise ValueError(f"the output must be another file than the input, got {output} for both")
+        for read in inputs:
+            if read and _are_one_file(read, output):
+                raise ValueError(f"the output must be another file than the input, got {output} for both")
+    for one, other in combinations(written, 2):
+        if _are_one_file(one, other):
+            raise ValueError(f"outputs must be different files, got {one} and {other}, which are the same")
+
+
+def _are_one_file(one: str | Path, other: str) -> bool:
+    """Whether two paths are those of one file, which need not exist yet."""
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def refuse_both(as_json: bool, output: str) -> None:
-    """Refuse to write a table and JSON into one stream."""
+    """Raise an error if a table and JSON would both go to standard output."""
     if as_json and output == "-":
-        raise click.UsageError("--json: the table goes to standard output already; give -o a file")
+        raise click.UsageError("--json: the table already goes to standard output; write it to a file with -o")
 
 
 def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
-    """The column plan of a model as rows of JSON."""
+    """The column plan of a model, for JSON."""
     return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]

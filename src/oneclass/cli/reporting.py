@@ -1,4 +1,4 @@
-"""What a model says of a table, for people: ``oneclass report``."""
+"""Report on a table: ``oneclass report``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 import oneclass as library
 
 from .options import as_json, check_outputs, known_model, reading, say
-from .tables import Reading, about, read_all, source_of
+from .table_io import Reading, about, read_all, source_of
 
 __all__ = ["report"]
 
@@ -19,9 +19,9 @@ __all__ = ["report"]
 @click.argument("model")
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Report to write: .html, .md or .json.")
-@click.option("--train", metavar="TABLE", help="Training rows to hold columns against, instead of what MODEL kept.")
-@click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows to list at most.")
-@click.option("--title", help="What the report is called.")
+@click.option("--train", metavar="TABLE", help="Training rows, instead of the column summaries in MODEL.")
+@click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Most rows to list.")
+@click.option("--title", help="Title of the report.")
 @reading
 @as_json
 def report(
@@ -34,18 +34,18 @@ def report(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Write what MODEL says of TABLE as one page: alarms, reasons, what has changed and what to do.
+    """Write a report on the rows of TABLE by MODEL: alarms, reasons, changed columns and what to do next.
 
     \b
     Examples:
       oneclass report model.oneclass new.csv -o report.html
     """
-    from ..reporting.value import writer_of
+    from ..reporting.api import writer_of
 
     writer_of(output)
     known, training = known_model(model), None
     with source_of(table, **reading) as source:
-        check_outputs(source.path, output)
+        check_outputs([source.path, model, train], output)
         new, name = read_all(source), Path(source.path).name
     if train is not None:
         with source_of(train, **reading) as source:
@@ -53,6 +53,6 @@ def report(
     with about(table):
         found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
     found.save(output)
-    flagged, n = found.summary["budget"]["flagged"], found.summary["data"]["rows"]
+    flagged, n = found.summary["alarms"]["flagged"], found.summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"
     say({"output": output, "rows": n, "outliers": flagged}, as_json, text)

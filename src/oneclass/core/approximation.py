@@ -61,6 +61,9 @@ class Nystrom:
 class Fourier:
     """`m` random cosines and sines that stand for a radial kernel; they look at no row.
 
+    Far from all rows they are random numbers: with few of them OCKELM and VOCKELM accept rows with huge values, a fifth
+    of them with 40 features, and none to 3 % with 1,000.
+
     Parameters
     ----------
     m : int, default=2000

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from . import blas, compiled
-from .given import Device
+from .typing import Device
 
 __all__ = [
     "Array",
@@ -189,6 +189,8 @@ def exp_city_block(X: Array, Y: Array, scale: float) -> Array:
 def city_block(X: Array, Y: Array) -> Array:
     """City-block distances of all pairs of rows, by the library's own code where it has some."""
     xp = namespace(X, Y)
+    if X.shape[1] != Y.shape[1]:  # one column would be taken for all
+        raise ValueError(f"the rows must have as many columns as each other, got {X.shape[1]} and {Y.shape[1]}")
     if isinstance(X, np.ndarray):
         return xp.astype(cdist(X, Y, "cityblock"), X.dtype, copy=False)
     if array_api_compat.is_torch_array(X):

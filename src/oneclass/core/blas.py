@@ -47,7 +47,7 @@ def add_squares(G: Real, rows: Real, scale: float) -> None:
 
 def _apply(name: str, T: Real, half: bytes, turned: bytes, rows: Real) -> None:
     """BLAS has matrices by columns: to it `T` is its transpose, the other half of a square, and each row a column."""
-    if not (rows.flags.carray and T.dtype == rows.dtype and len(T) >= rows.shape[1]):
+    if not (rows.flags.carray and T.dtype == rows.dtype and T.ndim == 2 and min(T.shape) >= rows.shape[1]):
         raise ValueError("rows must lie one after the other, in the precision of the triangle and no longer than it")
     if not rows.size:
         return

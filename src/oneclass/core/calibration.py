@@ -12,8 +12,8 @@ from scipy.stats import betabinom
 
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
+from .pareto_tail import TAILS
 from .stored import Flags, Floats, must
-from .tail import TAILS
 from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
 __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]
@@ -209,7 +209,7 @@ class Calibration(Ranks):
 class HeldOut:
     """Held-out losses of the training rows in the order of the rows, and who was held out with whom."""
 
-    losses: Annotated[Array, Floats("r")]
+    losses: Annotated[Array, Floats("r", finite=False)]
     w: Annotated[Array, Floats("r", above=0)] | None = None  # None are ones
     groups: Groups | None = None
     learnt: Annotated[Array, Flags("*")] | None = None  # which of the rows that were given; None is all of them
@@ -242,7 +242,7 @@ class HeldOut:
         xp, w, calibration = namespace(self.losses), self.weights, self.calibration()
         reached = xp.concat([xp.zeros_like(w[:1]), calibration.reached])
         below = xp.searchsorted(calibration.limits, self.losses, side="left")
-        above = reached[-1] - xp.take(reached, below)
+        above = calibration.removed + reached[-1] - xp.take(reached, below)
         if self.groups is None:
             own = own_above = xp.clip(w, max=1.0)  # one unit of a row's weight is held out
         else:

@@ -5,6 +5,7 @@ A job uses it by its size alone: `expecting` says how many values the calls insi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache, partial
@@ -40,6 +41,8 @@ _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (1 / factorial(i) fo
 
 _expected: ContextVar[bool] = ContextVar("expected", default=False)
 _loading = Lock()
+#: Whether this process was forked while another thread of its parent was loading.
+_cut_off = False
 
 
 def expecting(values: int, step: Callable[P, R]) -> Callable[P, R]:
@@ -59,6 +62,8 @@ def exp_city_block(X: Matrix, Y: Matrix, scale: float) -> Matrix | None:
     """``exp(scale ‖x - y‖₁)`` of host rows in double precision; None if they are few, or there is no numba."""
     if X.shape[0] * Y.shape[0] < MANY and not _expected.get():
         return None
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:  # compiled code would read beyond the shorter rows
+        raise ValueError(f"the rows must have as many columns as each other, got shapes {X.shape} and {Y.shape}")
     fill = load()
     if fill is None:
         return None
@@ -68,9 +73,24 @@ def exp_city_block(X: Matrix, Y: Matrix, scale: float) -> Matrix | None:
 
 
 def load() -> Fill | None:
-    """The compiled function, or None where numba is missing, does not suit the other packages, or is told not to."""
+    """The compiled function, or None where numba is missing, does not suit the other packages, or is told not to.
+
+    None, too, in a process that was forked while another thread was in here: the locks of Python's imports and of
+    numba, which that thread held, stay locked in the child for ever.
+    """
+    if _cut_off:
+        return None
     with _loading:  # of two threads that need it first, one compiles
         return _compiled()
+
+
+def _after_fork() -> None:
+    global _cut_off
+    _cut_off = _cut_off or _loading.locked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @cache

@@ -16,7 +16,16 @@ from .arrays import Array, add_to_diagonal, device, namespace, ones
 from .cholesky import cho_solve, cholesky
 from .stored import Floats, Within
 
-__all__ = ["Embedding", "NoVariance", "NotLaplacianError", "Scatter", "Structured", "UserLaplacian", "WithinVariance"]
+__all__ = [
+    "Embedding",
+    "NoVariance",
+    "NotLaplacianError",
+    "Scatter",
+    "Structured",
+    "UserLaplacian",
+    "WithinVariance",
+    "without_zeros",
+]
 
 
 @dataclass(frozen=True)
@@ -156,7 +165,9 @@ class Scatter:
         some = rest > xp.finfo(sizes.dtype).eps * 16 * sizes
         each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
         across = gone * each[:, None, :]
-        inside = (shares / sizes - each)[:, :, None] * xp.eye(sizes.shape[0], dtype=left.dtype, device=device(left))
+        inside = (shares / without_zeros(sizes) - each)[:, :, None] * xp.eye(
+            sizes.shape[0], dtype=left.dtype, device=device(left)
+        )
         return _blocks(rows - across @ xp.matrix_transpose(gone), across, inside)
 
 
@@ -208,6 +219,11 @@ class WithinVariance:
         xp = namespace(V)
         own = xp.asarray([[1.0, 0.0], [0.0, C]], dtype=V.dtype, device=device(V))
         return image @ (own + shrink.Z @ (shrink.V.T @ V))
+
+
+def without_zeros(sizes: Array) -> Array:
+    """Sizes of clusters to divide by: one for a cluster that lost all of its rows, whose sums are zero as well."""
+    return namespace(sizes).where(sizes > 0, sizes, 1.0)
 
 
 def _middle(n: Array, total: Array) -> Array:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from .arrays import Array, blocks, device, namespace
 from .block import Block
 from .groups import GroupCounts
+from .leave_landmarks_out import Landmarks
 from .machine import Machine, fit_moments
 from .moments import Moments
 from .plan import Plan, Survey
-from .sample import SHARED
-from .withdrawal import Landmarks
+from .row_sample import SHARED
 
 __all__ = ["FoldMachine", "fold_machines", "fold_moments", "held_out_by_folds"]
 

@@ -34,6 +34,7 @@ __all__ = [
     "Radial",
     "Settled",
     "UserKernel",
+    "diagonal",
     "is_radial",
     "values_among",
     "values_in_blocks",
@@ -258,6 +259,11 @@ class UserKernel:
         n = X.shape[0]
         parts = [X[a : min(a + 64, n), :] for a in range(0, n, 64)]
         return xp.concat([xp.linalg.diagonal(self(part, part)) for part in parts])
+
+
+def diagonal(kernel: Kernel, Z: Array) -> Array:
+    """``k(z, z)`` of the training rows; of precomputed values, which are a column for each row, their own diagonal."""
+    return namespace(Z).linalg.diagonal(Z) if isinstance(kernel, Precomputed) else kernel.diagonal(Z)
 
 
 def values_among(kernel: Kernel, X: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -12,27 +13,40 @@ from . import clusters
 from .arrays import Array, blocks, device, namespace, on_host, ones, to_numpy
 from .block import Block
 from .cholesky import solve_lower
-from .choosing import choose_cost, choose_kernel
+from .data_choices import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .groups import GroupCounts, Groups
-from .kernels import Kernel, Settled
-from .leaving import leave, leave_one_by_one
+from .kernels import Kernel, Settled, diagonal
+from .leave_landmarks_out import Landmarks
+from .leave_out import leave, leave_one_by_one
 from .moments import Moments
 from .primal import PrimalModel
 from .recipe import Recipe
-from .sample import RowSample, row_keys
+from .row_sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
 from .solve import TrainingRows
 from .stored import Floats, Positive
-from .withdrawal import Landmarks
 
-__all__ = ["Plan", "Survey"]
+__all__ = ["CostError", "Plan", "Survey"]
 
 #: Host rows that are held out at once: enough for their triangular products, few for a cache.
 _AT_ONCE = 1024
 #: Groups of rows in chunks that thresholds look at: they estimate a rate of 5 % with a standard error of 0.12 points.
 _GROUPS = 32_768
+
+#: ``C k(x, x) / lam`` at the least where losses are a constant less what the machine knows of a row: the multiple of
+#: eps^(2/3), the rounding that thresholds allow for, below which the false-alarm rate measured falls short of delta.
+_LEAST = 2.0
+#: The same with a variance, in eps: what is known of a row does not vanish with C, but the system loses digits.
+_LEAST_WITH_VARIANCE = 16.0
+#: ``C k(x, x) / lam`` at most for the uncertainty of landmarks, in 1 / eps: at ten times as much, false-alarm rates
+#: measured are twice delta, since the rounding of what landmarks do not reach of a row is multiplied by C.
+_MOST = 0.01
+
+
+class CostError(ValueError):
+    """C is so small or so large that rounding hides what losses tell rows apart by."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,28 @@ class Plan:
     def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:
         """Choose kernel and C by the scaled rows `Z` themselves or a sample of them, and what all rows weigh."""
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
-        return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam, total=total))
+        return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam, total=total)).checked(Z)
+
+    def checked(self, Z: Array) -> Plan:
+        """The plan itself, unless C is too small or too large for scaled rows `Z` in their precision: `CostError`."""
+        recipe, numbers = self.recipe, namespace(Z).finfo(Z.dtype)
+        least, most, eps = 0.0, math.inf, float(numbers.eps)
+        if recipe.constant is not None or (recipe.loss == "uncertainty" and recipe.variance is None):
+            least = _LEAST * eps ** (2 / 3)
+        elif recipe.loss == "uncertainty":
+            least = _LEAST_WITH_VARIANCE * eps
+        if recipe.needs_variance and isinstance(self.map, NystromMap):
+            most = _MOST / eps
+        if least == 0 and math.isinf(most):
+            return self
+        unit = float(namespace(Z).mean(diagonal(self.kernel, Z))) / recipe.lam
+        if not least <= self.C * unit <= most and unit > 0:
+            side, bound = ("least", least) if self.C * unit < least else ("most", most)
+            raise CostError(
+                f"C must be at {side} {bound / unit:.2g}, or losses are made of rounding in {numbers.bits}-bit "
+                f"precision; got {self.C:g}"
+            )
+        return self
 
     @property
     def ridge(self) -> float:
@@ -105,7 +140,7 @@ class Plan:
         """
         xp = namespace(X)
         w = ones(X) if w is None else w
-        T, residuals, spare, outside, left = [], [], [], [], []
+        T, residuals, leverage, spare, outside, left = [], [], [], [], [], []
         at_most = _AT_ONCE if on_host(X) else None
         for a, b in blocks(X.shape[0], model.width, X, for_products=on_host(X), at_most=at_most):
             Z = self.scaler(X[a:b, :])
@@ -114,15 +149,17 @@ class Plan:
             T.append(self.recipe.target(Z))
             outputs, across = model.read_off(features)
             residuals.append(T[-1] - outputs)
-            leverages, beyond = model.judged(Z, features, beyond=self.recipe.needs_variance)
-            spare.append(xp.clip(1 - unit * leverages, min=xp.finfo(leverages.dtype).eps))
+            found, beyond = model.judged(Z, features, beyond=self.recipe.needs_variance)
+            leverage.append(found)
+            spare.append(xp.clip(1 - unit * found, min=xp.finfo(found.dtype).eps))
             outside.append(beyond)
             if model.columns is not None:
                 embedded = model.columns.seen_by(across, self._members(Z))
-                left.append(leave_one_by_one(embedded, T[-1], residuals[-1], spare[-1], unit))
+                left.append(leave_one_by_one(embedded, T[-1], residuals[-1], found, spare[-1], unit))
         beyond = xp.concat(outside) if self.recipe.needs_variance else 0.0
         held = (xp.concat([e for e, _ in left]), xp.concat([v for _, v in left])) if left else None
-        return TrainingRows(xp.concat(T), xp.concat(residuals), xp.concat(spare), w, beyond, held)
+        T, residuals, leverage, spare = (xp.concat(of) for of in (T, residuals, leverage, spare))
+        return TrainingRows(T, residuals, w, leverage, spare, beyond, held)
 
     def training_groups(self, model: PrimalModel, X: Array, w: Array | None, groups: Groups) -> TrainingRows:
         """The same for all rows, each held out with its group, landmarks and all."""
@@ -141,13 +178,12 @@ class Plan:
         def together(arrays: list[Array]) -> Array:
             return xp.take(xp.concat(arrays), back, axis=0)
 
-        T, residuals, spare = (
-            together([getattr(part, name) for part in parts]) for name in ("T", "residuals", "spare")
-        )
+        names = ("T", "residuals", "leverage", "spare")
+        T, residuals, leverage, spare = (together([getattr(part, name) for part in parts]) for name in names)
         outside = together([part.outside for part in parts]) if self.recipe.needs_variance else 0.0
         lefts = [part.left for part in parts if part.left is not None]
         left = together([e for e, _ in lefts]), together([v for _, v in lefts])
-        return TrainingRows(T, residuals, spare, w, outside, left)
+        return TrainingRows(T, residuals, w, leverage, spare, outside, left)
 
     def nearest(self, X: Array) -> NDArray[np.int64]:
         """Number of the row that is nearest to each landmark: the landmark itself, or what a centre stands for."""
@@ -177,9 +213,10 @@ class Plan:
         features, T = model.features(Z), self.recipe.target(Z)
         half = xp.reshape(solve_lower(model.factored, features.T).T, (len(numbers), X.shape[0] // len(numbers), -1))
         Q = half @ xp.matrix_transpose(half)
-        spare = xp.clip(1 - xp.clip(w, max=1.0) * xp.reshape(xp.linalg.diagonal(Q), (-1,)), min=xp.finfo(X.dtype).eps)
+        leverage = xp.reshape(xp.linalg.diagonal(Q), (-1,))
+        spare = xp.clip(1 - xp.clip(w, max=1.0) * leverage, min=xp.finfo(X.dtype).eps)
         outside = model.outside(Z, features) if self.recipe.needs_variance else 0.0
-        rows = TrainingRows(T, T - model.outputs(features), spare, w, outside)
+        rows = TrainingRows(T, T - model.outputs(features), w, leverage, spare, outside)
         return self.left_by_groups(model, landmarks, rows, Z, features, Q, numbers)
 
     def left_by_groups(

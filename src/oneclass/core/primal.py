@@ -17,7 +17,7 @@ from .compiled import expecting
 from .embedding import Scatter
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
-from .leaving import Embedded
+from .leave_out import Embedded
 from .moments import Moments
 from .stored import Count, Extended, Floats, Positive, must
 

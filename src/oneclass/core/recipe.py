@@ -7,7 +7,7 @@ from typing import Annotated
 
 from . import clusters
 from .arrays import Array, ones
-from .choosing import BANDWIDTH_RULES, COST_RULES
+from .data_choices import BANDWIDTH_RULES, COST_RULES
 from .embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
 from .kernels import Kernel
 from .loss import LOSSES, UNCERTAIN

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, Namespace, clipped, device, namespace
+from .arrays import Array, Namespace, device, namespace
 from .stored import Floats
 
 __all__ = ["SCALINGS", "ColumnMoments", "Scaler", "quantiles"]
@@ -130,6 +130,13 @@ def _asinh(Z: Array) -> Array:
     return tamed
 
 
+def _longest(rows: Array) -> Array:
+    """The largest magnitude in each row, in a column; 1 for rows of zeros."""
+    xp = namespace(rows)
+    size = xp.max(xp.abs(rows), axis=1, keepdims=True)
+    return xp.where(size > 0, size, xp.ones_like(size))
+
+
 @dataclass(frozen=True)
 class Scaler:
     """Maps rows to comparable units and back: by a centre and a scale of each column, then by asinh where `tamed`."""
@@ -166,12 +173,31 @@ class Scaler:
         return cls(xp.zeros_like(like[0, :]), xp.ones_like(like[0, :]))
 
     def __call__(self, X: Array) -> Array:
-        """Rows in comparable units; z-scores as far away as can be squared."""
+        """Rows in comparable units; rows too far away for their z-scores to be squared are moved towards the centre."""
         xp = namespace(X)
-        bound = float(xp.finfo(X.dtype).max) if self.tamed else largest(X.dtype, xp)
         with np.errstate(over="ignore"):
-            Z = clipped((X - self.centre) / self.scale, -bound, bound)
-        return _asinh(Z) if self.tamed else Z
+            Z = (X - self.centre) / self.scale  # in double precision where the training rows were, whatever X is in
+        if self.tamed:
+            far, Z = xp.isinf(Z), _asinh(Z)
+            return xp.where(far, self._asinh_of_far(X), Z) if bool(xp.any(far)) else Z
+        far = xp.abs(Z) > (bound := largest(Z.dtype, xp))
+        return xp.where(xp.any(far, axis=1)[:, None], self._moved(X, bound), Z) if bool(xp.any(far)) else Z
+
+    def _asinh_of_far(self, X: Array) -> Array:
+        """Tamed values of z-scores that overflow: ``asinh(z) = log(2z)``, by the logarithms of what z is made of."""
+        xp, half = namespace(X), X / 2 - self.centre / 2
+        size = xp.abs(half)
+        size = xp.log(xp.where(size > 0, size, xp.ones_like(size))) - xp.log(self.scale) + 2 * math.log(2)
+        return xp.where(half < 0, -size, size)
+
+    def _moved(self, X: Array, bound: float) -> Array:
+        """Rows at the distance `bound` from the centre, in the largest of their z-scores, with their direction kept.
+
+        To clip each z-score by itself would move rows to a diagonal, where they may look normal.
+        """
+        half = X / 2 - self.centre / 2  # halves, for the range of all numbers is not a number
+        unit = half / _longest(half) / self.scale
+        return unit / _longest(unit) * bound
 
     def inverse(self, Z: Array) -> Array:
         """Rows in the user's own units."""

@@ -3,6 +3,7 @@ r"""The one linear system of the family: factor once, then weights, residuals an
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Annotated
@@ -22,8 +23,8 @@ from .cholesky import (
 from .compiled import expecting
 from .embedding import Embedding, Structured, WithinVariance
 from .groups import Groups
-from .kernels import Kernel, Settled
-from .leaving import Embedded, leave, leave_one_by_one, taken
+from .kernels import Kernel, Settled, diagonal
+from .leave_out import Embedded, leave, leave_one_by_one, taken
 from .stored import Floats, Positive
 
 __all__ = [
@@ -37,29 +38,31 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Targets, residuals and weights of the training rows; `spare` is 1 - leverage, or None when not asked for."""
+    """Targets, residuals and weights of the training rows and, where they are asked for, their leverages."""
 
     T: Array
     residuals: Array
-    spare: Array | None
     w: Array
+    leverage: Array | None = None
+    spare: Array | None = None  # 1 - leverage of the weight that leaves: by itself, since the difference would cancel
     outside: Array | float = 0.0  # C times the variance that no weight of the model can reach
     left: tuple[Array, Array] | None = None  # residuals and leverages of rows that left, where more than errors leave
 
     def held_out_residuals(self) -> Array:
         """Residual of each row under the model fitted with one unit of its weight removed, or without its group."""
-        return self.residuals / self._spare()[:, None] if self.left is None else self.left[0]
+        return self.residuals / _asked(self.spare)[:, None] if self.left is None else self.left[0]
 
     def at(self, places: Array) -> TrainingRows:
         """The rows at these places, as no one left yet."""
         xp = namespace(self.T)
-        T, residuals, w, spare = (xp.take(of, places, axis=0) for of in (self.T, self.residuals, self.w, self._spare()))
+        known = self.T, self.residuals, self.w, self.leverages(), _asked(self.spare)
+        T, residuals, w, leverage, spare = (xp.take(of, places, axis=0) for of in known)
         outside = self.outside if isinstance(self.outside, float) else xp.take(self.outside, places)
-        return TrainingRows(T, residuals, spare, w, outside)
+        return TrainingRows(T, residuals, w, leverage, spare, outside)
 
     def leverages(self) -> Array:
-        """Pull of one unit of each row's weight on its own output."""
-        return (1 - self._spare()) / self._unit()
+        """Weight of each row's target in its own output, for one unit of its weight."""
+        return _asked(self.leverage)
 
     def uncertainty(self) -> Array:
         """C times the variance v of each row's output: its leverage and what lies outside the model."""
@@ -67,7 +70,8 @@ class TrainingRows:
 
     def held_out_uncertainty(self) -> Array:
         """The same under the model fitted with one unit of the row's weight removed, or without its group."""
-        return (self.leverages() / self._spare() if self.left is None else self.left[1]) + self.outside
+        inside = self.leverages() / _asked(self.spare) if self.left is None else self.left[1]
+        return inside + self.outside
 
     def signal(self, *, C: float) -> float:
         """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
@@ -75,14 +79,11 @@ class TrainingRows:
         total = float(xp.sum(self.w @ (self.T * self.residuals)))
         return float(C * total / (float(xp.sum(self.w)) * self.T.shape[1]))
 
-    def _unit(self) -> Array:
-        # A row of weight below one leaves with all of its weight, never with more than it has.
-        return namespace(self.w).clip(self.w, max=1.0)
 
-    def _spare(self) -> Array:
-        if self.spare is None:
-            raise ValueError("the rows were solved without leave_one_out=True")
-        return self.spare
+def _asked(values: Array | None) -> Array:
+    if values is None:
+        raise ValueError("the rows were solved without leave_one_out=True")
+    return values
 
 
 @dataclass(frozen=True)
@@ -163,8 +164,8 @@ def solve_dual(
     r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
 
     Multiplying by :math:`S = (W + M/C)^{-1}` gives the same ``A`` from the symmetric positive definite system
-    :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals and leverages follow without K:
-    :math:`T - KA = T - SWT + (\lambda/C) S A` and :math:`1 - h_i = 1 - S_{ii} + (\lambda/C) [S G^{-1} S]_{ii}`.
+    :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals follow without K:
+    :math:`T - KA = T - SWT + (\lambda/C) S A`. Leverages are the diagonal of `_Covariance`.
 
     Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too: each by itself, or
     with all of its group.
@@ -182,37 +183,108 @@ def solve_dual(
     model = DualModel(kernel, Z, A, ridge, *kept)
     if keep_factor:
         vars(model)["factored"] = L  # at hand: not to be worked out again
-    spare = left = None
-    if leave_one_out:
-        unit = clipped(w, 0.0, 1.0)
-        embedded = None
-        if isinstance(embedding, WithinVariance):
-            V = embedding.columns(w)
-            QV = embedding.shrunk(V, shrink.V - ridge * (shrink @ P), shrink, C=C)
-            known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
-            embedded = Embedded(embedding.scatter, C, *known)
-        if groups is not None:
-            left = _leave_groups(L, shrink, embedded, groups, T, residuals, w, ridge=ridge)
-        inner = _sandwich_diagonal(shrink, L, P, overwrite=not keep_factor)
-        spare = 1 - unit * shrink.diagonal() + unit * ridge * inner
-        spare = clipped(spare, float(xp.finfo(spare.dtype).smallest_normal), math.inf)
-        if embedded is not None and groups is None:
-            left = leave_one_by_one(embedded, T, residuals, spare, unit)
-    return model, TrainingRows(T, residuals, spare, w, left=left)
+    if not leave_one_out:
+        return model, TrainingRows(T, residuals, w)
+    Q = _Covariance(kernel, Z, shrink, L, P, ridge)
+    embedded = left = None
+    if isinstance(embedding, WithinVariance):
+        V = embedding.columns(w)
+        QV = Q.of_columns(V, embedding, C=C)
+        known = (w @ embedding.membership, embedding.membership, QV, V.T @ QV, V.T @ (T - residuals))
+        embedded = Embedded(embedding.scatter, C, *known)
+    if groups is not None:
+        left = _leave_groups(Q, embedded, groups, T, residuals, w)
+    unit = clipped(w, 0.0, 1.0)
+    leverage, spare = Q.diagonal(unit, precise=keep_factor or embedded is not None, overwrite=not keep_factor)
+    if embedded is not None and groups is None:
+        left = leave_one_by_one(embedded, T, residuals, leverage, spare, unit)
+    return model, TrainingRows(T, residuals, w, leverage, spare, left=left)
+
+
+@dataclass(frozen=True)
+class _Covariance:
+    r"""Entries of ``Q = (W + M/C + ridge K^-1)^-1``, C times the covariance of the training rows' outputs.
+
+    :math:`Q = S - ridge\, S G^{-1} S` keeps its digits where S is small beside ``K / ridge``, the prior. Where C is so
+    small that the prior is the smaller one, that difference cancels, and
+    :math:`Q = (K - K G^{-1} K) / ridge = S G^{-1} K` is used.
+    """
+
+    kernel: Kernel
+    Z: Array
+    shrink: Structured
+    L: Array  # the Cholesky factor of G
+    P: Array  # G^-1 V, V the columns of the structured S
+    ridge: float
+
+    @cached_property
+    def prior(self) -> Array:
+        """Diagonal of ``K / ridge``."""
+        return diagonal(self.kernel, self.Z) / self.ridge
+
+    @cached_property
+    def by_kernel(self) -> Array:
+        """Rows whose prior is the smaller one."""
+        return self.prior < self.shrink.diagonal()
+
+    def of_columns(self, V: Array, embedding: WithinVariance, *, C: float) -> Array:
+        """``Q V`` for the columns of an embedding."""
+        xp, shrink = namespace(V), self.shrink
+        found = embedding.shrunk(V, shrink.V - self.ridge * (shrink @ self.P), shrink, C=C)
+        if not bool(xp.any(self.by_kernel)):
+            return found
+        KV = xp.concat([self._values(a, b) @ V for a, b in self._blocks()])
+        return xp.where(self.by_kernel[:, None], shrink @ cho_solve(self.L, KV), found)
+
+    def of_groups(self, places: Array, left: Array) -> tuple[Array, Array]:
+        """The blocks of groups (groups x size), and ``I - Q U`` for the weights U that leave."""
+        xp, L = namespace(left), self.L
+        groups, size = places.shape
+        flat = xp.reshape(places, (-1,))
+
+        def halves(of: Array) -> Array:
+            """``L^-1`` times columns of the groups' rows, groups x size x n."""
+            return xp.permute_dims(xp.reshape(solve_lower(L, of), (-1, groups, size)), (1, 2, 0))
+
+        chosen = xp.astype(xp.arange(L.shape[0], device=device(left))[:, None] == flat[None, :], left.dtype)
+        half = halves(self.shrink @ chosen)
+        S, less = self.shrink.inside(places), self.ridge * (half @ xp.matrix_transpose(half))
+        eye = xp.eye(size, dtype=left.dtype, device=device(left))
+        # In this order: where a row's weight is all of S, nothing of it is rounded away.
+        E = eye - S * left[:, None, :] + less * left[:, None, :]
+        if not bool(xp.any(xp.take(self.by_kernel, flat))):
+            return S - less, E
+        prior, own = (xp.reshape(xp.take(of, flat), (groups, size)) for of in (self.prior, self.shrink.diagonal()))
+        by_kernel = prior[:, :, None] * prior[:, None, :] < own[:, :, None] * own[:, None, :]
+        values = self.kernel(xp.take(self.Z, flat, axis=0), self.Z)
+        Q = xp.where(by_kernel, half @ xp.matrix_transpose(halves(values.T)), S - less)
+        return Q, xp.where(by_kernel, eye - Q * left[:, None, :], E)
+
+    def diagonal(self, unit: Array, *, precise: bool, overwrite: bool) -> tuple[Array, Array]:
+        """The diagonal q, and ``1 - unit q``; not the last digits of a small q unless `precise`. May `overwrite` L."""
+        xp, S, L = namespace(unit), self.shrink.diagonal(), self.L
+        explained_by = None
+        if precise and bool(xp.any(self.by_kernel)):
+            explained_by = xp.concat([explained(L, self._values(a, b)) for a, b in self._blocks()]) / self.ridge
+        less = self.ridge * _sandwich_diagonal(self.shrink, L, self.P, overwrite=overwrite)
+        q, spare = S - less, 1 - unit * S + unit * less
+        if explained_by is not None:
+            q = xp.where(self.by_kernel, clipped(self.prior - explained_by, 0.0, math.inf), q)
+            spare = xp.where(self.by_kernel, 1 - unit * q, spare)
+        return q, clipped(spare, float(xp.finfo(spare.dtype).smallest_normal), math.inf)
+
+    def _values(self, a: int, b: int) -> Array:
+        return self.kernel(self.Z[a:b, :], self.Z)
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        n = self.Z.shape[0]
+        return blocks(n, n, self.Z, for_products=True)
 
 
 def _leave_groups(
-    L: Array,
-    shrink: Structured,
-    embedded: Embedded | None,
-    groups: Groups,
-    T: Array,
-    residuals: Array,
-    w: Array,
-    *,
-    ridge: float,
+    Q: _Covariance, embedded: Embedded | None, groups: Groups, T: Array, residuals: Array, w: Array
 ) -> tuple[Array, Array]:
-    """Residuals and leverages of rows under machines without their group, by blocks of ``S - ridge S G^-1 S``."""
+    """Residuals and leverages of rows under machines without their group."""
     xp = namespace(T)
     n = T.shape[0]
     order, held, known = [], [], []
@@ -221,14 +293,9 @@ def _leave_groups(
         for a, b in blocks(whole.shape[0], n * size, T, for_products=True):
             places = xp.asarray(whole[a:b], device=device(T))
             flat = xp.reshape(places, (-1,))
-            chosen = xp.astype(xp.arange(n, device=device(T))[:, None] == flat[None, :], T.dtype)
-            half = xp.reshape(solve_lower(L, shrink @ chosen), (n, b - a, size))
-            half = xp.permute_dims(half, (1, 2, 0))
-            inside, less = shrink.inside(places), ridge * (half @ xp.matrix_transpose(half))
             left = xp.reshape(xp.take(w, flat), (b - a, size))
-            # In this order: where a row's weight is all of S, nothing of it is rounded away.
-            E = xp.eye(size, dtype=T.dtype, device=device(T)) - inside * left[:, None, :] + less * left[:, None, :]
-            found = leave(embedded, places, left, E, inside - less, taken(T, places), taken(residuals, places))
+            inside, E = Q.of_groups(places, left)
+            found = leave(embedded, places, left, E, inside, taken(T, places), taken(residuals, places))
             order.append(flat)
             held.append(xp.reshape(found[0], (-1, T.shape[1])))
             known.append(xp.reshape(found[1], (-1,)))

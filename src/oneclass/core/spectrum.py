@@ -44,14 +44,15 @@ class Spectrum:
         return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
 
     def rows(self, *, C: float) -> TrainingRows:
-        """Residuals and spare (1 - leverage) of the training rows at this C."""
+        """Residuals and leverages of the training rows at this C."""
         xp = namespace(self.values)
         damping = 1 / (1 + C * self.values)
         residuals = (self.vectors @ (damping[:, None] * self.projected)) / self.roots[:, None]
         w = self.roots**2
         unit = xp.clip(w, max=1.0)
         spare = 1 - (unit / w) * (1 - (self.vectors**2) @ damping)
-        return TrainingRows(self.T, residuals, xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal), w)
+        leverage = (self.vectors**2) @ (C * self.values * damping) / w
+        return TrainingRows(self.T, residuals, w, leverage, xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal))
 
     def weights(self, *, C: float) -> Array:
         """Dual weights A at this C: the outputs of new rows are ``k(z) A``."""

@@ -7,7 +7,7 @@ Each class whose values are saved in files states this once, in the annotations 
     method: Annotated[str, OneOf("kappa", "delta", "gamma")]
 
 What cannot be said of one field stands in a method `__check__`, which raises through `must` and may return sizes that
-follow from the fields. `disk/checking.py` reads all of this when a file is written or read, and nothing else does.
+follow from the fields. `io/checking.py` reads all of this when a file is written or read, and nothing else does.
 
 The sizes of an array are named: equal names are equal sizes, within a value and the values that it holds. A name that
 begins with ``_`` holds in its own class only, one that ends with ``?`` may be zero, ``*`` is any size, and a number is

@@ -13,13 +13,14 @@ from typing import Annotated, Protocol, Self
 import numpy as np
 from scipy.special import betainc
 
-from .arrays import Array, device, namespace
+from .arrays import Array, device, namespace, ones
 from .stored import Floats, Positive, Share, Within, must
 
 __all__ = [
     "HELD_OUT",
     "RULES",
     "Decision",
+    "LossError",
     "Ranks",
     "Rule",
     "authors",
@@ -32,6 +33,12 @@ __all__ = [
 
 #: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
 _SLACK = 1e-9
+#: Share of the largest float from which on a loss counts as infinite: with its rounding added it would be.
+_FINITE = 0.25
+
+
+class LossError(ValueError):
+    """Losses on which no threshold can be put."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +58,17 @@ class Ranks:
 
     @classmethod
     def of(cls, losses: Array, w: Array | None) -> Self:
-        """Rank losses, row i counted ``w[i]`` times; None are ones."""
+        """Rank losses, row i counted ``w[i]`` times; None are ones.
+
+        Refuses NaN. Infinite losses, and those that rounding may make infinite, count among the `removed`: they are
+        beyond every finite loss, and no threshold is put on them.
+        """
         xp = namespace(losses)
+        finite = xp.abs(losses) < _FINITE * float(xp.finfo(losses.dtype).max)
+        if not bool(xp.all(finite)):
+            _refuse_unranked(losses, finite)
+            w = ones(losses) if w is None else w
+            return cls.of(losses[finite], w[finite]).beside(float(xp.sum(xp.astype(w[~finite], xp.float64))))
         if w is None:
             n = int(losses.shape[0])
             return cls(xp.sort(losses), xp.arange(1, n + 1, dtype=xp.float64, device=device(losses)), float(n))
@@ -173,6 +189,18 @@ class Decision:
 #: Rules of the machines by name, and those among them that look at held-out losses.
 RULES: dict[str, Rule] = {"held_out": conformal, "train": paper, "authors": authors}
 HELD_OUT = ("held_out",)
+
+
+def _refuse_unranked(losses: Array, finite: Array) -> None:
+    """Refuse losses if one is NaN, or minus infinity, or if none is finite."""
+    xp, n = namespace(losses), losses.shape[0]
+    unranked = int(xp.count_nonzero(~(finite | (losses > 0))))
+    if unranked or not bool(xp.any(finite)):
+        fault = f"{unranked} of {n} are NaN or minus infinity" if unranked else "all are infinite"
+        raise LossError(
+            f"no threshold can be put on the losses of training rows, of which {fault}; the likely cause is a "
+            "parameter, or a value of X, that is extremely large or small"
+        )
 
 
 def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal, get_lapack_funcs
+from scipy.linalg import get_lapack_funcs
 
 from .arrays import Array
 
@@ -30,11 +28,6 @@ class Tridiagonal:
         self._reflections = memory[:-1].T
         self._scales = np.zeros(n, dtype=A.dtype)
         self._scales[1:] = scales
-
-    @cached_property
-    def values(self) -> Array:
-        """Eigenvalues, in ascending order."""
-        return eigvalsh_tridiagonal(self.diagonal, self.beside)
 
     def rotate(self, B: Array, *, back: bool = False) -> Array:
         """``Q'B``, or ``Q B`` to go back; overwrites a C-ordered `B`."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..core.arrays import is_foreign
 from ..core.block import Block
-from ..core.given import Name, Rows
 from ..core.quantiles import EXACT
-from ..disk.formats import Batch
-from ..disk.tables import TableFile
+from ..core.typing import Name, Rows
+from ..io.formats import Batch
+from ..io.table_file import TableFile
 from .threads import spread
 
 __all__ = ["Chunks", "Progress", "Source", "Transformed", "blocks_of", "with_labels"]

@@ -11,8 +11,8 @@ import numpy as np
 from ..core.arrays import Array
 from ..core.block import Block
 from ..core.compiled import expecting
-from ..core.given import Rows
 from ..core.quantiles import EXACT
+from ..core.typing import Rows
 
 __all__ = ["DaskRows", "is_dask", "map_rows", "refuse_dask"]
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Rows
-from ..disk.formats import Batch, arrow
-from ..disk.sinks import Sink, writing
-from ..disk.tables import TableFile
+from ..core.typing import Rows
+from ..io.formats import Batch, arrow
+from ..io.sinks import Sink, path_of, writing
+from ..io.table_file import TableFile
 from .chunks import Progress, Source, Transformed, blocks_of
 
 __all__ = ["Columns", "Scored", "score_through"]
@@ -31,9 +31,10 @@ class Scored(NamedTuple):
 
 def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns], *, name: str, verbose: bool) -> Scored:
     """Write the columns that `judged` makes of every block, beside those that the block keeps."""
+    place = path_of(sink)
     for path in _paths(source):
-        if isinstance(sink, str | Path) and os.path.exists(sink) and os.path.samefile(path, sink):
-            raise ValueError(f"{name}: sink must be another file than the source, got {sink} for both")
+        if place is not None and os.path.exists(place) and os.path.samefile(path, place):
+            raise ValueError(f"{name}: sink must be another file than the source, got {place} for both")
     progress = Progress("scores", None) if verbose else None
     rows = outliers = 0
     with writing(sink) as write:

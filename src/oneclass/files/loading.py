@@ -6,14 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .. import baselines, machines, selection
+from ..base.pipeline import OneClassPipeline
+from ..base.saving import Saved
 from ..baselines.models import MODELS
-from ..contract.pipeline import OneClassPipeline
-from ..contract.saving import Saved
 from ..core.approximation import Fourier, HiddenLayer, Nystrom
 from ..core.calibration import Calibration, HeldOut
+from ..core.column_summary import ColumnSummary
 from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
@@ -24,11 +27,11 @@ from ..core.plan import Plan
 from ..core.primal import Columns, Equations, PrimalModel
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
-from ..core.seen import Seen
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
-from ..disk.codec import decode, name_of
-from ..disk.container import read, refusal
+from ..io.codec import decode, name_of
+from ..io.container import read, refusal
+from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
@@ -68,7 +71,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
-    Seen,
+    ColumnSummary,
     Structured,
     UserLaplacian,
     Variance,
@@ -85,11 +88,28 @@ _ESTIMATORS: tuple[type, ...] = (
     selection.OneClassGroupKFold,
     selection.RepeatedOneClassKFold,
     TableDetector,
+    *(Pipeline, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler),
 )
 
 #: Classes by their names in files. A class that moves or is renamed keeps its old names here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
-CLASSES |= {"core.solve.Columns": Columns, "core.solve.PrimalModel": PrimalModel}
+CLASSES |= {
+    old: CLASSES[new]
+    for old, new in {
+        "baselines._neighbours.Neighbours": "baselines._neighbors.Neighbors",
+        "baselines.multivariate_parzen.Parzen": "baselines.parzen.Parzen",
+        "baselines.multivariate_parzen._Mixture": "baselines.parzen._Mixture",
+        "baselines.parzen.NaiveParzen": "baselines.naive_parzen.NaiveParzen",
+        "baselines.parzen._Densities": "baselines.naive_parzen._Densities",
+        "baselines.parzen._Density": "baselines.naive_parzen._Density",
+        "contract.pipeline.OneClassPipeline": "base.pipeline.OneClassPipeline",
+        "core.seen.Seen": "core.column_summary.ColumnSummary",
+        "core.solve.Columns": "core.primal.Columns",
+        "core.solve.PrimalModel": "core.primal.PrimalModel",
+        "stream.fitting.Fitting": "stream.plan_check.Fitting",
+        "stream.patience.Patience": "stream.policy.Patience",
+    }.items()
+}
 
 
 #: Names of version 0.1, for parameters, fields and fitted attributes.
@@ -97,15 +117,20 @@ _RENAMED = {
     "centring": "centering",
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
-    "seen_": "_column_summary_",
+    "seen_": "column_summary_",
 }
 #: Names that only some classes changed.
 _RENAMED_OF: dict[type, dict[str, str]] = {
     Stream: {"machine": "estimator", "detector_": "change_detector_"},
     TableDetector: {"detector": "estimator", "detector_": "estimator_"},
 }
+#: Parameters and fitted attributes of version 0.1 that are no more.
+_DROPPED: dict[type, tuple[str, ...]] = {
+    selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state")
+}
 #: Values of version 0.1, by the name of the parameter or field.
 _REPLACED = {
+    "criterion": {"auto": "labels"},
     "scale": {"tamed": "robust"},
     "scaling": {"tamed": "robust"},
     "threshold": {"loo": "held_out"},
@@ -116,7 +141,7 @@ _REPLACED = {
 def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
     """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
     names = _RENAMED | _RENAMED_OF.get(kind, {})
-    parts = {names.get(name, name): value for name, value in parts.items()}
+    parts = {names.get(name, name): value for name, value in parts.items() if name not in _DROPPED.get(kind, ())}
     for name, values in _REPLACED.items():
         if isinstance(parts.get(name), str):
             parts[name] = values.get(parts[name], parts[name])
@@ -127,6 +152,8 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
     if kind is baselines.SVDD and "support_" in parts:
         # Numbers among the rows that the user gave, which the model did not have.
         parts["model_"] = replace(parts["model_"], support=parts.pop("support_"))
+    if issubclass(kind, KernelMachine):
+        parts.pop("stream_", None)  # of `partial_fit`, which machines had
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
         lam = parts.pop("lam")
         parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}

@@ -8,27 +8,27 @@ from functools import partial
 
 import numpy as np
 
-from ..contract.memory import has_room
+from ..base.memory import has_room
 from ..core.approximation import Approximation
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array, namespace, to_numpy
 from ..core.bandwidth import looks_at_pairs
 from ..core.block import Block
 from ..core.calibration import Calibration, HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
+from ..core.landmark_rows import OwnLandmarks
 from ..core.machine import Machine, fit_moments, holds_out
-from ..core.own_landmarks import OwnLandmarks
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
 from ..core.quantiles import LossSummary
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
-from ..core.single import RoundedModel
+from ..core.single_precision import RoundedModel
 from ..core.threshold import Decision, Ranks
 from ..engines import Engine, InMemory
 from ..engines.threads import on_one_thread
-from .auto import is_quick
+from .auto_approximation import is_quick
 from .exact import Check, Fit, fit_exactly, losses_of
 
 __all__ = [
@@ -58,8 +58,9 @@ _SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
 _KEPT = 256 << 20
 #: Times the room of the rows that a factor may take in a saved model, and multiply-adds that it is worth otherwise.
 _ROOM, _AGAIN = 6, 1e11
-#: Mean leverage, as a share of delta, below which leave-one-out scores are the scores themselves.
-_NEGLIGIBLE = 0.02
+#: Held-out losses are the losses themselves where the mean leverage, and the mean change of the loss of a row that is
+#: left out over the spread of the losses, are at most these shares of delta. The change is measured on so many rows.
+_NEGLIGIBLE, _UNCHANGED, _COMPARED = 0.02, 0.04, 256
 
 
 def fit_through(
@@ -183,7 +184,10 @@ def judge_training(
     from there, others put there: they serve other decisions about the same machine.
     """
     model, n = primal(machine), survey.n_rows
-    matters = out and model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
+    matters = out and (
+        model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
+        or _change_when_left_out(machine, survey) > _UNCHANGED * decision.delta
+    )
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
     sampled = costly and n > 2 * _JUDGED_ROWS
     if (matters, sampled) not in known:
@@ -198,6 +202,20 @@ def judge_training(
     judgement = Judgement.of(decision, held_out, lambda: Ranks.of(*known[False, sampled]))
     every_row = isinstance(engine, InMemory) and not sampled
     return Fit(machine, judgement if every_row else replace(judgement, held_out=None))
+
+
+def _change_when_left_out(machine: Machine, survey: Survey) -> float:
+    """Mean change of the loss of a row that is left out, as a share of the distance of the outer deciles of losses.
+
+    A small leverage is no small change where C is so small that losses of all rows are nearly the same.
+    """
+    sample = survey.sample
+    some = slice(None, None, max(1, sample.rows.shape[0] // _COMPARED))
+    rows = machine.plan.training_rows(primal(machine), sample.rows[some, :], sample.weights[some])
+    losses, held_out = (to_numpy(of(rows)) for of in (machine.training_losses, machine.held_out_losses))
+    low, high = np.quantile(losses, [0.1, 0.9])
+    change = float(np.mean(np.abs(held_out - losses)))
+    return change / float(high - low) if high > low else math.inf
 
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
@@ -263,7 +281,7 @@ def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: 
     feature_map = approximation.map(plan.kernel, Z[some, :], w[some], rng, whiten=whiten)
     clustered = isinstance(recipe.variance, Variance)
     centres = recipe.variance.centres(Z[few, :], w[few]) if clustered else None  # type: ignore[union-attr]
-    return replace(plan, map=feature_map, centres=centres)
+    return replace(plan, map=feature_map, centres=centres).checked(Z)
 
 
 def _sample_of(survey: Survey, approximation: Approximation) -> Engine:

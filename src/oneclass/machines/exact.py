@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contract.memory import check_factor_fits
+from ..base.memory import check_factor_fits
 from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import HeldOut, Judgement
 from ..core.compiled import expecting

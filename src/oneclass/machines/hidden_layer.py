@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..contract.checks import check_choice, check_integer
-from ..contract.kernels import KernelChoice
+from ..base.checks import check_choice, check_integer
+from ..base.kernels import KernelChoice
 from ..core.approximation import HiddenLayer
 from ..core.features import ACTIVATIONS
 from .kernel_machine import KernelMachine

@@ -8,41 +8,38 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-import numpy as np
-
-from ..contract.budgets import decision_of
-from ..contract.checks import check_magnitudes, check_square
-from ..contract.grouping import column_of, read_groups, without_groups
-from ..contract.independence import warn_if_dependent
-from ..contract.kernels import KernelChoice, is_precomputed
-from ..contract.labels import read_targets
-from ..contract.memory import check_matrix_fits
-from ..contract.notices import warn
-from ..contract.reading import Header, Reader, read_training_rows, read_weights
-from ..contract.screening import Stayed
+from ..base.checks import check_magnitudes
+from ..base.classifier import OneClassClassifier
+from ..base.groups import column_of
+from ..base.independence import warn_if_dependent
+from ..base.kernels import KernelChoice, is_precomputed
+from ..base.memory import check_matrix_fits
+from ..base.rates import decision_of
+from ..base.reading import Header, Reader
+from ..base.training_set import TrainingSet
+from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
-from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
+from ..core.arrays import Array, beside, namespace, to_device, to_numpy
 from ..core.calibration import Calibration
-from ..core.cholesky import SingularSystemError
 from ..core.embedding import NotLaplacianError
-from ..core.given import Device, Labels, Name, Rows, Seed, Weights
-from ..core.groups import Groups, OneGroupError
-from ..core.kernels import Precomputed
+from ..core.groups import OneGroupError
+from ..core.kernels import Precomputed, is_radial
 from ..core.machine import Machine
+from ..core.plan import CostError
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
-from ..core.stored import Flags, must
+from ..core.stored import Flags
 from ..core.threshold import Decision
+from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
-from .auto import choose_approximation, chunk_approximation
-from .choices import recipe_of, seed_of
+from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
-from .going_on import GoesOn, published
+from .parameters import recipe_of, seed_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -53,7 +50,7 @@ __all__ = ["AutoAssociative", "KernelMachine"]
 _FEW_ROWS = 30
 
 
-class KernelMachine(GoesOn):
+class KernelMachine(OneClassClassifier):
     """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
 
     C: float | str
@@ -110,65 +107,41 @@ class KernelMachine(GoesOn):
         self
             The fitted machine.
         """
+        if is_dask(X):
+            return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups)
         return self._fit(X, y, sample_weight=sample_weight, groups=groups)
 
-    def _fit(
-        self,
-        given: Rows,
-        y: Labels | None = None,
-        *,
-        sample_weight: Weights | None = None,
-        groups: Labels | Name | None = None,
-        stayed: Stayed | None = None,
+    def _fit_collection(
+        self, X: Rows, y: Labels | None, *, sample_weight: Weights | None, groups: Labels | Name | None
     ) -> Self:
+        """Fit a Dask collection."""
         decision = decision_of(self)
-        if is_dask(given):
-            if sample_weight is not None:
-                raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
-            if y is not None:
-                raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
-            reader = Reader.of_collection(self, given, self.device, column_of(self, groups))
-            return self._fit_through(DaskRows(given, reader), reader.header, decision)
-        table, groups = without_groups(self._name, given, groups)
-        X, header = read_training_rows(self, table)
-        X, precomputed = X if self.device is None else to_device(X, self.device), is_precomputed(self)
-        if precomputed:
-            check_square(self, X)
-        w = read_weights(self, sample_weight, X)
-        together = read_groups(self, groups, X.shape[0], w)
-        targets = read_targets(self, y, X.shape[0]) if stayed is None else stayed.rows
-        if targets is not None:
-            w = w * namespace(w).asarray(targets, dtype=w.dtype, device=device(w))  # an outlier weighs nothing
-            if not bool(namespace(w).any(w > 0)):
-                raise ValueError(f"{self._name}: sample_weight must be positive for a target, got zeros")
-        kept = None if bool(namespace(w).all(w > 0)) else w > 0
-        if kept is not None:
-            X, w = X[kept], w[kept]
-            X = _columns(X, kept) if precomputed else X
-            together = read_groups(self, None if groups is None else np.asarray(groups)[to_numpy(kept)], X.shape[0], w)
-        header = header if precomputed else header.having_seen(X)
-        if groups is None and not precomputed:
-            warn_if_dependent(self, X, None if sample_weight is None else w)
-        if (approximation := choose_approximation(self, X)) is not None:
-            engine = InMemory(X, None if sample_weight is None else w)
-            return self._fit_through(engine, header, decision, approximation, together, kept, stayed)
-        return self._fit_exactly(X, w, header, decision, together, kept, stayed)
+        if sample_weight is not None:
+            raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+        if y is not None:
+            raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
+        reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
+        return self._fit_through(DaskRows(X, reader), reader.header, decision)
 
-    def _fit_exactly(
-        self,
-        X: Array,
-        w: Array,
-        header: Header,
-        decision: Decision,
-        groups: Groups | None,
-        kept: Array | None,
-        stayed: Stayed | None,
-    ) -> Self:
-        recipe = recipe_of(self, X, kept)
+    def _read_training(self, X: Rows) -> tuple[Array, Header]:
+        rows, header = super()._read_training(X)
+        return rows if self.device is None else to_device(rows, self.device), header
+
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        training = training.to_learn(self)
+        if (approximation := choose_approximation(self, training.X)) is not None:
+            engine = InMemory(training.X, training.w if training.weighted else None)
+            return self._fit_through(engine, training.header, decision, approximation, training)
+        return self._fit_exactly(training, decision)
+
+    def _fit_exactly(self, training: TrainingSet, decision: Decision) -> Self:
+        X, header = training.X, training.header
+        recipe = recipe_of(self, X, training.kept)
         check_matrix_fits(self, X)  # which is factored in place
-        with self._naming(recipe):
-            fit = fit_exactly(recipe, X, w, decision=decision, check=self._checking(header, recipe), groups=groups)
-        return self._keep_fit(fit, header, decision, approximation=None, kept=kept, stayed=stayed)
+        with self._naming_numbers(recipe):
+            check = self._checking(header, recipe)
+            fit = fit_exactly(recipe, X, training.w, decision=decision, check=check, groups=training.groups)
+        return self._keep_fit(fit, header, decision, approximation=None, training=training)
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
@@ -228,14 +201,12 @@ class KernelMachine(GoesOn):
         header: Header,
         decision: Decision,
         approximation: Approximation | None = None,
-        groups: Groups | None = None,
-        kept: Array | None = None,
-        stayed: Stayed | None = None,
+        training: TrainingSet | None = None,
     ) -> Self:
         exact = approximation is None and not isinstance(self.approximation, Approximation)
         approximation = approximation or chunk_approximation(self)
         recipe = recipe_of(self, None)
-        with self._naming(recipe):
+        with self._naming_numbers(recipe):
             fit = fit_through(
                 recipe,
                 engine,
@@ -243,10 +214,10 @@ class KernelMachine(GoesOn):
                 decision=decision,
                 seed=seed_of(self),
                 check=self._checking(header, recipe),
-                groups=groups,
+                groups=None if training is None else training.groups,
                 exact=exact,
             )
-        return self._keep_fit(fit, header, decision, approximation=approximation, kept=kept, stayed=stayed)
+        return self._keep_fit(fit, header, decision, approximation=approximation, training=training)
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
@@ -257,14 +228,14 @@ class KernelMachine(GoesOn):
         return check
 
     @contextmanager
-    def _naming(self, recipe: Recipe) -> Iterator[None]:
+    def _naming_numbers(self, recipe: Recipe) -> Iterator[None]:
         """Errors of the core with the machine's name and numbers."""
-        try:
-            yield
-        except SingularSystemError as error:
-            raise SingularSystemError(f"{self._name}: {error}; C={recipe.C!r}, lam={recipe.lam!r}") from None
-        except (NotLaplacianError, OneGroupError) as error:
-            raise ValueError(f"{self._name}: {error}") from None
+        sigma = f", sigma={recipe.kernel.sigma!r}" if is_radial(recipe.kernel) else ""
+        with self._naming(f"; C={recipe.C!r}, lam={recipe.lam!r}{sigma}"):
+            try:
+                yield
+            except (CostError, NotLaplacianError, OneGroupError) as error:
+                raise ValueError(f"{self._name}: {error}") from None
 
     def _keep_fit(
         self,
@@ -273,10 +244,10 @@ class KernelMachine(GoesOn):
         decision: Decision,
         *,
         approximation: Approximation | None,
-        kept: Array | None = None,
-        stayed: Stayed | None = None,
+        training: TrainingSet | None,
     ) -> Self:
-        judgement = fit.judgement.learning(kept).beside(0.0 if stayed is None else stayed.removed)
+        kept = None if training is None else training.kept
+        judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
         fit, plan = replace(fit, judgement=judgement), fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
         if judgement.calibration is not None and decision.held_out and not precomputed:
@@ -291,30 +262,27 @@ class KernelMachine(GoesOn):
             _kept_columns_=kept if precomputed else None,
             machine_=fit.machine,
             approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
-            **published(fit.machine),
+            **_attributes(fit.machine),
         )
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
         n = int(calibration.total)
         if n < min(_FEW_ROWS, d) and delta >= calibration.smallest_budget:
             warn(
-                f"{self._name}: {n} rows (or groups) of {d} columns are few: every row has a say in the scaling "
-                "that it is judged by, and twice the false alarms asked for may come; give more rows or fewer columns"
+                f"{self._name}: {n} rows (or groups) of {d} columns are too few: each row affects the scaling that "
+                "it is itself scored with, so the false-alarm rate may be twice delta; use more rows or fewer columns",
+                FewRowsWarning,
             )
 
     # Files.
 
     def __derived__(self) -> dict[str, object]:
-        return published(self.machine_) if "machine_" in vars(self) else {}
+        return _attributes(self.machine_) if "machine_" in vars(self) else {}
 
     def __check__(self) -> dict[str, int]:
-        kept, stream, columns = self._kept_columns_, self.stream_, self.n_features_in_
-        if stream is None:
-            super().__check__()
-        else:
-            known = stream.__sklearn_is_fitted__() and stream.n_features_in_ == columns
-            must(known, f"stream_ must be fitted to {columns} columns")
-        return {"d": columns if kept is None else int(namespace(kept).count_nonzero(kept))}
+        super().__check__()
+        kept = self._kept_columns_
+        return {"d": self.n_features_in_ if kept is None else int(namespace(kept).count_nonzero(kept))}
 
     # Answers.
 
@@ -328,13 +296,10 @@ class KernelMachine(GoesOn):
         return expected_of(self.machine_, rows)
 
     def _kept_rows(self) -> Array | None:
-        return kept_rows(self.machine_) if self.stream_ is None else self.stream_._kept_rows()
+        return kept_rows(self.machine_)
 
     def _read(self, X: Rows) -> Array:
-        rows = super()._read(X)
-        if self.stream_ is not None:
-            return np.asarray(to_numpy(rows), dtype=float)  # streams learn on the host
-        rows = beside(rows, self.scaler_.centre)
+        rows = beside(super()._read(X), self.scaler_.centre)
         return rows if self._kept_columns_ is None else _columns(rows, self._kept_columns_)
 
     def _give(self, result: Array) -> Array:
@@ -365,6 +330,20 @@ class AutoAssociative(KernelMachine):
             Expected values of every feature.
         """
         return self._of_rows(X, lambda one, rows: one._expected(rows))
+
+
+def _attributes(machine: Machine) -> dict[str, object]:
+    """Fitted attributes that show parts of a machine."""
+    plan = machine.plan
+    found = {
+        "model_": machine.model,
+        "scaler_": plan.scaler,
+        "kernel_": plan.kernel,
+        "C_": plan.C,
+        "signal_": machine.signal,
+    }
+    found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
+    return found | ({} if machine.labels is None else {"cluster_labels_": machine.labels})
 
 
 def _columns(K: Array, kept: Array) -> Array:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
-from ..contract.checks import read_scaling
-from ..core.given import Labels, Rows
+from ..base.checks import read_scaling
 from ..core.scaling import ColumnMoments, Scaler
+from ..core.typing import Labels, Rows
 
 __all__ = ["knn_laplacian", "scatter_laplacian"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from ..core.given import Device, Seed
+from ..core.typing import Device, Seed
 from .hidden_layer import HiddenLayerMachine
 
 __all__ = ["OCELM"]

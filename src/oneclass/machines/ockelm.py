@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from ..contract.kernels import KernelChoice
+from ..base.kernels import KernelChoice
 from ..core.approximation import Approximation
-from ..core.given import Device, Seed
+from ..core.typing import Device, Seed
 from .kernel_machine import KernelMachine
 
 __all__ = ["OCKELM"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import final
 
-from ..contract.kernels import KernelChoice
+from ..base.kernels import KernelChoice
 from ..core.approximation import Approximation
 from ..core.arrays import Array
-from ..core.given import Device, Seed
+from ..core.typing import Device, Seed
 from .kernel_machine import AutoAssociative
 
 __all__ = ["VAAKELM"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-from ..contract.kernels import KernelChoice
+from ..base.kernels import KernelChoice
 from ..core import threshold as rules
 from ..core.approximation import Approximation
 from ..core.arrays import Array
-from ..core.given import Device, Seed
+from ..core.typing import Device, Seed
 from .kernel_machine import KernelMachine
 
 __all__ = ["VOCKELM"]

@@ -1,8 +1,8 @@
-"""Pictures for the questions that people ask of a classifier, after scikit-learn's displays.
+"""Displays of scores, rates, p-values, explanations, rows and drift, with the interface of scikit-learn's displays.
 
-A display is made by ``from_estimator``, which draws, or by ``of``, which does not; ``plot(ax=)`` draws it, and leaves
-`figure_` and `ax_`. All of them look through pipelines and searches. Needs matplotlib, the extra ``plot``; it is
-imported when something is drawn.
+``from_estimator`` makes a display and draws it; ``of`` makes it without drawing. ``plot(ax=)`` draws it and sets the
+attributes `figure_` and `ax_`. Displays accept classifiers, pipelines, searches and tables. They need matplotlib (the
+extra ``plot``), which is imported at the first drawing.
 """
 
 from .boundary import BoundaryDisplay

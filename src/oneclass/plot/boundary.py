@@ -1,4 +1,4 @@
-"""BoundaryDisplay: what a classifier takes for normal, over two columns."""
+"""BoundaryDisplay: the region of normal rows, over two columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..contract.detector import Detector
-from ..core.given import Name, Rows
+from ..base.protocol import Detector
+from ..core.typing import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundaryDisplay"]
 
-#: p-values between which the plane is shaded.
+#: P-values at which the shade changes, and the shades between them.
 _LEVELS = (0.0, 0.01, 0.05, 0.2, 1.0)
 _SHADES = ("#ffffff", "#dbe9f4", "#a9cce3", "#6aaed6")
-#: How far beyond the rows the plane goes, as a share of their range.
+#: Margin of the grid around the rows, as a share of their range.
 _MARGIN = 0.25
 
 
 @dataclass
 class BoundaryDisplay:
-    """What a classifier takes for normal, over two columns: its threshold, and p-values where its fit has any.
+    """The threshold of a classifier over two columns, and its p-values if it has held-out losses.
 
     Parameters
     ----------
     x, y : arrays of shape (resolution,)
-        The grid.
+        Coordinates of the grid.
     decision : array of shape (resolution, resolution)
-        Decision values, negative for outliers; a row for each of `y`.
+        Decision values, negative for outliers; one row for each value of `y`.
     p_values : array of shape (resolution, resolution) or None
         Conformal p-values.
     points : array of shape (n_samples, 2)
         Rows to draw.
     flagged : bool array of shape (n_samples,)
-        Which of them are rejected.
+        Which of these rows are flagged.
     names : (str, str)
-        The columns.
+        Names of the columns.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -73,19 +73,19 @@ class BoundaryDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, columns: tuple[Name, Name] = (0, 1), resolution: int = 100) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         model, table = fitted(estimator), _table(X)
-        places = _places(table, columns)
-        points = np.stack([numbers(_column(table, j)) for j in places], axis=1)
+        positions = _positions(table, columns)
+        points = np.stack([numbers(_column(table, j)) for j in positions], axis=1)
         reach = np.ptp(points, axis=0)
         low, high = points.min(axis=0) - _MARGIN * reach, points.max(axis=0) + _MARGIN * reach
         x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
-        grid = _on_the_plane(table, places, *(axis.ravel() for axis in np.meshgrid(x, y)))
+        grid = _grid_rows(table, positions, *(axis.ravel() for axis in np.meshgrid(x, y)))
         shape = (resolution, resolution)
         decision = numbers(model.decision_function(grid)).reshape(shape)
         p_values = None if model.calibration_ is None else numbers(model.p_value(grid)).reshape(shape)
         given = list(getattr(table, "columns", ()))
-        names = tuple(str(given[j]) if given else f"column {j}" for j in places)
+        names = tuple(str(given[j]) if given else f"column {j}" for j in positions)
         return cls(x, y, decision, p_values, points, numbers(model.predict(X)) < 0, (names[0], names[1]))
 
     @classmethod
@@ -98,21 +98,21 @@ class BoundaryDisplay:
         resolution: int = 100,
         ax: Axes | None = None,
     ) -> Self:
-        """Judge a grid and draw.
+        """Score a grid and draw it.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
-            What is judged by.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows.
         X : array-like of shape (n_samples, n_features)
-            Rows to draw; the grid goes a quarter beyond them. Where there are more than two columns the grid holds the
-            others at their medians, or most frequent values, while the points are judged by all that they are.
-        columns : two column names or places, default=(0, 1)
-            The two columns, of numbers. Whole numbers are places, unless both are names.
+            Rows to draw; the grid extends a quarter of their range beyond them. On the grid, all other columns have
+            their median or most frequent value. The rows themselves are scored with their own values.
+        columns : two column names or positions, default=(0, 1)
+            The two columns, which must hold numbers. Whole numbers are positions unless both are column names.
         resolution : int, default=100
-            Points of the grid along each.
+            Grid points along each column.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class BoundaryDisplay:
         return cls.of(estimator, X, columns=columns, resolution=resolution).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw p-values as shades, the threshold as a line and the rows; returns the display itself."""
+        """Draw p-values as shades, the threshold as a line, and the rows; return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 5))
         if self.p_values is not None:
             filled = self.ax_.contourf(self.x, self.y, self.p_values, levels=_LEVELS, colors=_SHADES)
@@ -139,16 +139,16 @@ class BoundaryDisplay:
 
 
 def _table(X: Any) -> Any:
-    """A frame of pandas, if it is one of any kind, else an array of numbers."""
+    """A pandas frame for any data frame, otherwise an array of numbers."""
     if hasattr(X, "to_pandas"):
         return X.to_pandas()
     return X if hasattr(X, "iloc") else numbers(X)
 
 
-def _places(X: Any, columns: tuple[Name, Name]) -> list[int]:
-    """Where columns are; whole numbers are places, unless both are names."""
+def _positions(X: Any, columns: tuple[Name, Name]) -> list[int]:
+    """Positions of the columns; whole numbers are positions unless both are column names."""
     if X.shape[1] < 2:
-        raise ValueError(f"BoundaryDisplay: X must have two columns or more, got {X.shape[1]}")
+        raise ValueError(f"BoundaryDisplay: X must have at least two columns, got {X.shape[1]}")
     names = list(getattr(X, "columns", ()))
     named = all(column in names for column in columns)
     return [int(column) if isinstance(column, int | np.integer) and not named else names.index(column)
@@ -160,19 +160,20 @@ def _column(X: Any, j: int) -> ArrayLike:
     return column
 
 
-def _on_the_plane(X: Any, places: list[int], first: Float, second: Float) -> Rows:
-    """Rows that vary in two columns; the others are at their middles."""
+def _grid_rows(X: Any, positions: list[int], first: Float, second: Float) -> Rows:
+    """Rows that vary in two columns; all other columns have their median or most frequent value."""
     if not hasattr(X, "iloc"):
         rows = np.tile(np.median(X, axis=0), (len(first), 1))
-        rows[:, places[0]], rows[:, places[1]] = first, second
+        rows[:, positions[0]], rows[:, positions[1]] = first, second
         return rows
     import pandas as pd
 
-    columns = {j: _middle(X.iloc[:, j]) for j in range(X.shape[1])} | dict(zip(places, (first, second), strict=True))
+    columns = {j: _typical(X.iloc[:, j]) for j in range(X.shape[1])}
+    columns[positions[0]], columns[positions[1]] = first, second
     table: Rows = pd.DataFrame(columns, index=range(len(first))).set_axis(X.columns, axis=1)
     return table
 
 
-def _middle(column: Any) -> object:
-    """The median, or the most frequent value; None, where all are missing."""
+def _typical(column: Any) -> object:
+    """Median or most frequent value of a column; None if all values are missing."""
     return column.median() if column.dtype.kind in "iuf" else next(iter(column.mode()), None)

@@ -1,4 +1,4 @@
-"""scikit-learn's curves with the outlier as the class to find."""
+"""ROC and precision-recall curves of scikit-learn, with outliers as the positive class."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
-from ..contract.detector import Decides
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
+from ..base.labels import is_target
+from ..base.protocol import Decides
+from ..core.typing import Labels, Rows
 from .drawing import Float, numbers, pyplot
 
 __all__ = ["precision_recall_display", "roc_display"]
 
 
 def roc_display(estimator: Decides, X: Rows, y: Labels, *, target: object = None, **options: Any) -> RocCurveDisplay:
-    """scikit-learn's ROC curve of a fitted detector, outliers as the class to find: false positives are false alarms.
+    """ROC curve of a fitted detector: outliers are the positive class, so that false positives are false alarms.
 
     Parameters
     ----------
     estimator : fitted detector
-        Anything with `decision_function`.
+        Any estimator with `decision_function`.
     X : array-like of shape (n_samples, n_features)
         Rows of both classes.
     y : array-like of shape (n_samples,)
@@ -48,12 +48,12 @@ def roc_display(estimator: Decides, X: Rows, y: Labels, *, target: object = None
 def precision_recall_display(
     estimator: Decides, X: Rows, y: Labels, *, target: object = None, **options: Any
 ) -> PrecisionRecallDisplay:
-    """scikit-learn's precision-recall curve of a fitted detector, outliers as the class to find.
+    """Precision-recall curve of a fitted detector: outliers are the positive class.
 
     Parameters
     ----------
     estimator : fitted detector
-        Anything with `decision_function`.
+        Any estimator with `decision_function`.
     X : array-like of shape (n_samples, n_features)
         Rows of both classes.
     y : array-like of shape (n_samples,)
@@ -77,6 +77,6 @@ def precision_recall_display(
 
 
 def _outliers_first(estimator: Decides, X: Rows, y: Labels, target: object) -> tuple[NDArray[np.str_], Float]:
-    """Labels, and values that are larger for stranger rows."""
+    """Labels, and values that are larger for more unusual rows."""
     labels = np.where(is_target(y, target), "target", "outlier")
     return labels, -numbers(estimator.decision_function(X))

@@ -1,4 +1,4 @@
-"""What all displays share: matplotlib when it is needed, colours that the colour-blind tell apart, axes."""
+"""Parts that all displays share: matplotlib, imported at the first drawing, colours and axes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.detector import Detector
-from ..contract.pipeline import with_verbs
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "CONFIDENCE",
     "INSIDE",
     "LINE",
     "OUTSIDE",
     "PALE",
-    "SURE",
+    "ROUNDING",
     "Float",
     "Panels",
     "Several",
     "axes",
     "fitted",
+    "needs_log_scale",
     "numbers",
     "panels",
     "percent",
@@ -40,15 +42,19 @@ Several = NDArray[np.object_]
 #: Axes of matplotlib, one or several.
 Panels: TypeAlias = "Axes | Sequence[Axes] | Several"
 
-#: Blue and vermilion of Okabe and Ito, and greys.
+#: Blue and vermilion of the palette of Okabe and Ito, which people with colour blindness can distinguish, and greys.
 INSIDE, OUTSIDE, LINE, PALE = "#0072b2", "#d55e00", "#333333", "#d9d9d9"
 
-#: Confidence of all that is said and drawn.
-SURE = 0.95
+#: Confidence of all intervals in plots and reports.
+CONFIDENCE = 0.95
+#: Largest difference between equal rates, or equal p-values, that rounding may cause.
+ROUNDING = 1e-9
+#: Losses are drawn on a logarithmic scale if the largest is more than this multiple of the median.
+_LOG_RATIO = 20
 
 
 def pyplot() -> ModuleType:
-    """The module of matplotlib, with a word on how to get it."""
+    """The module `matplotlib.pyplot`; the error names the extra that installs it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -57,29 +63,34 @@ def pyplot() -> ModuleType:
 
 
 def axes(ax: Panels | None, *, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """The figure and the user's axes, or new ones."""
+    """The axes that the user gave, or new ones, with their figure."""
     figure, several = panels(ax, 1, 1, size=size)
     return figure, several.item()
 
 
 def panels(ax: Panels | None, rows: int, columns: int, *, size: tuple[float, float]) -> tuple[Figure, Several]:
-    """The figure and the user's axes, or new ones, in an array."""
+    """An array of the axes that the user gave, or of new ones, with their figure."""
     given = pyplot().subplots(rows, columns, figsize=size, layout="constrained")[1] if ax is None else ax
     several: Several = np.asarray(given)
-    return several.ravel()[0].figure.figure, several  # of axes on a part of a figure, the whole of it
+    return several.ravel()[0].figure.figure, several  # for axes on a subfigure, the whole figure
 
 
 def fitted(estimator: Detector) -> Detector:
-    """The estimator with all verbs of its classifier."""
+    """The fitted estimator with all methods of its classifier."""
     check_is_fitted(estimator)
     return with_verbs(estimator)
 
 
 def numbers(values: object) -> Float:
-    """Answers as plain numbers, those of other array libraries and lazy ones too."""
+    """Values of any array library, lazy ones too, as a NumPy array."""
     return np.asarray(values, dtype=float)
 
 
 def percent(share: float) -> str:
-    """A share as people say it."""
+    """A share as a percentage."""
     return f"{100 * share:g} %"
+
+
+def needs_log_scale(losses: Float, median: float) -> bool:
+    """Whether a few large losses would hide the others on a linear scale, and a logarithmic scale is possible."""
+    return bool(losses.min() > 0 and losses.max() > _LOG_RATIO * median)

@@ -1,4 +1,4 @@
-"""ExplanationDisplay: why a row is strange, as bars or as a heat map."""
+"""ExplanationDisplay: contribution of each column to the score of a row, as bars or as a heat map."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..contract.detector import Detector
-from ..contract.explanation import Explanation, Reason
-from ..core.given import Rows
+from ..base.explanation import Explanation, Reason
+from ..base.protocol import Detector
+from ..core.typing import Rows
 from .drawing import INSIDE, LINE, Panels, Several, axes, fitted, panels
 
 if TYPE_CHECKING:
@@ -19,29 +19,31 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplanationDisplay"]
 
-#: Letters of a line of a column's name, lines of it, and letters of value and expected value, at most.
-_WIDE, _LINES, _LONG = 30, 4, 60
+#: Most characters in a line of a column name, most lines of it, and most characters of value and expected value.
+_LINE_CHARACTERS, _LINES, _VALUE_CHARACTERS = 30, 4, 60
+#: The text is inside a bar that is longer than this share of the longest bar, and otherwise beside it.
+_LONG_BAR = 0.55
 
 
 @dataclass
 class ExplanationDisplay:
-    """Why one row is strange: its worst columns with value, expected value and share; of an image, a heat map.
+    """Explanation of one row: its main columns with value, expected value and share, or a heat map of an image.
 
     Parameters
     ----------
     explanation : Explanation
-        Of one row or more.
+        Explanation of one row or more.
     row : int, default=0
-        The row to draw, counted from 0.
+        Row to draw, counted from 0.
     k : int, default=8
-        Columns to draw, at most.
+        Most columns to draw.
     image_shape : (int, int), optional
-        Rows are images of this shape: the image, the expected one and the shares are drawn instead of bars.
+        Shape of the images that the rows hold. The image, the expected image and the shares are drawn instead of bars.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes, an array of three for images
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -72,22 +74,22 @@ class ExplanationDisplay:
         image_shape: tuple[int, int] | None = None,
         ax: Panels | None = None,
     ) -> Self:
-        """Explain a row and draw.
+        """Explain a row and draw the explanation.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
-            What is judged by.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows.
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Rows that contain the row to draw.
         row : int, default=0
-            The one to draw, counted from 0.
+            Row to draw, counted from 0.
         k : int, default=8
-            Columns to draw, at most.
+            Most columns to draw.
         image_shape : (int, int), optional
-            Rows are images of this shape.
+            Shape of the images that the rows hold.
         ax : matplotlib axes, three for images, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -100,16 +102,16 @@ class ExplanationDisplay:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The columns that are drawn as bars, the worst first."""
+        """The columns that are drawn as bars, the largest share first."""
         return self.explanation.row(self.row)[: self.k]
 
     def plot(self, ax: Panels | None = None) -> Self:
-        """Draw; returns the display itself."""
+        """Draw bars, or images; return the display."""
         return self._plot_bars(ax) if self.image_shape is None else self._plot_images(ax, self.image_shape)
 
     def _plot_bars(self, ax: Panels | None) -> Self:
         reasons = self.reasons
-        names = [fill(str(reason.column), _WIDE, max_lines=_LINES, placeholder="…") for reason in reasons]
+        names = [fill(str(reason.column), _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") for reason in reasons]
         lines = 1 + max((name.count("\n") for name in names), default=0)
         self.figure_, bars = axes(ax, size=(7, 1.2 + (0.25 + 0.2 * lines) * len(reasons)))
         self.ax_ = bars
@@ -117,12 +119,11 @@ class ExplanationDisplay:
         places = np.arange(len(reasons))
         bars.barh(places, shares, color=INSIDE, alpha=0.85)
         for place, reason in zip(places, reasons, strict=True):
-            # After the bar where it is short, else inside: words never leave the axes.
-            inside = reason.share > 0.55 * max(shares)
-            said = str(reason).removeprefix(f"{reason.column}=")
-            said = said if len(said) <= _LONG else f"{said[: _LONG - 1]}…"
+            inside = reason.share > _LONG_BAR * max(shares)  # keeps the text within the axes
+            text = str(reason).removeprefix(f"{reason.column}=")
+            text = text if len(text) <= _VALUE_CHARACTERS else f"{text[: _VALUE_CHARACTERS - 1]}…"
             bars.annotate(
-                said,
+                text,
                 (reason.share, place),
                 xytext=(-4 if inside else 4, 0),
                 textcoords="offset points",
@@ -132,7 +133,7 @@ class ExplanationDisplay:
                 fontsize="small",
             )
         bars.set_yticks(places, names, fontsize="medium" if lines == 1 else "small")
-        bars.set(xlabel="share of the blame", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
+        bars.set(xlabel="share of the score", ylim=(len(reasons) - 0.4, -0.6), xlim=(0, max(shares) * 1.02))
         bars.set_title(f"Row {self.explanation.index[self.row]}: value (expected value)", fontsize="medium", loc="left")
         bars.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         return self
@@ -147,7 +148,7 @@ class ExplanationDisplay:
             images[place].imshow(image, cmap="gray_r", vmin=low, vmax=high)
             images[place].set_title(title, fontsize="medium")
         heat = images[2].imshow(found.shares[self.row].reshape(shape), cmap="cividis", vmin=0)
-        images[2].set_title("share of the blame", fontsize="medium")
+        images[2].set_title("share of the score", fontsize="medium")
         bar = self.figure_.colorbar(heat, ax=images[2], shrink=0.8)
         bar.ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         for panel in images:

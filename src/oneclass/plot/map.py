@@ -1,4 +1,4 @@
-"""MapDisplay: normal and flagged rows on a plane."""
+"""MapDisplay: normal and flagged rows in two dimensions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.arrays import to_numpy
-from ..core.given import Rows
+from ..core.typing import Rows
 from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
@@ -24,35 +24,36 @@ if TYPE_CHECKING:
 
 __all__ = ["MapDisplay"]
 
-#: Rows that the map is made of, at most: kernel PCA takes the cube of their number.
+#: Most rows that the components are computed from: the time of kernel PCA grows with the cube of their number.
 _ROWS = 1000
-#: Share of the trace of a kernel matrix below which its centred one is nothing but rounding.
+#: If the trace of the centred kernel matrix is less than this share of that of the matrix, it is a rounding error.
 _ROUNDING = 1e-12
 
 
 @dataclass
 class MapDisplay:
-    """Normal and flagged rows on the two principal components of the normal ones.
+    """Normal and flagged rows on the first two principal components of the normal rows.
 
     Parameters
     ----------
     places : array of shape (n_samples, 2)
-        Where each row is.
+        Coordinates of each row.
     flagged : bool array of shape (n_samples,)
-        Which rows are rejected.
+        Which rows are flagged.
     variance : (float, float)
-        Share of the normal rows' variance, in the kernel's space, along the components.
+        Shares of the variance of the normal rows, in the feature space of the kernel, along the components.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Notes
     -----
-    The components are scikit-learn's ``KernelPCA`` of the accepted rows as the classifier sees them: prepared by the
-    steps before it, and scaled. With ``kernel="linear"`` that is PCA, where rows that are far away are drawn far away;
-    a local kernel such as ``"rbf"`` parts clusters better, but draws all that is far from everything near one point.
+    The components are those of scikit-learn's ``KernelPCA``, fitted on the rows that are not flagged, after the steps
+    of a pipeline and the scaling of the classifier. ``kernel="linear"`` is ordinary PCA and preserves large distances.
+    A local kernel such as ``"rbf"`` separates clusters better, but draws all rows that are far from the others near one
+    point.
 
     Examples
     --------
@@ -73,20 +74,20 @@ class MapDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, *, kernel: str = "linear", **options: Any) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         flagged = numbers(model.predict(X)) < 0
-        Z = _as_seen(model, X)
+        Z = _prepared(model, X)
         normal = Z[~flagged] if (~flagged).sum() > 1 else Z
         some = normal[:: -(-len(normal) // _ROWS)]
         known = KernelPCA(2, kernel=kernel, **options).fit(some)
         places = known.transform(Z)
-        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # one column has one component
+        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # a single column has a single component
         shape = {"gamma": known.gamma_, "degree": known.degree, "coef0": known.coef0}
         K = pairwise_kernels(some, metric=kernel, filter_params=True, **shape)
-        # The variance is the trace of the centred matrix, whose eigenvalues these are.
+        # The variance is the trace of the centred kernel matrix, the sum of all its eigenvalues.
         total = np.trace(K) - K.sum() / len(K)
-        if total <= _ROUNDING * np.trace(K):  # one row, or rows that are all the same
+        if total <= _ROUNDING * np.trace(K):  # one row, or equal rows
             return cls(places, flagged, (0.0, 0.0))
         first, second = [*(known.eigenvalues_ / total).tolist(), 0.0][:2]
         return cls(places, flagged, (first, second))
@@ -95,18 +96,18 @@ class MapDisplay:
     def from_estimator(
         cls, estimator: Detector, X: Rows, *, kernel: str = "linear", ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Judge rows, find their places and draw.
+        """Score rows, project them and draw them.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, a search or a table detector
-            What is judged by.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows.
         X : array-like of shape (n_samples, n_features)
             Rows to draw.
         kernel : str, default="linear"
-            Kernel of the components.
+            Kernel of the principal components.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
         **options
             Passed on to ``KernelPCA``, such as ``gamma=``.
 
@@ -117,7 +118,7 @@ class MapDisplay:
         return cls.of(estimator, X, kernel=kernel, **options).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw normal rows as points and flagged ones as crosses; returns the display itself."""
+        """Draw normal rows as points and flagged rows as crosses; return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6, 5))
         points = partial(self.ax_.scatter, c=INSIDE, s=14, alpha=0.5, linewidths=0)
         crosses = partial(self.ax_.scatter, c=OUTSIDE, s=28, marker="x", linewidths=1.3)
@@ -130,14 +131,14 @@ class MapDisplay:
         return self
 
 
-def _as_seen(model: Any, X: Rows) -> Float:
-    """Rows as the classifier at the end sees them, scaled."""
+def _prepared(model: Any, X: Rows) -> Float:
+    """Rows as the classifier receives them, after the steps of a pipeline, and scaled."""
     if hasattr(model, "best_estimator_"):
-        return _as_seen(model.best_estimator_, X)
+        return _prepared(model.best_estimator_, X)
     if isinstance(model, Pipeline):
-        return _as_seen(model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X)
+        return _prepared(model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X)
     if hasattr(model, "plan_"):
-        return _as_seen(model.estimator_, model.encode(X))
+        return _prepared(model.estimator_, model.encode(X))
     if hasattr(model, "scaler_"):
         scaler = model.scaler_
         return numbers(replace(scaler, centre=to_numpy(scaler.centre), scale=to_numpy(scaler.scale))(numbers(X)))

@@ -1,4 +1,4 @@
-"""PValueDisplay: whether the new data are like the old."""
+"""PValueDisplay: whether new rows resemble the training rows."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from scipy.stats import betabinom, binom, kstwobign
 
-from ..contract.detector import Detector
-from ..core.given import Rows
-from .drawing import INSIDE, LINE, SURE, Float, axes, fitted, numbers, percent
+from ..base.protocol import Detector
+from ..core.typing import Rows
+from .drawing import CONFIDENCE, INSIDE, LINE, ROUNDING, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PValueDisplay", "Sameness"]
+__all__ = ["PValueDisplay", "TwoSampleTest"]
 
-#: Bars of the histogram, and the budget at which small p-values are counted.
+#: Bars of the histogram, and the largest p-value that is counted as small.
 _BINS, _SMALL = 20, 0.05
 
 
-class Sameness(NamedTuple):
-    """A test of whether new rows are like the old: the distance of Kolmogorov and Smirnov, and its p-value."""
+class TwoSampleTest(NamedTuple):
+    """Kolmogorov-Smirnov test for two samples: the distance between their distributions, and its p-value."""
 
     distance: float
     p_value: float
@@ -31,22 +31,22 @@ class Sameness(NamedTuple):
 
 @dataclass
 class PValueDisplay:
-    """Histogram of p-values: flat where new rows are like the training rows, high on the left where many are strange.
+    """Histogram of p-values: flat if the new rows resemble the training rows, high on the left if many are unusual.
 
-    A test is stated with it, that of Kolmogorov and Smirnov for two samples: the new rows' losses and the held-out ones
-    that their p-values are ranks among. It takes both as independent rows; the doubt about few held-out losses is in.
+    The title states the result of a Kolmogorov-Smirnov test between the losses of the new rows and the held-out losses.
+    The test assumes independent rows. It accounts for the number of held-out losses.
 
     Parameters
     ----------
     p_values : array of shape (n_samples,)
         Conformal p-values.
     n_held_out : float
-        Number of held-out rows, or groups of them, that they are ranks among.
+        Number of held-out rows, or of groups of them, behind the p-values.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -68,23 +68,23 @@ class PValueDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
-        p_values = numbers(model.p_value(X))  # refused without held-out losses
+        p_values = numbers(model.p_value(X))  # raises without held-out losses
         return cls(p_values, float(model.calibration_.total))  # type: ignore[union-attr]
 
     @classmethod
     def from_estimator(cls, estimator: Detector, X: Rows, *, ax: Axes | None = None) -> Self:
-        """Judge rows and draw.
+        """Score rows and draw their p-values.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
-            What is judged by; its fit must have held-out losses.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows; it must have held-out losses.
         X : array-like of shape (n_samples, n_features)
-            New rows, which the classifier was not fitted on.
+            New rows, which the model was not fitted on.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -93,45 +93,46 @@ class PValueDisplay:
         return cls.of(estimator, X).plot(ax)
 
     @property
-    def test(self) -> Sameness:
-        """How far the new rows are from the held-out ones, and how often rows like these would be as far."""
+    def test(self) -> TwoSampleTest:
+        """Kolmogorov-Smirnov test between the losses of the new rows and the held-out losses."""
         n, m = self.n_held_out, len(self.p_values)
-        beyond = np.sort((self.p_values * (n + 1) - 1) / n)  # share of the held-out losses at least as large
+        beyond = np.sort((self.p_values * (n + 1) - 1) / n)  # share of held-out losses that are at least as large
         steps = np.arange(m + 1) / m
         distance = float(np.maximum(np.abs(steps[1:] - beyond), np.abs(steps[:-1] - beyond)).max())
-        return Sameness(distance, float(kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
+        return TwoSampleTest(distance, float(kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
     @property
     def summary(self) -> str:
-        """What the test says, in words."""
-        found, small = self.test, float(np.mean(self.p_values <= _SMALL + 1e-12))
-        verdict = "the new rows are not like the training rows"
-        if found.p_value > 1 - SURE:
-            odd = "more odd rows than chance explains, else " if self._is_more_than_chance(small) else ""
-            verdict = f"{odd}no sign that the new rows differ"
+        """Result of the test as a sentence, and the share of small p-values."""
+        found, small = self.test, float(np.mean(self.p_values <= _SMALL + ROUNDING))
+        conclusion = "the new rows differ from the training rows"
+        if found.p_value > 1 - CONFIDENCE:
+            conclusion = "no difference between new rows and training rows was found"
+            if self._exceeds_chance(small):
+                conclusion = "more unusual rows than expected, otherwise no difference was found"
         return (
-            f"{verdict}: Kolmogorov-Smirnov p = {found.p_value:.2g}\n"
+            f"{conclusion}: Kolmogorov-Smirnov p = {found.p_value:.2g}\n"
             f"p-values up to {_SMALL:g}: {100 * small:.1f} % of {len(self.p_values)} rows"
         )
 
-    def _is_more_than_chance(self, small: float) -> bool:
-        """Whether so large a share of small p-values is more than this model's own rate and chance lead to."""
+    def _exceeds_chance(self, small: float) -> bool:
+        """Whether the share of small p-values is larger than the false-alarm rate of this model and chance explain."""
         n, m = self.n_held_out, len(self.p_values)
-        rank = np.floor(_SMALL * (n + 1) + 1e-9)
-        return bool(rank > 0 and betabinom.sf(round(small * m) - 1, m, rank, n + 1 - rank) < (1 - SURE) / 2)
+        rank = np.floor(_SMALL * (n + 1) + ROUNDING)
+        return bool(rank > 0 and betabinom.sf(round(small * m) - 1, m, rank, n + 1 - rank) < (1 - CONFIDENCE) / 2)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the histogram with the line that rows like the training rows stay near; returns the display itself."""
+        """Draw the histogram, and the heights to expect if new rows resemble the training rows; return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.4))
-        m, doubt = len(self.p_values), (1 - SURE) / 2
-        low, high = binom(m, 1 / _BINS).ppf([doubt, 1 - doubt]) / m
+        m, tail = len(self.p_values), (1 - CONFIDENCE) / 2
+        low, high = binom(m, 1 / _BINS).ppf([tail, 1 - tail]) / m
         weights = np.full(m, 1 / m)
         edges = np.linspace(0, 1, _BINS + 1).tolist()
-        # A p-value on an edge belongs to the bar below it: it is what a budget of the edge rejects.
+        # A p-value on an edge belongs to the bar on its left: a false-alarm rate of this value flags the row.
         self.ax_.hist(
-            np.maximum(self.p_values - 1e-9, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"
+            np.maximum(self.p_values - ROUNDING, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"
         )
-        label = f"to expect of rows like the training rows, {percent(SURE)} a bar"
+        label = f"{percent(CONFIDENCE)} interval of a bar if new rows resemble training rows"
         self.ax_.axhspan(low, high, color=LINE, alpha=0.2, linewidth=0, zorder=2, label=label)
         self.ax_.axhline(1 / _BINS, color=LINE, linestyle="--", linewidth=1, label="uniform")
         self.ax_.set(xlabel="p-value", ylabel="share of rows", xlim=(0, 1))

@@ -1,4 +1,4 @@
-"""RateDisplay: the false-alarm rate asked for against the one delivered."""
+"""RateDisplay: the measured false-alarm rate for every requested rate."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
-from ..contract.labels import is_target
+from ..base.labels import is_target
+from ..base.protocol import Detector
 from ..core.calibration import Calibration, rows_needed
-from ..core.given import Labels, Rows
 from ..core.threshold import Decision
-from .drawing import INSIDE, LINE, OUTSIDE, SURE, Float, axes, fitted, numbers, percent
+from ..core.typing import Labels, Rows
+from .drawing import CONFIDENCE, INSIDE, LINE, OUTSIDE, ROUNDING, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,26 +21,35 @@ if TYPE_CHECKING:
 
 __all__ = ["RateDisplay"]
 
+#: The axis of requested rates ends at this rate, or at twice the `delta` of the model if that is larger.
+_LARGEST_RATE = 0.2
+#: Points at which the curves are computed.
+_POINTS = 100
+#: Greys of the interval for the rows drawn, and for the false-alarm rate of the model.
+_ROWS_GREY, _MODEL_GREY = "#e5e5e5", "#c4c4c4"
+#: Height of the axes as a multiple of the highest curve, so that the legend has room.
+_HEADROOM = 1.5
+
 
 @dataclass
 class RateDisplay:
-    """The share of rows rejected at every budget, beside what to expect of it.
+    """Share of flagged rows for every requested false-alarm rate, with the intervals to expect.
 
     Parameters
     ----------
     p_values : array of shape (n_samples,)
         Conformal p-values.
     decision : Decision
-        The rate that the threshold was asked for, and how it was put.
+        The requested false-alarm rate and the rule of the threshold.
     calibration : Calibration
         Held-out losses of the training rows.
     targets : bool array of shape (n_samples,) or None
-        Which rows are targets, if that is known; only these are counted.
+        Which rows are targets, if known; only these are counted.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -53,11 +62,11 @@ class RateDisplay:
     >>> shown.delivered(0.1) < 0.2
     True
     >>> print(shown.summary)
-    asked: 10 % of normal rows
-    this model's own rate: 6.2 to 14.5 %
-    alarms in 1,000 normal rows: 100, from 59 to 149
-    to keep 10 % surely, ask 6.5 %
-    (95 % confidence)
+    requested false-alarm rate: 10 %
+    false-alarm rate of this model: 6.2 to 14.5 %
+    alarms in 1,000 normal rows: 100, 59 to 149
+    to stay below 10 %: request 6.5 %
+    (with 95 % confidence)
     """
 
     p_values: Float
@@ -69,30 +78,30 @@ class RateDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
-        p_values = numbers(model.p_value(X))  # refused without held-out losses
+        p_values = numbers(model.p_value(X))  # raises without held-out losses
         return cls(p_values, model.decision_, model.calibration_, targets)  # type: ignore[arg-type]
 
     @classmethod
     def from_estimator(
         cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
     ) -> Self:
-        """Judge rows and draw.
+        """Score rows and draw the rates.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
-            What is judged by; its fit must have held-out losses.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows; it must have held-out losses.
         X : array-like of shape (n_samples, n_features)
-            Rows that the classifier was not fitted on.
+            Rows that the model was not fitted on.
         y : array-like of shape (n_samples,), optional
-            Labels; without any, all rows are counted.
+            Labels; without them, all rows are counted.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -100,53 +109,56 @@ class RateDisplay:
         """
         return cls.of(estimator, X, y, target=target).plot(ax)
 
-    def delivered(self, alpha: float) -> float:
-        """Share of the targets (without labels, of all rows) that a budget of `alpha` rejects: p-values up to it."""
-        return float(np.mean(self._counted <= alpha + 1e-12))
+    def delivered(self, delta: float) -> float:
+        """Share of the targets (without labels: of all rows) with a p-value of at most `delta`."""
+        return float(np.mean(self._counted <= delta + ROUNDING))
 
     @property
     def summary(self) -> str:
-        """What to expect of the threshold, with 95 % confidence."""
-        asked = percent(self.decision.delta)
+        """Requested rate, false-alarm rate of this model and number of alarms to expect, with 95 % confidence."""
+        delta = percent(self.decision.delta)
         if not self.decision.held_out:
-            return f"asked: {asked} of normal rows\nthreshold={self.decision.rule!r} promises no rate"
+            return f"requested false-alarm rate: {delta}\nthreshold={self.decision.rule!r} does not control the rate"
         known, sure = self.calibration, self.decision.confidence
         budget = self.decision.budget(known.total)
-        low, high = known.false_alarm_interval(budget, SURE)
-        expected, fewest, most = known.alarms(budget, 1000, SURE)
+        low, high = known.false_alarm_interval(budget, CONFIDENCE)
+        expected, fewest, most = known.alarms(budget, 1000, CONFIDENCE)
         lines = [
-            f"asked: {asked} of normal rows" + ("" if sure is None else f", {percent(sure)} sure"),
-            f"this model's own rate: {100 * low:.1f} to {100 * high:.1f} %",
-            f"alarms in 1,000 normal rows: {expected:.0f}, from {fewest} to {most}",
+            f"requested false-alarm rate: {delta}" + ("" if sure is None else f", with {percent(sure)} confidence"),
+            f"false-alarm rate of this model: {100 * low:.1f} to {100 * high:.1f} %",
+            f"alarms in 1,000 normal rows: {expected:.0f}, {fewest} to {most}",
         ]
         if sure is None and self.decision.delta > 0:
-            surely = known.budget(self.decision.delta, SURE)
-            remedy = f"ask {100 * surely:.2g} %" if surely else f"take {rows_needed(self.decision.delta, SURE)} rows"
-            lines.append(f"to keep {asked} surely, {remedy}")
-        return "\n".join([*lines, f"({percent(SURE)} confidence)"])
+            safe, rows = known.budget(self.decision.delta, CONFIDENCE), rows_needed(self.decision.delta, CONFIDENCE)
+            remedy = f"request {100 * safe:.2g} %" if safe else f"fit on {rows} rows"
+            lines.append(f"to stay below {delta}: {remedy}")
+        return "\n".join([*lines, f"(with {percent(CONFIDENCE)} confidence)"])
 
     @property
     def _counted(self) -> Float:
         return self.p_values if self.targets is None else self.p_values[self.targets]
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the rates, and below them what to expect in words; returns the display itself."""
+        """Draw the rates, and write the summary below them; return the display."""
         self.figure_, ax = axes(ax, size=(6.4, 5.5))
         self.ax_ = ax
         delta, smallest, n = self.decision.delta, self.calibration.smallest_budget, len(self._counted)
-        asked = np.linspace(0, max(0.2, min(1.0, 2 * delta)), 100)
-        whose, what = (f"{n} rows", "rejected") if self.targets is None else (f"{n} targets", "delivered")
-        band = np.array([self.calibration.alarms(alpha, n, SURE)[1:] for alpha in asked]) / n
-        ax.fill_between(asked, *band.T, color="#e5e5e5", label=f"to expect of {n} normal rows, {percent(SURE)}")
-        rates = np.array([self.calibration.false_alarm_interval(alpha, SURE) for alpha in asked])
-        ax.fill_between(asked, *rates.T, color="#c4c4c4", label=f"this model's own rate, {percent(SURE)}")
-        ax.plot(asked, asked, color=LINE, linewidth=1, linestyle=":", label="asked")
-        ax.step(asked, [self.delivered(a) for a in asked], color=INSIDE, where="post", label=what)
+        requested = np.linspace(0, max(_LARGEST_RATE, min(1.0, 2 * delta)), _POINTS)
+        whose, what = (f"{n} rows", "flagged rows") if self.targets is None else (f"{n} targets", "false alarms")
+        band = np.array([self.calibration.alarms(rate, n, CONFIDENCE)[1:] for rate in requested]) / n
+        label = f"expected for {n} normal rows, {percent(CONFIDENCE)}"
+        ax.fill_between(requested, *band.T, color=_ROWS_GREY, label=label)
+        rates = np.array([self.calibration.false_alarm_interval(rate, CONFIDENCE) for rate in requested])
+        label = f"false-alarm rate of this model, {percent(CONFIDENCE)}"
+        ax.fill_between(requested, *rates.T, color=_MODEL_GREY, label=label)
+        ax.plot(requested, requested, color=LINE, linewidth=1, linestyle=":", label="requested")
+        ax.step(requested, [self.delivered(rate) for rate in requested], color=INSIDE, where="post", label=what)
         ax.axvline(delta, color=LINE, linestyle="--", linewidth=1)
-        ax.axvspan(0, smallest, color=OUTSIDE, alpha=0.2, label="below 1/(n + 1): cannot be promised")
-        ax.set(xlabel="false-alarm rate asked for", ylabel=f"share of {whose} rejected", title=f"Asked and {what}")
-        # Room for the legend above all that is drawn.
-        ax.set(xlim=(0, asked[-1]), ylim=(0, 1.5 * max(band.max(), self.delivered(asked[-1]))))
+        ax.axvspan(0, smallest, color=OUTSIDE, alpha=0.2, label="below 1/(n + 1): too few training rows")
+        ax.set(
+            xlabel="requested false-alarm rate", ylabel=f"share of {whose} flagged", title=f"Requested rate and {what}"
+        )
+        ax.set(xlim=(0, requested[-1]), ylim=(0, _HEADROOM * max(band.max(), self.delivered(requested[-1]))))
         ax.legend(loc="upper left", fontsize="small", framealpha=1, edgecolor="none")
         ax.text(0, -0.17, self.summary, transform=ax.transAxes, verticalalignment="top", fontsize="small")
         return self

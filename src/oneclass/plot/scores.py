@@ -1,4 +1,4 @@
-"""ScoreDisplay: how scores are distributed, and where the threshold cuts them."""
+"""ScoreDisplay: distribution of the scores, with the threshold."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
-from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+from ..base.labels import is_target
+from ..base.protocol import Detector
+from ..core.typing import Labels, Rows
+from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, needs_log_scale, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _BINS = 40
 
 @dataclass
 class ScoreDisplay:
-    """How scores of rows are distributed, beside those of held-out training rows, and where the threshold is.
+    """Distribution of the scores of rows and of the held-out scores of training rows, with the threshold.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ class ScoreDisplay:
     offset : float
         Threshold on the scores.
     targets : bool array of shape (n_samples,) or None
-        Which rows are targets, if that is known.
+        Which rows are targets, if known.
     held_out : array or None
-        Held-out scores of the training rows, if there are any.
+        Held-out scores of the training rows, if the model has any.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ScoreDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
         held_out = None if model.calibration_ is None else -numbers(model.calibration_.losses)
@@ -72,20 +72,20 @@ class ScoreDisplay:
     def from_estimator(
         cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
     ) -> Self:
-        """Score rows and draw.
+        """Score rows and draw the scores.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
-            What is judged by.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows.
         X : array-like of shape (n_samples, n_features)
-            Rows that the classifier was not fitted on.
+            Rows that the model was not fitted on.
         y : array-like of shape (n_samples,), optional
-            Labels; without any, nothing is said of which rows are targets.
+            Labels; without them, targets and outliers are not distinguished.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -95,11 +95,11 @@ class ScoreDisplay:
 
     @property
     def rejected(self) -> float:
-        """Share of the rows beyond the threshold."""
+        """Share of the rows that are flagged."""
         return float(np.mean(self.scores < self.offset))
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw shares of the rows by minus their score; returns the display itself."""
+        """Draw a histogram of the losses (minus the scores); return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.2))
         losses, limit, held_out = self.visible()
         edges = np.histogram_bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), bins=_BINS)
@@ -108,10 +108,10 @@ class ScoreDisplay:
         if not inside.all():
             self._draw(losses[~inside], edges, "outliers", color=OUTSIDE, alpha=0.6)
         if held_out is not None:
-            self._draw(held_out, edges, "training rows, held out", histtype="step", color=LINE, linewidth=1.2)
+            self._draw(held_out, edges, "held-out training rows", histtype="step", color=LINE, linewidth=1.2)
         self.ax_.axvline(limit, color=LINE, linestyle="--", label="threshold")
-        label = "log10 of minus score" if self._logarithmic else "minus score"
-        self.ax_.set(xlabel=f"{label} (stranger to the right)", ylabel="share of rows")
+        label = "log10 of the loss" if self._logarithmic else "loss (minus score)"
+        self.ax_.set(xlabel=f"{label}, larger for more unusual rows", ylabel="share of rows")
         self.ax_.legend(frameon=False)
         return self
 
@@ -124,10 +124,10 @@ class ScoreDisplay:
     def _logarithmic(self) -> bool:
         losses = -self.scores
         known = losses if self.held_out is None else -self.held_out
-        return bool(min(losses.min(), -self.offset, known.min()) > 0 and losses.max() > 20 * np.median(known))
+        return min(-self.offset, known.min()) > 0 and needs_log_scale(losses, np.median(known))
 
     def visible(self) -> tuple[Float, float, Float | None]:
-        """Losses, threshold and held-out losses, as logarithms where a few large ones would hide the others."""
+        """Losses, threshold and held-out losses as drawn: as logarithms if a few large losses would hide the others."""
         losses, limit, held_out = -self.scores, -self.offset, None if self.held_out is None else -self.held_out
         if not self._logarithmic:
             return losses, limit, held_out

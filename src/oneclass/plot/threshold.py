@@ -1,4 +1,4 @@
-"""ThresholdDisplay: scores with the threshold, beside the rate asked for against the one delivered."""
+"""ThresholdDisplay: scores with the threshold, and measured rates for every requested false-alarm rate."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.detector import Detector
+from ..base.protocol import Detector
 from ..core.calibration import Calibration
-from ..core.given import Labels, Rows
 from ..core.threshold import Decision
+from ..core.typing import Labels, Rows
 from .drawing import Float, Panels, Several, numbers, panels
 from .rates import RateDisplay
 from .scores import ScoreDisplay
@@ -24,27 +24,27 @@ __all__ = ["ThresholdDisplay"]
 
 @dataclass
 class ThresholdDisplay:
-    """Scores of rows with the threshold, and the share of rows rejected at every budget beside what to expect of it.
+    """Scores of rows with the threshold, and the share of flagged rows for every requested false-alarm rate.
 
     Parameters
     ----------
     scores : array of shape (n_samples,)
         Scores, larger for more normal rows.
     targets : bool array of shape (n_samples,) or None
-        Which rows are targets, if that is known.
+        Which rows are targets, if known.
     p_values : array of shape (n_samples,)
         Conformal p-values.
     offset : float
         Threshold on the scores.
     decision : Decision
-        The rate that the threshold was asked for, and how it was put.
+        The requested false-alarm rate and the rule of the threshold.
     calibration : Calibration
         Held-out losses of the training rows.
 
     Attributes
     ----------
     figure_, ax_ : matplotlib figure and array of its two axes
-        Once `plot` was called.
+        Set by `plot`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class ThresholdDisplay:
 
     @classmethod
     def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
-        """What there is to draw, without drawing it; the parameters are those of `from_estimator`."""
+        """The display without a drawing; the parameters are those of `from_estimator`."""
         scores = ScoreDisplay.of(estimator, X, y, target=target)
         rates = RateDisplay.of(estimator, X, y, target=target)
         return cls(scores.scores, scores.targets, rates.p_values, scores.offset, rates.decision, rates.calibration)
@@ -78,20 +78,20 @@ class ThresholdDisplay:
     def from_estimator(
         cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Panels | None = None
     ) -> Self:
-        """Judge rows and draw.
+        """Score rows and draw scores and rates.
 
         Parameters
         ----------
-        estimator : fitted classifier of the library, a pipeline that ends in one, or a search
-            What is judged by.
+        estimator : fitted classifier, pipeline, search or TableDetector
+            Model that scores the rows; it must have held-out losses.
         X : array-like of shape (n_samples, n_features)
-            Rows that the classifier was not fitted on.
+            Rows that the model was not fitted on.
         y : array-like of shape (n_samples,), optional
-            Labels; without any, nothing is said of which rows are targets.
+            Labels; without them, targets and outliers are not distinguished.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
         ax : two matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -101,27 +101,27 @@ class ThresholdDisplay:
 
     @property
     def score_display(self) -> ScoreDisplay:
-        """The scores alone."""
+        """The left half: the scores."""
         return ScoreDisplay(self.scores, self.offset, self.targets, -numbers(self.calibration.losses))
 
     @property
     def rate_display(self) -> RateDisplay:
-        """The rates alone."""
+        """The right half: the rates."""
         return RateDisplay(self.p_values, self.decision, self.calibration, self.targets)
 
     @property
     def summary(self) -> str:
-        """What to expect of the threshold, with 95 % confidence."""
+        """Requested rate, false-alarm rate of this model and number of alarms to expect, with 95 % confidence."""
         return self.rate_display.summary
 
-    def delivered(self, alpha: float) -> float:
-        """Share of the targets (without labels, of all rows) that a budget of `alpha` rejects: p-values up to it."""
-        return self.rate_display.delivered(alpha)
+    def delivered(self, delta: float) -> float:
+        """Share of the targets (without labels: of all rows) with a p-value of at most `delta`."""
+        return self.rate_display.delivered(delta)
 
     def plot(self, ax: Panels | None = None) -> Self:
-        """Draw scores on the first axes and rates on the second; returns the display itself."""
+        """Draw scores on the first axes and rates on the second; return the display."""
         self.figure_, self.ax_ = panels(ax, 1, 2, size=(11, 5.5))
         self.score_display.plot(self.ax_[0])
-        self.ax_[0].set_title("Strange rows are to the right of the threshold")
+        self.ax_[0].set_title("Rows to the right of the threshold are flagged")
         self.rate_display.plot(self.ax_[1])
         return self

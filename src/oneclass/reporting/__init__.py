@@ -1,5 +1,5 @@
-"""Report: what a model says of new rows, as a plain dict first, then as one HTML page, Markdown or JSON."""
+"""Report on new rows: a summary as a plain dict, written as one HTML page, Markdown or JSON."""
 
-from .value import Report, report
+from .api import Report, report
 
 __all__ = ["Report", "report"]

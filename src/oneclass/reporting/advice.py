@@ -1,160 +1,170 @@
-"""What the numbers of a summary mean in words, and what to do about them."""
+"""Sentences about a summary: what was found, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .contents import Budget, Resemblance, Summary
-from .wording import counted, listed, percent
+from .columns import CLEAR_DISTANCE
+from .formatting import counted, listed, percent
+from .schema import AlarmSummary, Resemblance, Summary
 
-__all__ = ["advice_of", "changed_columns", "likeness", "unpromised", "words_of"]
+__all__ = ["advice_of", "findings_of", "is_uncontrolled", "likeness"]
 
-#: P-value below which new rows are called unlike the training rows, and distance from which on that matters.
-_DOUBT, _CLEAR = 0.01, 0.1
+#: Significance level of the test whether new rows differ from training rows.
+_SIGNIFICANCE = 0.01
+#: The upper confidence limit of the false-alarm rate, as a multiple of the requested rate, above which advice is given.
+_ACCEPTED_EXCESS = 1.5
+#: Columns that are named as the largest contributors.
+_CONTRIBUTORS = 3
 
 
-def words_of(summary: Summary) -> list[str]:
-    """The summary in a few sentences."""
-    return [*_data(summary), *_alarms(summary), *_likeness(summary), *_blamed(summary)]
+def findings_of(summary: Summary) -> list[str]:
+    """The main results of the summary, a sentence or two each."""
+    return [*_scored(summary), *_flagged(summary), *_resemblance(summary), *_contributors(summary)]
 
 
-def _data(summary: Summary) -> Iterator[str]:
+def _scored(summary: Summary) -> Iterator[str]:
     data, model = summary["data"], summary["model"]
-    learnt = ""
-    if model["learnt_from"] is not None:
-        what = "group" if model["grouped"] else "row"
-        learnt = f", which learnt what is normal from {counted(model['learnt_from'], what)}"
-    judged = f"{counted(data['rows'], 'row')} of {counted(data['columns'], 'column')}"
-    yield f"{judged} {'was' if data['rows'] == 1 else 'were'} judged by {model['name']}{learnt}."
+    fitted = ""
+    if (n := model["fitted_on"]) is not None:
+        rows = f"{counted(n, 'group')} of training rows" if model["grouped"] else counted(n, "training row")
+        fitted = f", which was fitted on {rows}"
+    table = f"{counted(data['rows'], 'row')} of {counted(data['columns'], 'column')}"
+    yield f"{table} {'was' if data['rows'] == 1 else 'were'} scored by {model['name']}{fitted}."
 
 
-def _alarms(summary: Summary) -> Iterator[str]:
-    budget = summary["budget"]
-    flagged, expected = budget["flagged"], budget.get("if_all_normal")
-    said = f"{counted(flagged, 'row')} ({percent(budget['flagged_share'])}) {'is' if flagged == 1 else 'are'} flagged."
+def _flagged(summary: Summary) -> Iterator[str]:
+    alarms = summary["alarms"]
+    flagged, expected = alarms["flagged"], alarms.get("if_all_normal")
+    found = f"{counted(flagged, 'row')} ({percent(alarms['flagged_share'])}) {'is' if flagged == 1 else 'are'} flagged."
     if expected is None:
-        yield said
+        yield found
         return
     low, high = expected["fewest"], expected["most"]
-    usual = f"{low:,} to {high:,}" if low < high else f"{low:,}"
-    said += f" If all rows were normal, {usual} would be"
+    found += f" If all rows were normal, {f'{low:,} to {high:,}' if low < high else f'{low:,}'} would be flagged."
     if flagged > high:
-        yield f"{said}: about {flagged - expected['expected']:,.0f} of them are more than chance explains."
+        excess = counted(round(flagged - expected["expected"]), "flagged row")
+        yield f"{found} About {excess} cannot be explained by chance."
     elif flagged < low:
-        yield f"{said}: there are fewer than chance explains."
+        yield f"{found} Fewer rows are flagged than expected."
     else:
-        yield f"{said}: that is what chance explains."
-    beyond = budget["beyond_all"]
+        yield f"{found} This number can be explained by chance."
+    beyond = alarms["beyond_training"]
     if beyond["rows"] > beyond["most"]:
-        are = "row is" if beyond["rows"] == 1 else "rows are"
-        most = f"at most {beyond['most']:,}" if beyond["most"] else "none"
-        yield f"{beyond['rows']:,} {are} stranger than every row that the model learnt from; chance explains {most}."
+        found = f"{counted(beyond['rows'], 'row')} {'is' if beyond['rows'] == 1 else 'are'}"
+        most = f"at most {counted(beyond['most'], 'such row')}" if beyond["most"] else "no such row"
+        yield f"{found} more unusual than every training row. If all rows were normal, there would be {most}."
 
 
-def _likeness(summary: Summary) -> Iterator[str]:
-    alike, changed = summary["resemblance"], changed_columns(summary)
-    if alike is not None:
-        how = "stranger" if alike["stranger"] else "more alike"
+def _resemblance(summary: Summary) -> Iterator[str]:
+    resemblance, changed = summary["resemblance"], _changed_columns(summary)
+    if resemblance is not None:
+        how = "more" if resemblance["more_unusual"] else "less"
         yield {
-            "like": "As a whole, the rows are as normal as those that the model learnt from.",
-            "odd": "Apart from odd ones among the flagged, the rows are as normal as those that the model learnt from.",
-            "slightly": f"As a whole, the rows are slightly {how} than those that the model learnt from.",
-            "unlike": f"As a whole, the rows are clearly {how} than those that the model learnt from.",
-        }[likeness(alike, summary["budget"])]
+            "similar": "As a whole, the new rows resemble the training rows.",
+            "mostly similar": "Except for some unusual rows, the new rows resemble the training rows.",
+            "slightly different": f"As a whole, the new rows are slightly {how} unusual than the training rows.",
+            "different": f"As a whole, the new rows are clearly {how} unusual than the training rows.",
+        }[likeness(resemblance, summary["alarms"])]
     if changed:
-        yield f"{counted(len(changed), 'column')} changed clearly since: {listed(changed)}."
+        yield f"{counted(len(changed), 'column')} changed clearly since the fit: {listed(changed)}."
 
 
-def _blamed(summary: Summary) -> Iterator[str]:
-    first = sorted((c for c in summary["columns"] if c.get("first")), key=lambda c: -c["first"])[:3]
-    if first:
-        named = listed([f"{column['name']} ({counted(column['first'], 'row')})" for column in first])
-        yield f"Most often the first reason: {named}."
+def _contributors(summary: Summary) -> Iterator[str]:
+    columns = sorted((c for c in summary["columns"] if c.get("largest_in")), key=lambda c: -c["largest_in"])
+    if columns:
+        named = [f"{c['name']} (in {counted(c['largest_in'], 'row')})" for c in columns[:_CONTRIBUTORS]]
+        yield f"Columns that contribute most to the scores of flagged rows: {listed(named)}."
 
 
-def likeness(alike: Resemblance, budget: Budget) -> str:
-    """How new rows are: ``like`` training rows, that but for ``odd`` ones, ``slightly`` off, or ``unlike`` them."""
-    if alike["p_value"] >= _DOUBT:
-        return "odd" if _more_than_chance(budget) else "like"
-    return "unlike" if alike["distance"] >= _CLEAR else "slightly"
+def likeness(resemblance: Resemblance, alarms: AlarmSummary) -> str:
+    """How similar new rows and training rows are; they are ``mostly similar`` if only some flagged rows differ."""
+    if resemblance["p_value"] >= _SIGNIFICANCE:
+        return "mostly similar" if _exceeds_chance(alarms) else "similar"
+    return "different" if resemblance["distance"] >= CLEAR_DISTANCE else "slightly different"
 
 
-def _more_than_chance(budget: Budget) -> bool:
-    beyond = budget["beyond_all"]
-    return bool(budget["flagged"] > budget["if_all_normal"]["most"] or beyond["rows"] > beyond["most"])
+def _exceeds_chance(alarms: AlarmSummary) -> bool:
+    beyond = alarms["beyond_training"]
+    return bool(alarms["flagged"] > alarms["if_all_normal"]["most"] or beyond["rows"] > beyond["most"])
 
 
-def changed_columns(summary: Summary) -> list[str]:
-    """Columns that have clearly changed, the most first."""
+def _changed_columns(summary: Summary) -> list[str]:
+    """Columns that clearly changed, the largest change first."""
     changed = [column for column in summary["columns"] if column.get("changed") == "clearly"]
     return [str(column["name"]) for column in sorted(changed, key=lambda column: -column["distance"])]
 
 
-def unpromised(budget: Budget) -> bool:
-    """Whether another rule would have kept the rate asked for; streams watch theirs."""
-    return not budget["promised"] and budget["rule"] != "stream"
+def is_uncontrolled(alarms: AlarmSummary) -> bool:
+    """Whether the threshold rule does not control the false-alarm rate; that of a stream does."""
+    return not alarms["held_out"] and alarms["rule"] != "stream"
 
 
 def advice_of(summary: Summary) -> list[str]:
-    """What to do next, the most pressing first."""
+    """What to do next, the most urgent first."""
     return [*_about_rows(summary), *_about_data(summary), *_about_model(summary)]
 
 
 def _about_rows(summary: Summary) -> Iterator[str]:
-    budget = summary["budget"]
-    flagged, expected = budget["flagged"], budget.get("if_all_normal")
+    alarms = summary["alarms"]
+    flagged, expected = alarms["flagged"], alarms.get("if_all_normal")
     if flagged == 0:
-        yield "Nothing is flagged: there is no row to look at."
-    elif expected is not None and flagged > expected["most"]:
+        yield "No row is flagged, so there is no row to look at."
+    elif expected is None:
+        yield "Look at the flagged rows from the top of the table: the most unusual rows come first."
+    elif flagged > expected["most"]:
         yield (
-            "Look at the flagged rows from the top of the table: the strangest come first, and there are more of them "
-            "than false alarms explain."
+            "Look at the flagged rows from the top of the table: the most unusual rows come first, and there are more "
+            "flagged rows than false alarms explain."
         )
-    elif expected is not None and _more_than_chance(budget):
+    elif _exceeds_chance(alarms):
         yield (
-            f"Look at the first {counted(budget['beyond_all']['rows'], 'row')} of the table, which chance does not "
-            "explain; the number of the others is what false alarms explain, so most are likely to be normal."
+            f"Look at the first {counted(alarms['beyond_training']['rows'], 'row')} of the table. They are more "
+            "unusual than every training row, and false alarms explain fewer such rows. The other flagged rows may be "
+            "false alarms."
         )
-    elif expected is not None and flagged == 1:
-        yield "Look at the flagged row: one is what false alarms explain, so it may well be normal."
-    elif expected is not None:
-        yield (
-            "Look at the first few flagged rows only: their number is what false alarms explain, so most are likely to "
-            "be normal. A smaller budget, on the slider, leaves the strangest."
-        )
+    elif flagged == 1:
+        yield "Look at the flagged row. It may be a false alarm: one is to be expected."
     else:
-        yield "Look at the flagged rows from the top of the table: the strangest come first."
+        yield (
+            "Look at the first few flagged rows only. False alarms explain the number of flagged rows, so most of them "
+            "are probably normal. To keep only the most unusual rows, move the slider to a lower rate."
+        )
 
 
 def _about_data(summary: Summary) -> Iterator[str]:
-    alike, changed = summary["resemblance"], changed_columns(summary)
-    if alike is not None and likeness(alike, summary["budget"]) == "unlike" and alike["stranger"]:
+    resemblance, changed = summary["resemblance"], _changed_columns(summary)
+    if resemblance and resemblance["more_unusual"] and likeness(resemblance, summary["alarms"]) == "different":
         yield (
-            "The rows as a whole are not what the model learnt from. Check first whether something was measured, coded "
-            "or selected otherwise; if this is the new normal, fit the model again with recent rows."
+            "As a whole, the new rows differ from the training rows. First check whether they were measured, coded or "
+            "selected in another way. If normal rows have changed for good, fit the model again with recent rows."
         )
     if changed:
-        yield f"Check units, devices and coding of {listed(changed)}: what they hold has changed since the fit."
+        yield f"Check the units, devices and coding of {listed(changed)}: the values have changed since the fit."
     for column in summary["columns"]:
         if column.get("unseen"):
-            yield f"Check {column['name']}: no training row held what it holds now, {listed(column['unseen'])}."
+            yield f"Check {column['name']}: no training row has the value {listed(column['unseen'])}."
     if not any("training" in column for column in summary["columns"]):
-        yield "Pass X_train, the training rows, to compare the columns with them: this model kept nothing of them."
+        yield (
+            "Pass the training rows as X_train (on the command line: --train) to compare the columns with them: this "
+            "model stores no summary of its training columns."
+        )
 
 
 def _about_model(summary: Summary) -> Iterator[str]:
-    budget = summary["budget"]
-    if unpromised(budget):
+    alarms = summary["alarms"]
+    if is_uncontrolled(alarms):
         yield (
-            f"The threshold {budget['rule']!r} does not use held-out rows, so that its false-alarm rate is unknown; "
-            "fit with threshold='held_out'."
+            f"The threshold rule {alarms['rule']!r} does not use held-out losses, so it does not control the "
+            "false-alarm rate; fit with threshold='held_out'."
         )
-    elif budget["promised"] and budget["confidence"] is None and budget["asked"] > 0 and "interval" in budget:
-        high, asked = budget["interval"][1], budget["asked"]
-        if high > 1.5 * asked:
-            surely, rows = budget["ask_to_keep_surely"], budget["rows_to_keep_surely"]
-            how = f"ask {percent(surely)}" if surely else f"fit with at least {rows:,} rows"
+    elif alarms["held_out"] and alarms["confidence"] is None and alarms["delta"] > 0 and "interval" in alarms:
+        high, delta = alarms["interval"][1], alarms["delta"]
+        if high > _ACCEPTED_EXCESS * delta:
+            safe, rows = alarms["safe_delta"], alarms["rows_needed"]
+            what = f"{rows:,} {'groups' if summary['model']['grouped'] else 'rows'}"
+            remedy = f"request {percent(safe)}" if safe else f"fit on at least {what}"
             yield (
-                f"This model's own rate of false alarms may be up to {percent(high)}, where {percent(asked)} was "
-                f"asked; to stay below that with 95 % confidence, {how}."
+                f"The false-alarm rate of this model may be as high as {percent(high)}, although {percent(delta)} was "
+                f"requested. To stay below {percent(delta)} with 95 % confidence, {remedy}."
             )

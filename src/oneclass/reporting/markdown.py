@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .contents import Row, Summary
-from .drift import held
-from .table import strangeness, strangeness_of
-from .wording import cell, percent
+from .formatting import CHANGES, cell, percent, rarity, rarity_heading, values_text
+from .schema import Row, Summary
 
 __all__ = ["markdown_of"]
 
+#: Most rows and most columns that are listed.
 _ROWS, _COLUMNS = 20, 30
 
 
@@ -21,51 +20,58 @@ def markdown_of(summary: Summary, title: str) -> str:
 
 
 def _lines(summary: Summary, title: str) -> Iterator[str]:
-    budget, model = summary["budget"], summary["model"]
-    yield from (f"# {_text(title)}", "", *(f"- {_text(words)}" for words in summary["words"]))
-    yield from ("", "## What to do next", "", *(f"{i}. {_text(said)}" for i, said in enumerate(summary["advice"], 1)))
-    if "interval" in budget:
-        alarms, (low, high) = budget["in_1000"], budget["interval"]
+    alarms, model = summary["alarms"], summary["model"]
+    yield from (f"# {_text(title)}", "", *(f"- {_text(sentence)}" for sentence in summary["findings"]))
+    advice = (f"{i}. {_text(sentence)}" for i, sentence in enumerate(summary["advice"], 1))
+    yield from ("", "## What to do next", "", *advice)
+    if "interval" in alarms:
+        found = alarms["in_1000"]
         facts = [
-            ("asked", percent(budget["asked"])),
-            ("flagged here", f"{budget['flagged']:,} ({percent(budget['flagged_share'])})"),
-            ("this model's own rate of false alarms", f"{percent(low)} to {percent(high)}"),
-            ("alarms in 1,000 normal rows", f"{alarms['expected']:.0f}, {alarms['fewest']} to {alarms['most']}"),
+            ("requested false-alarm rate", percent(alarms["delta"]), ""),
+            ("flagged rows", f"{alarms['flagged']:,} ({percent(alarms['flagged_share'])})", ""),
+            ("false-alarm rate of this model", "", " to ".join(map(percent, alarms["interval"]))),
+            ("alarms in 1,000 normal rows", f"{found['expected']:.0f}", f"{found['fewest']:,} to {found['most']:,}"),
         ]
-        yield from ("", "## How many alarms", "", *_table(("", "with 95 % confidence"), facts))
-    if summary["rows"] and budget["flagged"]:
-        strange = strangeness(model["learnt_from"]).lower()
-        shown = [_row(row, model["learnt_from"]) for row in summary["rows"][:_ROWS] if row["flagged"]]
-        yield from ("", "## Flagged rows", "", *_table(("row", strange, "why"), shown))
-        if budget["flagged"] > len(shown):
-            yield from ("", f"and {budget['flagged'] - len(shown):,} more.")
+        yield from ("", "## Number of alarms", "", *_table(("", "value", "95 % confidence interval"), facts))
+    if summary["rows"] and alarms["flagged"]:
+        rare = rarity_heading(model["fitted_on"]).lower()
+        shown = [_row(row, model["fitted_on"]) for row in summary["rows"][:_ROWS] if row["flagged"]]
+        yield from ("", "## Flagged rows", "", *_table(("row", rare, "reasons"), shown))
+        if alarms["flagged"] > len(shown):
+            yield from ("", f"and {alarms['flagged'] - len(shown):,} more.")
     if compared := [column for column in summary["columns"] if "changed" in column]:
-        worst = sorted(compared, key=lambda column: -column["distance"])[:_COLUMNS]
+        largest = sorted(compared, key=lambda column: -column["distance"])[:_COLUMNS]
         lines = [
-            (c["name"], held(c["training"], c["kind"]), held(c["new"], c["kind"]), percent(c["distance"]), c["changed"])
-            for c in worst
+            (
+                c["name"],
+                values_text(c["training"], c["kind"]),
+                values_text(c["new"], c["kind"]),
+                percent(c["distance"]),
+                CHANGES[c["changed"]],
+            )
+            for c in largest
         ]
-        heads = ("column", "training rows", "new rows", "difference", "changed")
-        yield from ("", "## New rows beside the training rows", "", *_table(heads, lines))
-    yield from ("", f"{_text(model['name'])}: {_text(model['is'])} Made on {summary['made']}.")
+        heads = ("column", "training rows", "new rows", "difference", "change")
+        yield from ("", "## New rows compared with the training rows", "", *_table(heads, lines))
+    yield from ("", f"{_text(model['name'])}: {_text(model['description'])} Made on {summary['made']}.")
 
 
-def _row(row: Row, learnt_from: float | None) -> tuple[str, str, str]:
-    said = []
+def _row(row: Row, fitted_on: float | None) -> tuple[str, str, str]:
+    reasons = []
     for reason in row["reasons"]:
         expected = "" if reason["expected"] is None else f" (expected {cell(reason['expected'])})"
-        said.append(f"{reason['column']} = {cell(reason['value'])}{expected}, {percent(reason['share'])}")
+        reasons.append(f"{reason['column']} = {cell(reason['value'])}{expected}, {percent(reason['share'])}")
     name = ", ".join([str(row["row"]), *map(str, row["labels"].values())])
-    return name, strangeness_of(row, learnt_from), "; ".join(said)
+    return name, rarity(row, fitted_on), "; ".join(reasons)
 
 
 def _table(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
     for line in lines:
-        yield f"| {' | '.join(_text(said) for said in line)} |"
+        yield f"| {' | '.join(_text(cell) for cell in line)} |"
 
 
-def _text(said: object) -> str:
-    """Text that Markdown takes for nothing else."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(str(said).split()))
+def _text(value: object) -> str:
+    """Text with the characters escaped that Markdown would interpret."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(str(value).split()))

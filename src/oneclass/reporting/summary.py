@@ -1,4 +1,4 @@
-"""The summary: what a model says of rows, as a plain dict that every rendering is made of."""
+"""The summary: everything that a report shows, as a plain dict."""
 
 from __future__ import annotations
 
@@ -14,29 +14,34 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.detector import Detector
-from ..contract.pipeline import with_verbs
-from ..core.given import Name, Rows
-from ..disk.container import Json
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector
+from ..core.typing import Name, Rows
 from ..engines.dask import refuse_dask
+from ..io.container import Json
+from ..plot.drawing import CONFIDENCE
 from ..tabular.frames import as_array, columns_of, rows_of
 from ..tabular.plan import ColumnPlan
-from .advice import advice_of, words_of
-from .alarms import SURE, Verdict, budget_of, resemblance_of, scores_of, steps_of
-from .columns import compared, known_columns, values_of
-from .contents import Cell, Column, Step, Summary
+from .advice import advice_of, findings_of
+from .columns import cell_values, compare_columns, training_columns
+from .schema import Cell, Column, Summary
+from .scores import ScoredRows, alarms_of, histogram_of, resemblance_of, steps_of
 
 __all__ = ["plain", "summarise"]
 
-#: Columns that are listed, the most changed and the most to blame first; those to blame that are drawn, and values of
-#: each.
-_COLUMNS, _DRAWN, _VALUES = 100, 9, 300
-#: Losses that explaining by substitution, which takes two for every column of a row, may take, and rows at least.
-_LOSSES, _FEW = 100_000, 20
+#: Most columns in a summary; those that contribute or changed most are kept.
+_COLUMNS = 100
+#: Columns for which the values of flagged rows are kept, to be drawn, and most values of each.
+_DRAWN_COLUMNS, _DRAWN_VALUES = 9, 300
+#: Reasons for each row.
+_REASONS = 3
+#: Most losses computed to explain rows by substitution, which takes two for each column of a row, and the fewest rows
+#: that are explained nevertheless.
+_SUBSTITUTIONS, _EXPLAINED_ROWS = 100_000, 20
 
 
-def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, reasons: int = 3) -> Summary:
-    """What there is to say, plain enough for JSON."""
+def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000) -> Summary:
+    """The summary of new rows by a fitted model; it can be written as JSON."""
     check_is_fitted(model)
     refuse_dask("report", X, X_train)
     model = with_verbs(model)
@@ -44,22 +49,21 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
     table = {name: as_array(column) for name, column in columns_of(X, "report").items()}
     plan: ColumnPlan | None = getattr(model, "plan_", None)
     names = list(table) if plan is None else [column.name for column in plan.used]
-    verdict, classifier = Verdict.of(model, X), _classifier(model)
-    budget, steps = budget_of(verdict), steps_of(verdict)
-    # The slider may flag more than the threshold does; rows beyond the last step are never shown.
-    order = np.argsort(verdict.scores, kind="stable")[: min(rows, max([budget["flagged"], *_flagged(steps)]))]
-    why = _Why(model, X, order, reasons)
-    columns = compared(table, names, known_columns(model, names, X_train), verdict.flagged)
-    _blame(columns, why, table, order[: budget["flagged"]])
-    # Numbers may be written as text, and gaps as words.
-    held = {c["name"]: values_of(table[c["name"]][order], c) for c in columns if c["kind"] == "number"}
+    scored, classifier = ScoredRows.of(model, X), _classifier(model)
+    alarms, steps = alarms_of(scored), steps_of(scored)
+    # The slider may flag more rows than the threshold does; rows that it never flags are left out.
+    shown = min(rows, max([alarms["flagged"], *(step["flagged"] for step in steps)]))
+    order = np.argsort(scored.scores, kind="stable")[:shown]
+    reasons = _Reasons(model, X, order)
+    columns = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
+    _add_contributions(columns, reasons, table, order[: alarms["flagged"]])
     learnt = getattr(classifier, "held_out_", None)
     found = {
         "made": datetime.date.today().isoformat(),
         "version": version("oneclass"),
-        "confidence": SURE,
+        "confidence": CONFIDENCE,
         "data": {
-            "rows": len(verdict.scores),
+            "rows": len(scored.scores),
             "columns": len(names),
             "left_out": [] if plan is None else [
                 {"name": column.name, "why": column.why} for column in plan.columns if column.code is None
@@ -67,81 +71,77 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
         },
         "model": {
             "name": type(classifier).__name__,
-            "is": (inspect.getdoc(type(classifier)) or "").partition("\n")[0],
+            "description": (inspect.getdoc(type(classifier)) or "").partition("\n")[0],
             "parameters": repr(classifier),
-            "learnt_from": verdict.learnt_from,
+            "fitted_on": scored.fitted_on,
             "grouped": getattr(learnt, "groups", None) is not None,
         },
-        "budget": budget,
+        "alarms": alarms,
         "steps": steps,
-        "scores": scores_of(verdict),
-        "resemblance": resemblance_of(verdict),
-        "columns": sorted(columns, key=_weight)[:_COLUMNS],
-        "rows": _rows(verdict, order, why, _labels(X, table, plan), held),
-        "explained": why.method,
+        "scores": histogram_of(scored),
+        "resemblance": resemblance_of(scored),
+        "columns": sorted(columns, key=_importance)[:_COLUMNS],
+        "rows": _rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, columns, order)),
+        "explanation": reasons.method,
     }  # fmt: skip
-    said = cast(Summary, plain(found))
-    said["words"], said["advice"] = words_of(said), advice_of(said)
-    return said
+    summary = cast(Summary, plain(found))
+    summary["findings"], summary["advice"] = findings_of(summary), advice_of(summary)
+    return summary
 
 
 def _classifier(model: object) -> object:
-    """The classifier at the end of tables, searches and pipelines."""
+    """The classifier inside tables, searches and pipelines."""
     for inner in ("estimator_", "best_estimator_"):
         if getattr(model, inner, None) is not None:
             return _classifier(getattr(model, inner))
     return _classifier(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
-def _flagged(steps: list[Step]) -> list[int]:
-    return [step["flagged"] for step in steps]
+class _Reasons:
+    """Contributions of the columns to the scores of rows, and how they were found; or why there are none."""
 
-
-class _Why:
-    """Reasons for rows, as far as the model has any; why not, where it has none."""
-
-    def __init__(self, model: Detector, X: Rows, places: NDArray[np.intp], k: int) -> None:
+    def __init__(self, model: Detector, X: Rows, order: NDArray[np.intp]) -> None:
         self.names: tuple[Any, ...] = ()
-        self.shares = np.empty((len(places), 0))
-        self.top: list[Any] = [()] * len(places)
+        self.shares = np.empty((len(order), 0))
+        self.top: list[Any] = [()] * len(order)
         self.method = None
-        if not len(places):
+        if not len(order):
             return
         try:
-            found = model.explain(rows_of(X, places[:1]))
-            few = len(places) if found.exact else max(_FEW, _LOSSES // (2 * len(found.names)))
-            found = model.explain(rows_of(X, places[:few]))
+            found = model.explain(rows_of(X, order[:1]))
+            count = len(order) if found.exact else max(_EXPLAINED_ROWS, _SUBSTITUTIONS // (2 * len(found.names)))
+            found = model.explain(rows_of(X, order[:count]))
         except (AttributeError, ValueError) as error:
             self.method = str(error)
             return
         self.names, self.shares, self.method = found.names, found.shares, found.method
-        self.top[: len(found)] = found.top(k)
+        self.top[: len(found)] = found.top(_REASONS)
 
 
-def _blame(
-    columns: list[Column], why: _Why, table: Mapping[Name, NDArray[np.generic]], flagged: NDArray[np.intp]
+def _add_contributions(
+    columns: list[Column], reasons: _Reasons, table: Mapping[Name, NDArray[np.generic]], flagged: NDArray[np.intp]
 ) -> None:
-    """Note how much each column is to blame for the flagged rows, in how many it is the first, and its values there."""
-    if not len(flagged) or not len(why.names):
+    """Add to each column its mean share in the scores of flagged rows, and to the largest contributors their values."""
+    if not len(flagged) or not len(reasons.names):
         return
-    shares = why.shares[: len(flagged)]  # of the strangest, where not all are explained
-    first = np.bincount(shares.argmax(axis=1), minlength=len(why.names))
+    shares = reasons.shares[: len(flagged)]
+    largest = np.bincount(shares.argmax(axis=1), minlength=len(reasons.names))
     for entry in columns:
-        if entry["name"] in why.names:
-            j = why.names.index(entry["name"])
-            entry["blame"], entry["first"] = float(shares[:, j].mean()), int(first[j])
-    for entry in sorted(columns, key=lambda entry: -entry.get("blame", 0.0))[:_DRAWN]:
-        entry["flagged_values"] = values_of(table[entry["name"]][flagged[:_VALUES]], entry)
+        if entry["name"] in reasons.names:
+            j = reasons.names.index(entry["name"])
+            entry["share"], entry["largest_in"] = float(shares[:, j].mean()), int(largest[j])
+    for entry in sorted(columns, key=lambda entry: -entry.get("share", 0.0))[:_DRAWN_COLUMNS]:
+        entry["flagged_values"] = cell_values(table[entry["name"]][flagged[:_DRAWN_VALUES]], entry)
 
 
-def _weight(entry: Column) -> float:
-    return -float(entry.get("blame", 0.0)) - float(entry.get("distance", 0.0))
+def _importance(entry: Column) -> float:
+    return -float(entry.get("share", 0.0)) - float(entry.get("distance", 0.0))
 
 
 def _labels(
     X: Any, table: Mapping[Name, NDArray[np.generic]], plan: ColumnPlan | None
 ) -> dict[str, NDArray[np.generic]]:
-    """What rows are known by: the index of a pandas frame that is not their place, and columns of ids."""
+    """Labels of the rows: the index of a pandas frame, unless it counts the rows, and columns of ids."""
     found = {}
     if hasattr(X, "iloc") and type(X.index).__name__ != "RangeIndex":
         found[str(X.index.name or "index")] = np.asarray(X.index)
@@ -149,25 +149,33 @@ def _labels(
     return found | {str(name): table[name] for name in ids}
 
 
+def _read_values(
+    table: Mapping[Name, NDArray[np.generic]], columns: list[Column], order: NDArray[np.intp]
+) -> dict[Name, list[Cell]]:
+    """Values of the listed rows: numbers, which a table may hold as text, and categories, which it may number."""
+    read = [c for c in columns if c["kind"] in ("number", "category")]
+    return {c["name"]: cell_values(table[c["name"]][order], c) for c in read}
+
+
 def _rows(
-    verdict: Verdict,
+    scored: ScoredRows,
     order: NDArray[np.intp],
-    why: _Why,
+    reasons: _Reasons,
     labels: Mapping[str, NDArray[np.generic]],
-    held: Mapping[Name, list[Cell]],
+    values: Mapping[Name, list[Cell]],
 ) -> list[dict[str, object]]:
-    """The strangest rows, the worst first."""
-    p, flagged = verdict.p_values, verdict.flagged
+    """The listed rows, the most unusual first."""
+    p, flagged = scored.p_values, scored.flagged
     return [
         {
             "row": int(i) + 1,
             "labels": {name: column[i] for name, column in labels.items()},
-            "score": float(verdict.scores[i]),
+            "score": float(scored.scores[i]),
             "p_value": float(p[i]),
             "flagged": bool(flagged[i]),
             "reasons": [
-                reason._asdict() | ({"value": held[reason.column][rank]} if reason.column in held else {})
-                for reason in why.top[rank]
+                reason._asdict() | ({"value": values[reason.column][rank]} if reason.column in values else {})
+                for reason in reasons.top[rank]
             ],
         }
         for rank, i in enumerate(order)
@@ -175,10 +183,10 @@ def _rows(
 
 
 def plain(value: object) -> Json:
-    """A value as JSON can say it: times as text, and None for what is no number."""
+    """A value as JSON can hold it: times become text; NaN and infinity become None."""
     if isinstance(value, dict):
         return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):  # a label or a name of several levels
+    if isinstance(value, tuple):  # a label or a name with several levels
         return ", ".join(str(plain(item)) for item in value)
     if isinstance(value, list):
         return [plain(item) for item in value]

@@ -1,8 +1,6 @@
-"""One-class splits, scorers and tuning, with and without outliers."""
+"""One-class splits, scorers and the search for parameters."""
 
-from ..contract.labels import is_target
-from .consistency import consistency_scores
-from .outliers import generate_outliers
+from ..base.labels import is_target
 from .scorers import SCORERS, Scorer, get_scorer, recall_at
 from .search import OneClassSearchCV
 from .splits import OneClassGroupKFold, OneClassKFold, RepeatedOneClassKFold
@@ -14,8 +12,6 @@ __all__ = [
     "OneClassSearchCV",
     "RepeatedOneClassKFold",
     "Scorer",
-    "consistency_scores",
-    "generate_outliers",
     "get_scorer",
     "is_target",
     "recall_at",

@@ -1,4 +1,4 @@
-"""Scorers that know one-class data: each is a function of labels and decision values, and a scikit-learn scorer."""
+"""Scorers for one-class data: metrics of labels and decision values, in the form of scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import get_scorer_names
 
-from ..contract.detector import Decides
-from ..contract.labels import is_target
-from ..core.given import Labels, Rows
+from ..base.labels import is_target
+from ..base.protocol import Decides
+from ..core.typing import Labels, Rows
 
 __all__ = ["SCORERS", "Scorer", "Scoring", "get_scorer", "recall_at"]
 
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Metric = Callable[[Bool, Float], float]
-#: What scikit-learn calls a scorer: a function of a fitted estimator, rows and labels.
+#: A scorer as in scikit-learn: a function of a fitted estimator, rows and labels.
 Scoring: TypeAlias = Callable[..., float]
 
-#: Half of the binary digits of a float.
-_HALF = 2.0**26
+#: Decisions are compared to 26 binary digits, half of those of a float: bounds the rounding errors of tied rows.
+_DIGITS = 2.0**26
+
+#: Bounds the rounding error of a rate times a number of rows, which should be a whole number.
+_WHOLE = 1e-9
+
+#: False-alarm rate of the scorer `recall_at_false_alarms`.
+_FALSE_ALARMS = 0.05
 
 
 @dataclass(frozen=True)
@@ -36,13 +42,14 @@ class Scorer:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Name of the scorer, also in error messages.
     metric : callable
         ``metric(targets, decisions)``, a number.
     target : label, optional
         The label of the target class in `y`, as in `is_target`.
-    sees : {"decisions", "ranks", "signs"}, default="decisions"
-        What of the decisions the metric depends on; a search need not doubt what is beyond rounding then.
+    depends_on : {"decisions", "ranks", "signs"}, default="decisions"
+        What of the decisions the metric depends on: their signs (the labels), their ranks, or all of their values. A
+        search fits a candidate again if rounding could change what the metric depends on.
 
     Examples
     --------
@@ -56,11 +63,13 @@ class Scorer:
     name: str
     metric: Metric
     target: object = None
-    sees: str = "decisions"
+    depends_on: str = "decisions"
 
     def __post_init__(self) -> None:
-        if self.sees not in ("decisions", "ranks", "signs"):
-            raise ValueError(f"Scorer: sees must be one of 'decisions', 'ranks', 'signs'; got {self.sees!r}")
+        if self.depends_on not in ("decisions", "ranks", "signs"):
+            raise ValueError(
+                f"Scorer: depends_on must be one of 'decisions', 'ranks', 'signs'; got {self.depends_on!r}"
+            )
 
     def __call__(self, estimator: Decides, X: Rows, y: Labels) -> float:
         """The metric of a fitted estimator's decisions on rows `X` with labels `y`."""
@@ -69,7 +78,7 @@ class Scorer:
 
 
 def recall_at(rate: float) -> Scorer:
-    """Share of the outliers found when the threshold moves to where a share `rate` of the targets is rejected.
+    """Scorer: share of the outliers found at the threshold that rejects a share `rate` of the targets.
 
     Parameters
     ----------
@@ -89,11 +98,11 @@ def recall_at(rate: float) -> Scorer:
     """
     if not 0 <= rate < 1:
         raise ValueError(f"recall_at: rate must be a number in [0, 1), got {rate!r}")
-    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), sees="ranks")
+    return Scorer(f"recall_at_{rate:g}", partial(_recall_at, rate=rate), depends_on="ranks")
 
 
 def get_scorer(scoring: str | Scoring) -> Scoring:
-    """A scorer by name, or the callable itself; names that are not in `SCORERS` are scikit-learn's.
+    """A scorer by its name in `SCORERS` or in scikit-learn; a callable is returned as it is.
 
     Parameters
     ----------
@@ -148,7 +157,7 @@ def _gmean_paper(targets: Bool, decisions: Float) -> float:
 
 
 def _rates(targets: Bool, decisions: Float) -> tuple[float, float]:
-    """Share of targets accepted, share of outliers rejected; the latter is NaN without outliers."""
+    """Share of targets accepted and share of outliers rejected, which is NaN without outliers."""
     accepted = decisions >= 0
     found = float(np.mean(~accepted[~targets])) if not targets.all() else math.nan
     return float(np.mean(accepted[targets])), found
@@ -164,21 +173,22 @@ def _gmean(targets: Bool, decisions: Float) -> float:
 
 
 def _ranked(decisions: Float) -> Float:
-    """Decisions to half of their digits: rows that differ by rounding alone, as copies of a row may, tie.
+    """Decisions rounded to half of their digits, so that copies of a row, which may differ by rounding errors, tie.
 
-    The digits are those of the losses. A loss is not told, but the largest decision is about the threshold, and so the
-    loss of a row no more than twice that less its decision; a power of two keeps the digits where they are.
+    The digits that count are those of the losses, which are unknown here. The largest decision is about the threshold,
+    so a loss is at most twice the threshold minus the decision. The threshold is rounded up to a power of two, which
+    moves no digits.
     """
     finite = decisions[np.isfinite(decisions)]
     top = float(finite.max()) if len(finite) else 0.0
     threshold = math.ldexp(1.0, math.frexp(top)[1]) if top else 0.0
     mantissa, exponent = np.frexp(2 * threshold - decisions)
-    with np.errstate(over="ignore"):  # of an infinite loss
-        return np.asarray(-np.ldexp(np.round(mantissa * _HALF) / _HALF, exponent))
+    with np.errstate(over="ignore"):  # for infinite losses
+        return np.asarray(-np.ldexp(np.round(mantissa * _DIGITS) / _DIGITS, exponent))
 
 
 def _counts(targets: Bool, decisions: Float) -> tuple[Float, Float]:
-    """Numbers of targets and of outliers at each distinct decision, the most normal first; NaN if a decision is."""
+    """Numbers of targets and outliers at each distinct decision, in descending order; NaN if any decision is NaN."""
     values, place = np.unique(-_ranked(decisions), return_inverse=True)
     one = math.nan if np.isnan(decisions).any() else 1.0
     inside, outside = (one * np.bincount(place[rows], minlength=len(values)) for rows in (targets, ~targets))
@@ -202,9 +212,9 @@ def _outlier_average_precision(targets: Bool, decisions: Float) -> float:
 
 
 def _area(wanted: Float, others: Float) -> float:
-    """Mean precision at the places of the wanted rows, from their numbers and those of the others, first places first.
+    """Mean precision at the ranks of the wanted rows, from the numbers of wanted and other rows at each rank.
 
-    NaN when nothing is wanted.
+    NaN if no row is wanted.
     """
     found = np.cumsum(wanted)
     return float(wanted @ (found / np.cumsum(wanted + others)) / found[-1]) if found[-1] else math.nan
@@ -216,11 +226,11 @@ def _recall_at(targets: Bool, decisions: Float, *, rate: float) -> float:
     decisions = _ranked(decisions)
     inside = np.sort(decisions[targets])
     # Rows strictly below the k-th smallest target are rejected: at most k - 1 targets.
-    level = inside[math.floor(rate * len(inside) + 1e-9)]
+    level = inside[math.floor(rate * len(inside) + _WHOLE)]
     return float(np.mean(decisions[~targets] < level))
 
 
-_OF_SIGNS: dict[str, Metric] = {
+_BY_SIGNS: dict[str, Metric] = {
     "f1": _f1,
     "precision": _precision,
     "recall": _recall,
@@ -228,17 +238,16 @@ _OF_SIGNS: dict[str, Metric] = {
     "gmean": _gmean,
     "balanced": _balanced,
 }
-_OF_RANKS: dict[str, Metric] = {
+_BY_RANKS: dict[str, Metric] = {
     "auroc": _auroc,
     "average_precision": _average_precision,
     "outlier_average_precision": _outlier_average_precision,
-    "recall_at_false_alarms": partial(_recall_at, rate=0.05),
+    "recall_at_false_alarms": partial(_recall_at, rate=_FALSE_ALARMS),
 }
 
-#: Scorers by name. The target class is positive: `f1`, `precision`, `recall` and `gmean_paper`, the paper's
-#: sqrt(precision x recall), are about accepted targets, `average_precision` about targets ranked first,
-#: `outlier_average_precision` about outliers.
+#: Scorers by name. Targets are the positive class, except in `outlier_average_precision` and `recall_at_false_alarms`.
+#: `gmean_paper` is the paper's sqrt(precision x recall).
 SCORERS: dict[str, Scorer] = {
-    **{name: Scorer(name, metric, sees="signs") for name, metric in _OF_SIGNS.items()},
-    **{name: Scorer(name, metric, sees="ranks") for name, metric in _OF_RANKS.items()},
+    **{name: Scorer(name, metric, depends_on="signs") for name, metric in _BY_SIGNS.items()},
+    **{name: Scorer(name, metric, depends_on="ranks") for name, metric in _BY_RANKS.items()},
 }

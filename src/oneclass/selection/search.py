@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
@@ -16,25 +17,28 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.detector import Estimator
-from ..contract.grouping import read_labels, without_groups
-from ..contract.labels import is_target, warn_of_few
-from ..contract.notices import warn
-from ..contract.saving import Saved
-from ..contract.tables import framed, unwrapped
+from ..base.classifier import OneClassClassifier
+from ..base.delegation import Delegates, if_wrapped_has
+from ..base.groups import read_labels, without_groups
+from ..base.labels import is_target, warn_of_few
+from ..base.non_numeric import framed, unwrapped
+from ..base.pipeline import with_verbs
+from ..base.protocol import Detector, Estimator
+from ..base.reading import read_training_rows
+from ..base.saving import Saved
+from ..base.screening import Screening
 from ..core.arrays import Array
-from ..core.given import Labels, Name, Rows, Seed
 from ..core.stored import MAYBE, Count, Extended, must
+from ..core.typing import Labels, Name, Rows
+from ..core.wording import parameter
 from ..engines.dask import refuse_dask
-from ._criteria import CRITERIA, WITHOUT_SCORERS, Problem
-from ._delegation import BestEstimator
-from ._evaluate import Job, Row
-from ._points import Params, fits_exactly
-from ._results import parameters
-from ._routing import group_arguments
+from ._evaluate import Job, Result, jobs
+from ._fitting import Params, fit_candidate
+from ._folds import make_folds, taken
+from ._likelihood import likelihood_jobs
+from ._results import cv_results
 from .scorers import Scoring, get_scorer
-from .splits import OneClassGroupKFold, OneClassKFold, Splitter
+from .splits import OneClassGroupKFold, Splitter
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -43,68 +47,57 @@ __all__ = ["OneClassSearchCV"]
 
 _NAME = "OneClassSearchCV"
 
-Index = NDArray[np.intp]
 #: Values to try of each parameter.
 Grid: TypeAlias = Mapping[str, Iterable[object]]
 
 
-class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
-    """Search a grid of parameters by folds that train on targets only, with or without outliers to judge by.
+class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimator):
+    """Search a grid of parameters by cross-validation that trains on targets only.
 
-    Candidates of a kernel machine that differ in C, delta, threshold and loss share one decomposition of each fold (the
-    moments of each fold, where the machine is approximated); other estimators are fitted again at every point. Either
-    way the scores are those of fitting every point, and ``cv_results_["numerics"]`` says which it was ("none" where
-    no fit succeeds).
+    Candidates of an exact kernel machine that differ in C, delta, threshold and loss share one decomposition of each
+    fold. Those of an approximated machine share the moments of each fold. All other candidates are fitted on each fold.
+    The scores are those of fitting every candidate, and ``cv_results_["numerics"]`` says how they were computed
+    ("none" if no fit succeeds).
 
     Parameters
     ----------
     estimator : estimator
         A one-class classifier with `decision_function`.
     param_grid : dict or list of dict
-        Parameters and the values to try, as in scikit-learn.
-    criterion : {"auto", "labels", "consistency", "ball", "box", "gaussian", "histogram", "likelihood"}, default="auto"
-        What makes a point good. ``labels``: the `scoring` of held-out targets and of the outliers in `y`.
-        ``consistency``: the most complex point whose share of rejected held-out targets stays within two standard
-        deviations of the share asked for (kernel machines are judged by their threshold on training scores here, since
-        the leave-one-out threshold keeps its promise at any complexity). ``ball``, ``box``, ``gaussian``,
-        ``histogram``: the `scoring` of held-out targets and of outliers made up by `generate_outliers`. ``likelihood``:
-        the marginal likelihood of the targets, for kernel machines; it does not see delta. ``auto``: ``labels`` when
-        `y` holds outliers, else ``likelihood`` for kernel machines that fit exactly and ``histogram`` for others.
+        Parameters and the values to try, as in scikit-learn. Each combination is a candidate.
+    criterion : {"labels", "likelihood"}, default="labels"
+        How candidates are compared. ``labels``: by the `scoring` of held-out targets and of the outliers in `y`, which
+        must hold some. ``likelihood``: by the marginal likelihood of the targets, without outliers and without folds.
+        It is for C and the bandwidth of exact kernel machines: it ignores `delta`, and it is no guide to the choice of
+        the kernel (docs/selection.md).
     scoring : str, callable, list or dict, default="f1"
-        Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. Of
+        Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. With
         several, `refit` names the one that decides.
     cv : int, splitter, iterable or None, default=None
-        Folds: a number for `OneClassKFold` (None is 5), or for `OneClassGroupKFold` where rows have groups; a
-        splitter; or pairs of row numbers. Outliers are never trained on, whatever the splitter says. Where there are
-        fewer outliers than folds, a score that needs some is the mean over the folds that have one, with a warning.
+        Folds: a number for `OneClassKFold` (None is 5), or for `OneClassGroupKFold` if rows have groups; a splitter; or
+        pairs of row numbers. Outliers are never trained on, whatever the splitter returns. If there are fewer outliers
+        than folds, a score that needs outliers is the mean over the folds that have one, with a warning.
     refit : bool, str or callable, default=True
-        Whether to fit the best point on all targets; the name of the deciding scorer when there are several (False:
-        none decides, and there is no best point); or a function of `cv_results_` that returns the index of the best
-        point, which leaves no `best_score_` and, among several scorers, none for `score`.
+        Whether to fit the best candidate to all targets. With several scorers: the name of the one that decides; with
+        False, none decides, and there is no best candidate. Or a function of `cv_results_` that returns the index of
+        the best candidate; there is then no `best_score_` and, with several scorers, no `score`.
     target : label, optional
-        The label of the target class in `y`, as in `is_target`. Without it a warning says so when the rows taken for
-        targets are the fewer.
-    complexity : callable, optional
-        ``complexity(fitted_estimator)``, a number that orders models for ``consistency``. By default kernel machines
-        are ordered by their effective number of parameters, others by their place in the grid, simplest first.
-    n_outliers : int, optional
-        Outliers to make up for each fold; by default ten for every held-out target, at least 200.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the made-up outliers.
+        The label of the target class in `y`, as in `is_target`. Without it, a warning is raised if less than half of
+        the rows are targets.
     n_jobs : int, optional
-        Jobs of joblib; its backends apply.
+        Number of joblib jobs; joblib's backends apply.
     error_score : "raise" or number, default=nan
-        Score of a point that cannot be fitted.
+        Score of a candidate that cannot be fitted.
     verbose : int, default=0
         Verbosity of joblib.
 
     Attributes
     ----------
     best_estimator_, best_params_, best_score_, best_index_, cv_results_, n_splits_, scorer_, refit_time_
-        As in scikit-learn's searches. `best_score_` of ``consistency`` is the place of the best point in the order of
-        complexity (negative when no point is consistent), of ``likelihood`` the log-likelihood a row and feature.
-    criterion_ : str
-        The criterion in use.
+        As in scikit-learn's searches. With ``criterion="likelihood"``, `best_score_` is the log marginal likelihood per
+        row and feature, and there is one split.
+    offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
+        Those of `best_estimator_`, as are all verbs.
 
     Examples
     --------
@@ -121,10 +114,10 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
     array([ 1, -1])
     """
 
-    criterion_: str
     n_splits_: Count
     cv_results_: dict[str, Any]
-    best_params_: Annotated[dict[str, Any], MAYBE]
+    best_estimator_: Annotated[Detector, MAYBE]
+    best_params_: Annotated[Params, MAYBE]
     best_index_: Annotated[Count, MAYBE]
     best_score_: Annotated[Extended, MAYBE]
     refit_time_: Annotated[float, MAYBE]
@@ -134,14 +127,11 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         estimator: Estimator,
         param_grid: Grid | Sequence[Grid],
         *,
-        criterion: str = "auto",
+        criterion: str = "labels",
         scoring: str | Scoring | list[str] | tuple[str, ...] | set[str] | Mapping[str, str | Scoring] = "f1",
         cv: int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
         refit: bool | str | Callable[..., int] = True,
         target: object = None,
-        complexity: Callable[..., float] | None = None,
-        n_outliers: int | None = None,
-        random_state: Seed = 0,
         n_jobs: int | None = None,
         error_score: float | str = np.nan,
         verbose: int = 0,
@@ -153,76 +143,62 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         self.cv = cv
         self.refit = refit
         self.target = target
-        self.complexity = complexity
-        self.n_outliers = n_outliers
-        self.random_state = random_state
         self.n_jobs = n_jobs
         self.error_score = error_score
         self.verbose = verbose
 
+    # Fitting.
+
     def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
-        """Judge every point of the grid, then fit the best one on all targets.
+        """Score every candidate, then fit the best one to all targets.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Targets and, if there are any, outliers; the kernel matrix of all rows when the kernel is precomputed.
+            Targets and outliers; the kernel matrix of all rows if the kernel is precomputed.
         y : array-like of shape (n_samples,), optional
-            Labels; none are all targets.
+            Labels. Without labels all rows are targets, which needs ``criterion="likelihood"``.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, by any labels: the person that visits belong to, the machine, the day. No group is on
-            both sides of a fold, and estimators that know groups are fitted with them, on folds and at last: through
-            scikit-learn's metadata routing where that is on, else by the parameter `groups` of their `fit`, or of that
-            of the last step of a pipeline. A column that has the groups is no feature.
+            The group of each row, as any labels: a person, a machine, a day. No group is on both sides of a fold.
+            Groups are passed on to the `fit` of estimators that take them: through scikit-learn's metadata routing if
+            it is enabled, else by the parameter `groups`, also that of the last step of a pipeline. A column of groups
+            is not a feature.
 
         Returns
         -------
         self
-            The search.
+            The fitted search.
         """
-        refuse_dask(_NAME, X)
-        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
-        given, groups = without_groups(_NAME, given, groups)
-        known = None if groups is None else read_labels(_NAME, groups)
-        table, y, together = indexable(given, y, known)
-        targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
-        if self.target is None:
-            warn_of_few(_NAME, targets, "target= names the label of the target class")
-        candidates, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
-        if not candidates:
-            raise ValueError(f"{_NAME}: param_grid must hold at least one point, got {self.param_grid!r}")
-        criterion = self._criterion(table, targets, candidates)
-        names = ("score",) if criterion in WITHOUT_SCORERS else tuple(scorers)
+        table, targets, together = self._read(X, y, groups)
+        grid, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
+        if not grid:
+            raise ValueError(f"{_NAME}: param_grid must hold at least one candidate, got {self.param_grid!r}")
+        self._check_criterion(targets)
+        names = ("score",) if self.criterion == "likelihood" else tuple(scorers)
         self._check_refit(names)
-        problem = Problem(
-            estimator=clone(self.estimator),
-            candidates=candidates,
-            X=table,
-            targets=targets,
-            groups=together,
-            splits=lambda: self._splits(table, targets, together),
-            scorers=scorers,
-            run=self._run,
-            complexity=self.complexity,
-            n_outliers=self.n_outliers,
-            random_state=self.random_state,
-            error_score=self.error_score,
-        )
-        decided = CRITERIA[criterion](problem)
-        results = decided.columns | parameters(candidates)
-        fitted: dict[str, Any] = {"criterion_": criterion, "n_splits_": decided.n_folds, "cv_results_": results}
-        fitted |= self._shown_scorers()
-        fitted |= self._chosen(results, names)
+        estimator, pairwise = clone(self.estimator), bool(get_tags(self.estimator).input_tags.pairwise)
+        rows = np.flatnonzero(targets)
+        train = taken(table, rows, rows if pairwise else None)
+        if self.criterion == "likelihood":
+            calls, outliers = likelihood_jobs(estimator, grid, train), [0]
+            read_training_rows(estimator, table)  # refuses bad rows among the outliers, too
+        else:
+            folds = make_folds(table, targets, together, self.cv, pairwise=pairwise)
+            calls = jobs(estimator, grid, folds, scorers, error_score=self.error_score)
+            outliers = [int(np.sum(fold.y == -1)) for fold in folds]
+        results = cv_results(type(estimator).__name__, grid, self._run(calls), names, outliers)
+        fitted: dict[str, Any] = {"n_splits_": len(outliers), "cv_results_": results}
+        fitted |= self._shown_scorers() | self._chosen(results, names)
         if self.refit:
-            rows = np.flatnonzero(targets)
-            start = time.perf_counter()
-            best = clone(self.estimator).set_params(**clone(fitted["best_params_"], safe=False))
-            named = group_arguments(best, None if together is None else together[rows])
-            fitted["best_estimator_"] = best.fit(problem.take(rows, rows), **named)
+            start, known = time.perf_counter(), None if together is None else together[rows]
+            fitted["best_estimator_"] = fit_candidate(estimator, fitted["best_params_"], train, known)
             fitted["refit_time_"] = time.perf_counter() - start
-        # All at once, and nothing stays of an earlier fit: not even what this one has no answer to.
+        # Replace the attributes of an earlier fit at the very end, also those that this fit does not have.
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
+        return self._keep(fitted)
+
+    def _keep(self, fitted: Mapping[str, object]) -> Self:
         for name, value in fitted.items():
             setattr(self, name, value)
         return self
@@ -241,17 +217,54 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         """
         return self.fit(X, y, groups=groups).predict(X)
 
-    def _criterion(self, X: Rows, targets: NDArray[np.bool_], candidates: list[Params]) -> str:
-        if self.criterion == "auto":
-            if not targets.all():
-                return "labels"
-            return "likelihood" if fits_exactly(self.estimator, candidates, X) else "histogram"
-        if self.criterion not in CRITERIA:
-            listed = ", ".join(repr(name) for name in ("auto", *CRITERIA))
-            raise ValueError(f"{_NAME}: criterion must be one of {listed}; got {self.criterion!r}")
+    @if_wrapped_has("screen")
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+        """Find the odd rows of a table, and fit the best candidate to the other rows.
+
+        The search must be fitted: `best_params_` and `cv_results_` stay as they are.
+
+        Parameters
+        ----------
+        X, q, groups
+            As in the classifiers' `screen`.
+
+        Returns
+        -------
+        Screening
+            Which rows are `odd`, their `p_values` and `scores`, and this search as `classifier`.
+        """
+        self._check_fitted()
+        found: Screening = with_verbs(clone(self.best_estimator_)).screen(X, q=q, groups=groups)
+        return replace(found, classifier=self._keep({"best_estimator_": found.classifier}))
+
+    def _read(
+        self, X: Rows, y: Labels | None, groups: Labels | Name | None
+    ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.generic] | None]:
+        """The rows, which of them are targets, and their groups, if any."""
+        refuse_dask(_NAME, X)
+        given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
+        given, groups = without_groups(_NAME, given, groups)
+        known = None if groups is None else read_labels(_NAME, groups)
+        table, y, together = indexable(given, y, known)
+        targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
+        if self.target is None:
+            warn_of_few(_NAME, targets, f"name the label of the target class with {parameter('target')}")
+        return table, targets, together
+
+    def _check_criterion(self, targets: NDArray[np.bool_]) -> None:
+        if self.criterion not in ("labels", "likelihood"):
+            raise ValueError(f"{_NAME}: criterion must be one of 'labels', 'likelihood'; got {self.criterion!r}")
         if self.criterion == "labels" and targets.all():
-            raise ValueError(f"{_NAME}: criterion='labels' needs outliers in y, got targets only")
-        return self.criterion
+            raise ValueError(
+                f"{_NAME}: y must hold labelled outliers to compare candidates by, got targets only; without outliers "
+                "use the default parameters of the estimator, or criterion='likelihood' for C and the bandwidth of a "
+                "kernel machine"
+            )
+
+    def _check_refit(self, names: tuple[str, ...]) -> None:
+        named = self.refit in names if isinstance(self.refit, str) else not self.refit or len(names) == 1
+        if not (named or callable(self.refit)):
+            raise ValueError(f"{_NAME}: refit must name the scorer that decides, one of {names}; got {self.refit!r}")
 
     def _scorers(self) -> dict[str, Scoring]:
         if not isinstance(self.scoring, Mapping | list | tuple | set):
@@ -273,43 +286,16 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         best = vars(self).get("best_estimator_")
         must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
 
-    def _splits(
-        self, X: Rows, targets: NDArray[np.bool_], groups: NDArray[np.generic] | None
-    ) -> list[tuple[Index, Index]]:
-        cv: Any = 5 if self.cv is None else self.cv
-        if isinstance(cv, bool | np.bool_ | str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
-            raise ValueError(f"{_NAME}: cv must be a whole number, a splitter or pairs of row numbers; got {cv!r}")
-        if isinstance(cv, Integral):
-            cv = OneClassKFold(int(cv)) if groups is None else OneClassGroupKFold(int(cv))
-        if not hasattr(cv, "split"):
-            folds = [(np.asarray(train), np.asarray(test)) for train, test in cv]
-        else:
-            if getattr(cv, "target", None) is not None:  # the labels are read already
-                cv = clone(cv).set_params(target=None)
-            folds = list(cv.split(X, np.where(targets, 1, -1), groups))
-        known = [] if groups is None else [(groups[train[targets[train]]], groups[test]) for train, test in folds]
-        if any(np.isin(new, seen).any() for seen, new in known):
-            warn(
-                f"{_NAME}: cv={self.cv!r} has rows of one group on both sides of a fold, where a group that is known "
-                "looks better than a new one would; a number of folds, or OneClassGroupKFold, keeps groups together"
-            )
-        return folds
-
-    def _run(self, calls: Iterable[Job]) -> list[Row]:
+    def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
-        return [row for rows in done for row in rows]
-
-    def _check_refit(self, names: tuple[str, ...]) -> None:
-        named = self.refit in names if isinstance(self.refit, str) else not self.refit or len(names) == 1
-        if not (named or callable(self.refit)):
-            raise ValueError(f"{_NAME}: refit must name the scorer that decides, one of {names}; got {self.refit!r}")
+        return [result for results in done for result in results]
 
     def _chosen(self, results: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-        """The best point, the first of those with the best rank; nothing when no scorer decides."""
+        """The best candidate, the first of those with the best rank; nothing if no scorer decides."""
         if callable(self.refit):
             index = self.refit(results)
             if not isinstance(index, Integral) or int(index) not in range(len(results["params"])):
-                rule = f"must return the number of a point, from 0 to {len(results['params']) - 1}"
+                rule = f"must return the number of a candidate, from 0 to {len(results['params']) - 1}"
                 raise ValueError(f"{_NAME}: refit {rule}; got {index!r}")
             return {"best_index_": int(index), "best_params_": results["params"][int(index)]}
         if len(names) > 1 and not self.refit:
@@ -318,11 +304,34 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         means = results[f"mean_test_{name}"]
         if np.isnan(means).all():
             raise ValueError(
-                f"{_NAME}: no point of the grid has a score to choose by: the mean {name} over the folds is NaN for "
-                f"all {len(means)} of them; use another scoring, or other folds"
+                f"{_NAME}: no candidate has a score: the mean {name} over the folds is NaN for all {len(means)} of "
+                "them; use another scoring, or other folds"
             )
         index = int(results[f"rank_test_{name}"].argmin())
         return {"best_index_": index, "best_params_": results["params"][index], "best_score_": float(means[index])}
+
+    # The best estimator.
+
+    def _wrapped(self) -> Any:
+        return with_verbs(getattr(self, "best_estimator_", self.estimator))
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "best_estimator_")
+
+    def _best(self) -> Detector:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{_NAME} has no best estimator: fit it, with refit on")
+        return self.best_estimator_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the best estimator."""
+        return int(self._best().n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Feature names of the best estimator."""
+        return self._best().feature_names_in_
 
     def score(self, X: Rows, y: Labels) -> float:
         """The deciding scorer's value for rows `X` with labels `y`.
@@ -330,9 +339,9 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to judge.
+            Rows to score.
         y : array-like of shape (n_samples,)
-            Labels, of the same kind as at fit.
+            Labels of the same kind as in `fit`.
 
         Returns
         -------
@@ -343,7 +352,7 @@ class OneClassSearchCV(BestEstimator, MetaEstimatorMixin, OutlierMixin, BaseEsti
         if isinstance(scorer, Mapping):
             if self.refit not in scorer:
                 raise ValueError(
-                    f"{_NAME}: score needs a scorer that decides, but refit={self.refit!r} names none of the several, "
+                    f"{_NAME}: score needs a scorer that decides, but refit={self.refit!r} names none of "
                     f"{tuple(scorer)}; use scorer_[name](search, X, y)"
                 )
             scorer = scorer[self.refit]

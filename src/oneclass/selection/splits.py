@@ -1,4 +1,4 @@
-"""Folds for one-class data: train on targets, validate on held-out targets and, if there are any, on outliers."""
+"""Folds for one-class data: training rows are targets, validation rows are held-out targets and outliers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import _num_samples
 
-from ..contract.labels import is_target
-from ..contract.randomness import random_of
-from ..core.given import Labels, Rows, Seed
+from ..base.labels import is_target
+from ..base.seeds import random_of
+from ..core.typing import Labels, Rows, Seed
 
 __all__ = ["OneClassGroupKFold", "OneClassKFold", "RepeatedOneClassKFold", "Splitter"]
 
@@ -22,21 +22,21 @@ Index = NDArray[np.intp]
 
 
 class Splitter(Protocol):
-    """What makes folds, scikit-learn's splitters among them."""
+    """A splitter as in scikit-learn."""
 
     def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterable[tuple[Index, Index]]:
-        """Row numbers to train and to validate on."""
+        """Row numbers of training and validation rows, for each fold."""
         ...
 
 
 class _OneClassSplitter(BaseEstimator):
-    """What the three splitters share: labels, the number of folds, and leaving outliers out of training."""
+    """Base class of the splitters: reads labels and checks the number of folds."""
 
     n_splits: int
     target: object
 
     def get_n_splits(self, X: Rows | None = None, y: Labels | None = None, groups: Labels | None = None) -> int:
-        """Number of folds; the arguments are there for scikit-learn's sake."""
+        """Number of folds. The arguments are ignored; scikit-learn passes them."""
         return int(self.n_splits)
 
     def _targets(self, X: Rows, y: Labels | None) -> NDArray[np.bool_]:
@@ -52,18 +52,18 @@ class _OneClassSplitter(BaseEstimator):
 
 
 class OneClassKFold(_OneClassSplitter):
-    """K folds of targets, each validated with its share of the outliers.
+    """K folds of targets; each fold is validated with its share of the outliers.
 
-    Every row is validated once; no outlier is ever trained on.
+    Each row is a validation row of one fold. Outliers are never training rows.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds.
     shuffle : bool, default=True
-        Whether to shuffle the rows first: files are often sorted.
+        Whether to shuffle the rows first, since files are often sorted.
     random_state : int, RandomState instance or None, default=0
-        Seed of the shuffle. The default gives the same folds every time.
+        Seed of the shuffle. The default gives the same folds each time.
     target : label, optional
         The label of the target class, as in `is_target`.
 
@@ -86,16 +86,16 @@ class OneClassKFold(_OneClassSplitter):
         self.target = target
 
     def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
-        """Row numbers to train on (targets) and to validate on (targets and outliers), fold by fold.
+        """Row numbers of training rows (targets) and of validation rows (targets and outliers), for each fold.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, of which only the number matters.
         y : array-like of shape (n_samples,), optional
-            Labels; none are all targets.
+            Labels; without labels all rows are targets.
         groups : ignored
-            Present for scikit-learn's sake.
+            scikit-learn passes groups.
 
         Yields
         ------
@@ -115,12 +115,12 @@ class OneClassKFold(_OneClassSplitter):
 
 
 class RepeatedOneClassKFold(_OneClassSplitter):
-    """`OneClassKFold` several times over, shuffled anew each time.
+    """`OneClassKFold` repeated, with another shuffle each time.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds of each repetition.
+        Number of folds in each repetition.
     n_repeats : int, default=10
         Number of repetitions.
     random_state : int, RandomState instance or None, default=0
@@ -143,11 +143,11 @@ class RepeatedOneClassKFold(_OneClassSplitter):
         self.target = target
 
     def get_n_splits(self, X: Rows | None = None, y: Labels | None = None, groups: Labels | None = None) -> int:
-        """Number of folds of all repetitions together; the arguments are there for scikit-learn's sake."""
+        """Number of folds of all repetitions. The arguments are ignored; scikit-learn passes them."""
         return int(self.n_splits * self.n_repeats)
 
     def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
-        """Row numbers to train and to validate on, as `OneClassKFold.split`, one repetition after the other."""
+        """Row numbers as in `OneClassKFold.split`, one repetition after the other."""
         random = random_of(self.random_state)
         for _ in range(self.n_repeats):
             folds = OneClassKFold(self.n_splits, random_state=random, target=self.target)
@@ -155,7 +155,7 @@ class RepeatedOneClassKFold(_OneClassSplitter):
 
 
 class OneClassGroupKFold(_OneClassSplitter):
-    """K folds of targets in which no group (a person, a recording) is on both sides.
+    """K folds of targets in which no group (a person, a recording) has training and validation rows.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class OneClassGroupKFold(_OneClassSplitter):
     [8 8] [7 7 7]
     """
 
-    #: Metadata routing sends groups here unasked, as to scikit-learn's own splitters of groups.
+    #: Metadata routing passes groups without a request, as it does to scikit-learn's splitters of groups.
     __metadata_request__split: ClassVar = {"groups": True}
 
     def __init__(self, n_splits: int = 5, *, target: object = None) -> None:
@@ -182,16 +182,16 @@ class OneClassGroupKFold(_OneClassSplitter):
         self.target = target
 
     def split(self, X: Rows, y: Labels | None = None, groups: Labels | None = None) -> Iterator[tuple[Index, Index]]:
-        """Row numbers to train and to validate on, fold by fold.
+        """Row numbers of training rows (targets) and of validation rows (targets and outliers), for each fold.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, of which only the number matters.
         y : array-like of shape (n_samples,), optional
-            Labels; none are all targets.
+            Labels; without labels all rows are targets.
         groups : array-like of shape (n_samples,)
-            Rows with the same value stay together.
+            The group of each row.
 
         Yields
         ------
@@ -213,7 +213,7 @@ class OneClassGroupKFold(_OneClassSplitter):
             yield np.flatnonzero(targets & (fold != k)), np.flatnonzero(fold == k)
 
     def _folds_of(self, targets: NDArray[np.bool_], members: NDArray[np.generic]) -> Index:
-        """Fold of every row: groups with targets share those out evenly, groups of outliers alone go round."""
+        """Fold of each row: targets are divided evenly, and groups without targets are assigned in turn."""
         fold = np.full(len(members), -1, dtype=np.intp)
         rows = np.flatnonzero(targets)
         for k, (_, held) in enumerate(GroupKFold(self.n_splits).split(rows, groups=members[rows])):

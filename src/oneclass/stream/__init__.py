@@ -2,7 +2,7 @@
 
 from .events import Event, Moved
 from .martingale import Martingale
-from .patience import Patience
+from .policy import Patience
 from .stream import Stream, Verdict
 
 __all__ = ["Event", "Martingale", "Moved", "Patience", "Stream", "Verdict"]

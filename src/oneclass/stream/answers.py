@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.base import OneClassClassifier
-from ..contract.checks import check_magnitudes
-from ..contract.reading import Header
+from ..base.checks import check_magnitudes
+from ..base.classifier import OneClassClassifier
+from ..base.reading import Header
+from ..base.threads import lock_of
 from ..core.arrays import Array, to_numpy
-from ..core.given import Rows
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.stored import must
 from ..core.threshold import Decision, Rule, conformal
+from ..core.typing import Rows
 from ..machines.exact import losses_of
 from ..machines.explaining import expected_of, parts_of
 from ..machines.kernel_machine import KernelMachine
-from .choices import ChangeDetector, default_machine
 from .events import Event
 from .memory import Vector
+from .parameters import ChangeDetector, default_machine
+from .result import Opening
 from .state import Settings, State
-from .verdict import Opening
 
 __all__ = ["Answers"]
 
@@ -95,6 +97,12 @@ class Answers(OneClassClassifier):
 
     # What it is made of.
 
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Change what the stream knows while no other thread does; errors of the core bear the stream's name."""
+        with lock_of(self), self._naming():
+            yield
+
     def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
         # A copy: rows are kept, and what was given may be written over.
         X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
@@ -113,6 +121,10 @@ class Answers(OneClassClassifier):
             change_detector_=detector,
             **_shown(state),
         )
+
+    def _keep_next(self, state: State) -> Self:
+        """The same for a state that follows the present one."""
+        return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
 
     def _not_empty(self, state: State) -> State:
         if not np.any(state.memory.trust > 0):

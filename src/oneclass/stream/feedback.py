@@ -9,7 +9,7 @@ import numpy as np
 from .events import Event, Moved, moved
 from .martingale import Bets
 from .memory import Mask, Numbers, Vector
-from .patience import far_out
+from .policy import far_out
 from .renewal import held_out, renew
 from .state import Settings, State, Trial
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from .adding import added, bounded
-from .believing import believed, corrected
 from .feedback import adopt, moved_from, taken_back
-from .fitting import Fitting
 from .martingale import Bets
 from .memory import Memory, Vector
-from .patience import STRETCH, Patience, ripe
+from .plan_check import Fitting
+from .policy import STRETCH, Patience, ripe
 from .renewal import due, held_out, planned, renew
 from .state import Settings, State
 from .trial import on_trial, watched
+from .trust import believed, corrected
+from .updating import added, bounded
 
 __all__ = ["begin", "judged", "learn"]
 

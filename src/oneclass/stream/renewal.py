@@ -13,10 +13,10 @@ from ..core.moments import Moments
 from ..core.plan import Plan
 from ..engines import InMemory
 from ..machines.approximate import plan_through
-from .fitting import Fitting
 from .forgetting import carried
 from .martingale import Bets
 from .memory import Mask, Vector
+from .plan_check import Fitting
 from .state import RANKED, Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]

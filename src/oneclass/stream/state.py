@@ -17,11 +17,11 @@ from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.stored import APART, Count, Extended, Share, Within, must
 from .events import Event, Moved
-from .fitting import Fitting
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
 from .memory import Memory, Numbers, Vector
-from .patience import Patience
+from .plan_check import Fitting
+from .policy import Patience
 
 __all__ = ["RANKED", "Settings", "State", "Trial"]
 

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..contract.labels import read_targets
-from ..contract.reading import Header, read_rows, read_training_rows, read_weights
-from ..contract.screening import Stayed
-from ..core.given import Labels, Name, Rows, Weights
+from ..base.reading import Header, read_rows, read_training_rows
+from ..base.training_set import TrainingSet, read_training_set
+from ..core.arrays import to_numpy
+from ..core.stored import MAYBE, Count
+from ..core.threshold import Decision
+from ..core.typing import Labels, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .choices import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
 from .events import Event
 from .feedback import forget, tell
 from .learning import begin, learn
 from .martingale import Martingale
-from .patience import Patience
+from .memory import Vector
+from .parameters import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
+from .policy import Patience
 from .renewal import renew
+from .result import Verdict
 from .state import State
-from .verdict import Verdict
 from .watching import last_time, opened, watched
 
 __all__ = ["Stream", "Verdict"]
@@ -64,7 +67,7 @@ class Stream(Answers):
         dates. Without a clock they are counted in rows learned, so that an attack which is not believed makes the
         stream forget nothing.
     on_event : callable, optional
-        Called with every `Event` as it happens.
+        Called with every `Event` as it happens, by the thread that changed the stream, once it is changed.
 
     Attributes
     ----------
@@ -82,13 +85,17 @@ class Stream(Answers):
         The machine of all that is learned.
     state_ : State
         All that the stream knows as one frozen value.
+    source_ : (int, str)
+        Only if `oneclass watch` has saved the stream: number of the first row of the file that it read, and the
+        beginning of that file.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
     Scores are those of the machine that rows were last learned into, so between two blocks of `every` rows they do not
-    change. Parameters that are set after the first batch wait for the next `fit`.
+    change. Parameters that are set after the first batch wait for the next `fit`. Several threads may use one stream:
+    calls that change it take turns, and an answer is that of one state.
 
     Examples
     --------
@@ -101,6 +108,8 @@ class Stream(Answers):
     >>> stream.predict([[4.0, 4.0], [-3.0, -3.0]])
     array([ 1, -1])
     """
+
+    source_: Annotated[tuple[Count, str], MAYBE]
 
     def __init__(
         self,
@@ -150,21 +159,22 @@ class Stream(Answers):
             The stream.
         """
         refuse_dask(self._name, X)
+        training = read_training_set(self, X, y, sample_weight=sample_weight)
+        return self._start(training, read_times(self, time, len(training.X), -np.inf))
+
+    def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
+        if training.grouped:
+            raise ValueError(f"{self._name}: groups must be None: a stream scores every row before learning it")
+        return self._start(training, read_times(self, None, len(training.X), -np.inf))
+
+    def _start(self, training: TrainingSet, when: Vector | None) -> Self:
         settings = settings_of(self)
-        rows, header = read_training_rows(self, X)
-        rows = self._rows(rows, header, settings)
-        w = read_weights(self, sample_weight, rows)
-        targets = read_targets(self, y, len(rows))
-        w = w if targets is None else w * targets
+        rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
         if np.count_nonzero(w) < 2:
             raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
-        when = read_times(self, time, len(rows), -np.inf)
-        return self._keep_state(header, settings, begin(settings, rows, when, w), copy.deepcopy(detector_of(self)))
-
-    def _fit(self, given: Rows, *, groups: Labels | Name | None, stayed: Stayed) -> Self:
-        if groups is not None:
-            raise ValueError(f"{self._name}: groups must be None: a stream holds out the rows that have not come yet")
-        return self.fit(given, sample_weight=stayed.rows)
+        with self._changing():
+            state = begin(settings, rows, when, w)
+            return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
         """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
@@ -227,6 +237,12 @@ class Stream(Answers):
             Scores and labels before learning, and events.
         """
         refuse_dask(self._name, X)
+        with self._changing():
+            verdict = self._watched(X, y, time)
+        self._tell_of(verdict.events)
+        return verdict
+
+    def _watched(self, X: Rows, y: Labels | None, time: ArrayLike | None) -> Verdict:
         known = getattr(self, "state_", None)
         if known is None:
             settings, (rows, header) = settings_of(self), read_training_rows(self, X, min_rows=1)
@@ -240,7 +256,6 @@ class Stream(Answers):
         if isinstance(known, State):
             state, detector, verdict = watched(settings, known, detector, rows, when, told)
             self._keep_state(header, settings, state, detector)
-            self._tell_of(verdict.events)
             return verdict
         begun, verdict = opened(settings, known, rows, when, told)
         if isinstance(begun, State):
@@ -265,19 +280,19 @@ class Stream(Answers):
         self
             The stream.
         """
-        state = self._state()
-        which = np.atleast_1d(np.asarray(rows))
-        if not which.size:
-            return self
-        if which.dtype.kind not in "iu" or which.ndim != 1:
-            raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
-        if not (which.min() >= 0 and which.max() < state.seen):
-            raise ValueError(
-                f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
-            )
-        known = read_normal(self, normal, len(which))
-        state = self._not_empty(tell(self.settings_, state, which, known))
-        return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
+        with self._changing():
+            state = self._state()
+            which = np.atleast_1d(np.asarray(rows))
+            if not which.size:
+                return self
+            if which.dtype.kind not in "iu" or which.ndim != 1:
+                raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
+            if not (which.min() >= 0 and which.max() < state.seen):
+                raise ValueError(
+                    f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
+                )
+            known = read_normal(self, normal, len(which))
+            return self._keep_next(self._not_empty(tell(self.settings_, state, which, known)))
 
     def forget(self, event: Event) -> Self:
         """Take the rows of an adoption out again, as if they had never been learned.
@@ -292,6 +307,12 @@ class Stream(Answers):
         self
             The stream.
         """
+        with self._changing():
+            told = self._forgotten(event)
+        self._tell_of((told,))
+        return self
+
+    def _forgotten(self, event: Event) -> Event:
         state = self._state()
         if not isinstance(event, Event) or event.kind not in ("change", "mode", "wider"):
             raise ValueError(f"{self._name}: event must be an adoption ('change', 'mode' or 'wider'), got {event!r}")
@@ -302,9 +323,8 @@ class Stream(Answers):
                 f"{len(event.rows)} are gone"
             )
         state = self._not_empty(forget(self.settings_, state, event))
-        self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
-        self._tell_of(state.events[-1:])
-        return self
+        self._keep_next(state)
+        return state.events[-1]
 
     def renew(self) -> Self:
         """Choose scaling, bandwidth, landmarks and clusters anew, by the rows that are held, now and not when due.
@@ -316,6 +336,7 @@ class Stream(Answers):
         self
             The stream.
         """
-        state = self._state()
-        state = learn(self.settings_, state) if len(state.pending) else state
-        return self._keep_state(Header.of(self), self.settings_, renew(self.settings_, state), self.change_detector_)
+        with self._changing():
+            state = self._state()
+            state = learn(self.settings_, state) if len(state.pending) else state
+            return self._keep_next(renew(self.settings_, state))

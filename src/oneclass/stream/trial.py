@@ -14,7 +14,7 @@ import numpy as np
 
 from .feedback import adopt
 from .memory import Vector
-from .patience import Patience, quantiles
+from .policy import Patience, quantiles
 from .state import Settings, State, Trial
 
 __all__ = ["on_trial", "watched"]

@@ -2,11 +2,11 @@
 
 from ..core.moments import Moments
 from .events import Event, Moved
-from .fitting import Fitting
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
 from .memory import Memory
-from .patience import Patience
+from .plan_check import Fitting
+from .policy import Patience
 from .state import Settings, State, Trial
 
 __all__ = ["VALUES"]

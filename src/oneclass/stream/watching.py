@@ -6,12 +6,12 @@ import copy
 
 import numpy as np
 
-from .choices import ChangeDetector
 from .feedback import doubt
 from .learning import begin, judged, learn
 from .memory import Memory, Vector
+from .parameters import ChangeDetector
+from .result import Opening, Verdict
 from .state import Settings, State
-from .verdict import Opening, Verdict
 
 __all__ = ["last_time", "opened", "watched"]
 

@@ -1,12 +1,14 @@
-"""The cells of a column, whatever they are written as, as numbers, times or words.
+"""The cells of a column, whatever they are written as, as numbers, flags, times and words.
 
-Words are looked at once for each distinct value, not once a row.
+What a cell says depends on no other cell: a row has the same answers by itself and in any batch. Only the `kind` of a
+column, by which a fit plans it, is of all its cells. Cells are read once for each distinct value, not once a row.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import numbers
 import re
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.explanation import seconds_of
+from ..base.explanation import seconds_of
 from .frames import INEXACT, Values, objects
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
@@ -44,19 +46,38 @@ class Words:
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of one column: `numbers` with NaN, `times` with NaT or `words` with None in gaps, as far as they are such.
+    """Cells of one column and what each of them says.
 
-    Words and numbers mixed have both: `numbers` is NaN where a word stands. So have flags that were written in words,
-    and numbers of more digits than floats hold; those of an array are `whole`. Numbers may be the seconds of a `span`
-    of time, or of a time of day.
+    Attributes
+    ----------
+    kind : str
+        What all known cells are: ``number``, ``flag`` (true or false), ``time``; else ``words``.
+    words : Words or None
+        The cells as text, where `numbers` or `times` do not tell it.
+    numbers : array or None
+        The cells as numbers, NaN where a cell is none; True is 1. None if no cell is a number.
+    flags : array or None
+        1 and 0 where a cell says true or false, in words or not, NaN elsewhere; None if no cell does.
+    times : array or None
+        The cells as times, NaT where a cell is none; None if no cell is a time.
+    span : bool
+        Whether all known cells are spans of time or times of day, whose numbers are seconds.
+    whole : array or None
+        Whole numbers that floats may not hold exactly.
     """
 
     kind: str
     words: Words | None = None
     numbers: NDArray[np.float64] | None = None
+    flags: NDArray[np.float64] | None = None
     times: NDArray[np.datetime64] | None = None
     span: bool = False
     whole: NDArray[np.integer] | None = None
+
+    def __len__(self) -> int:
+        """Number of cells."""
+        known = (None if self.words is None else self.words.codes, self.numbers, self.times)
+        return next(len(cells) for cells in known if cells is not None)
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
@@ -64,18 +85,6 @@ class Cells:
         if self.words is not None:
             return np.array([word is None for word in self.words.levels], dtype=np.bool_)[self.words.codes]
         return np.isnan(self.numbers) if self.times is None else np.isnat(self.times)  # type: ignore[arg-type]
-
-    @property
-    def no_numbers(self) -> NDArray[np.bool_]:
-        """Where something is known that is no number."""
-        return ~self.gaps if self.numbers is None else ~self.gaps & np.isnan(self.numbers)
-
-    @property
-    def no_times(self) -> NDArray[np.bool_]:
-        """Where something is known that is no time."""
-        words = self.as_words()
-        times = np.array([word is not None and is_time(word) for word in words.levels], dtype=np.bool_)
-        return ~self.gaps & ~times[words.codes]
 
     def as_words(self) -> Words:
         """The cells as text: whole numbers without decimals, so that 3 and 3.0 are one."""
@@ -85,11 +94,21 @@ class Cells:
         distinct, codes = np.unique(values, return_inverse=True)
         return Words(objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
 
-    def as_numbers(self) -> NDArray[np.float64]:
-        """The cells as numbers, times as days since 1970; NaN in gaps and where words stand."""
-        if self.times is not None:
-            return np.where(np.isnat(self.times), np.nan, self.times.astype(np.int64) / _DAY)
-        return np.full(len(self.gaps), np.nan) if self.numbers is None else self.numbers
+    def as_numbers(self, *, flags: bool = False) -> NDArray[np.float64]:
+        """The cells as numbers, NaN where a cell is none; with `flags`, words that say true or false are 1 and 0."""
+        numbers = np.full(len(self), np.nan) if self.numbers is None else self.numbers
+        return np.where(np.isnan(numbers), self.flags, numbers) if flags and self.flags is not None else numbers
+
+    def as_times(self) -> NDArray[np.datetime64]:
+        """The cells as times, NaT where a cell is none."""
+        return np.full(len(self), "NaT", dtype="datetime64[us]") if self.times is None else self.times
+
+    def measured(self) -> NDArray[np.float64]:
+        """The cells as numbers by their kind: times as days since 1970, flags as 1 and 0; NaN where a cell is none."""
+        if self.kind == "time":
+            times = self.as_times()
+            return np.where(np.isnat(times), np.nan, times.astype(np.int64) / _DAY)
+        return self.as_numbers(flags=self.kind == "flag")
 
 
 def _word(value: int | float | np.datetime64, kind: str) -> str | None:
@@ -112,7 +131,7 @@ def read_cells(column: Values, label: str) -> Cells:
         return Cells("time", times=found[codes]) if is_time else Cells("number", numbers=found[codes])
     kind = column.dtype.kind
     if kind == "b":
-        return Cells("flag", numbers=column.astype(float))
+        return Cells("flag", numbers=column.astype(float), flags=column.astype(float))
     if kind in "iuf":
         values = column.astype(float)
         if not np.isinf(values).any():
@@ -134,51 +153,72 @@ def _different(cells: list[object], label: str) -> tuple[list[object], NDArray[n
     try:
         distinct = dict(zip(keys, cells, strict=True))
     except TypeError:
-        kinds = sorted({type(cell).__name__ for cell in cells if cell.__hash__ is None})
+        kinds = sorted({type(cell).__name__ for cell in cells if not _has_hash(cell)})
         raise TypeError(f"{label} must hold numbers, words or times, but holds a {', a '.join(kinds)}") from None
     place = {key: i for i, key in enumerate(distinct)}
     return [*distinct.values()], np.fromiter(map(place.__getitem__, keys), np.intp, len(cells))
 
 
+def _has_hash(cell: object) -> bool:
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
+
+
 def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     plain = [_plain(cell) for cell in distinct]
-    known = [value for value in plain if value is not None]
-    if known and all(isinstance(value, bool) for value in known):
-        return Cells("flag", numbers=_gaps_as_nan(plain)[codes])
-    if known and all(isinstance(value, np.datetime64) or is_time(value) for value in known):
-        return Cells("time", times=np.array([*map(_time, plain)], dtype="datetime64[us]")[codes])
-    figures = np.array([*map(_number, plain)], dtype=float)
-    if known and all(value is None or figure == figure for value, figure in zip(plain, figures, strict=True)):
-        span = all(value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True))
-        words = _as_words(plain, figures, codes) if (np.abs(figures) >= INEXACT).any() else None
-        return Cells("number", words, figures[codes], span=span)
-    words = _as_words(plain, figures, codes)
-    if known and all(isinstance(value, str) and value.lower() in FLAGS for value in known):
-        flags = [None if value is None else str(value).lower() == "true" for value in plain]
-        return Cells("flag", words=words, numbers=_gaps_as_nan(flags)[codes])
-    return Cells("words", words=words, numbers=figures[codes])
+    known = np.array([value is not None for value in plain], dtype=np.bool_)
+    numbers, flags = (np.array([*map(read, plain)], dtype=float) for read in (_number, _flag))
+    moments = [*map(_time, plain)]
+    times = np.array(moments, dtype="datetime64[us]")
+    kinds = {"flag": ~np.isnan(flags), "time": ~np.isnat(times), "number": ~np.isnan(numbers)}
+    kind = next((kind for kind, such in kinds.items() if known.any() and such[known].all()), "words")
+    span = kind == "number" and all(
+        value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True)
+    )
+    # Numbers that tell their words: neither of more digits than floats hold, nor those of True and False.
+    plainly = kind == "number" and not (np.abs(numbers[known]) >= INEXACT).any() and not kinds["flag"].any()
+    plainly |= kind == "time" or (kind == "flag" and bool(kinds["number"][known].all()))
+    return Cells(
+        kind,
+        None if plainly else _as_words(plain, numbers, moments, codes),
+        numbers[codes] if kinds["number"].any() else None,
+        flags[codes] if kinds["flag"].any() else None,
+        times[codes] if kinds["time"].any() else None,
+        span,
+    )
 
 
-def _as_words(plain: list[Plain], figures: NDArray[np.float64], codes: NDArray[np.intp]) -> Words:
+def _as_words(
+    plain: list[Plain],
+    numbers: NDArray[np.float64],
+    times: list[np.datetime64 | None],
+    codes: NDArray[np.intp],
+) -> Words:
     """Each word once, though cells that differ, as 3 and "3.0" do, say the same."""
-    named = [*map(_text, plain, figures.tolist())]
+    named = [*map(_text, plain, numbers.tolist(), times)]
     place = {word: i for i, word in enumerate(dict.fromkeys(named))}
     return Words(objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
 
 
-def _gaps_as_nan(flags: Sequence[Plain]) -> NDArray[np.float64]:
-    return np.array([np.nan if flag is None else flag for flag in flags], dtype=float)
-
-
 def _plain(cell: object) -> Plain:
-    """A cell as str, bool, float or datetime64; None where it says nothing."""
+    """A cell as str, bool, int, float or datetime64; None where it says nothing."""
     if isinstance(cell, str):
         word = cell.strip()
         return None if word.lower() in NOTHING else word
     if cell is None or isinstance(cell, bool | np.bool_):
         return None if cell is None else bool(cell)
+    if (seconds := seconds_of(cell)) is not None:  # before numbers, one of which np.timedelta64 claims to be
+        return None if np.isnan(seconds) else seconds
+    if isinstance(cell, np.datetime64):
+        return None if np.isnat(cell) else cell.astype("datetime64[us]")
     if isinstance(cell, numbers.Real | decimal.Decimal):
-        value = float(cell)
+        try:
+            value = float(cell)
+        except OverflowError:
+            value = math.inf if cell > 0 else -math.inf  # type: ignore[operator]
         if not np.isfinite(value):
             return None if np.isnan(value) else str(value)  # infinity is a word, also in text
         return value if abs(value) < INEXACT else int(cell)  # type: ignore[arg-type]
@@ -186,32 +226,38 @@ def _plain(cell: object) -> Plain:
         return np.datetime64(cell.replace(tzinfo=None), "us") if cell == cell else None
     if isinstance(cell, datetime.date):
         return np.datetime64(cell, "us")
-    if (seconds := seconds_of(cell)) is not None:
-        return None if np.isnan(seconds) else seconds
     if isinstance(cell, bytes):
         return _plain(cell.decode(errors="replace"))
     return None if cell is NotImplemented or type(cell).__name__ in ("NAType", "NaTType") else str(cell)
 
 
-def is_time(value: Plain) -> bool:
-    """Whether a plain value is text that says a time."""
-    if not isinstance(value, str) or value[4:5] != "-":  # most words are told from a time at a glance
-        return False
-    return TIME.fullmatch(_ZONE.sub("", value) if len(value) > 10 else value) is not None
+def is_time(word: str) -> bool:
+    """Whether a word says a time."""
+    return _time(word) is not None
 
 
-def _time(value: Plain) -> np.datetime64:
+def _time(value: Plain) -> np.datetime64 | None:
+    """The time that a plain value is; the thirteenth month is none."""
     if isinstance(value, np.datetime64):
         return value
+    if isinstance(value, str) and value[4:5] == "-":  # most words are told from a time at a glance
+        bare = _ZONE.sub("", value) if len(value) > 10 else value
+        if TIME.fullmatch(bare):
+            with suppress(ValueError):
+                return np.datetime64(bare, "us")
+    return None
+
+
+def _flag(value: Plain) -> float:
+    """1 and 0 for what says true and false."""
     if isinstance(value, str):
-        with suppress(ValueError):  # the thirteenth month
-            return np.datetime64(_ZONE.sub("", value) if len(value) > 10 else value, "us")
-    return np.datetime64("NaT")
+        return float(word == "true") if (word := value.lower()) in FLAGS else np.nan
+    return float(value) if isinstance(value, bool) else np.nan
 
 
 def _number(value: Plain) -> float:
     """The number that a plain value is; codes such as 00123 are none."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float):
         return float(value)
     if not isinstance(value, str) or CODE.match(value) or "_" in value:
         return np.nan
@@ -222,13 +268,13 @@ def _number(value: Plain) -> float:
     return found if np.isfinite(found) else np.nan
 
 
-def _text(value: Plain, figure: float) -> str | None:
-    """The word for a plain value, and the number that it is: the same one, whatever stands beside it."""
-    if abs(figure) >= INEXACT:
+def _text(value: Plain, number: float, time: np.datetime64 | None) -> str | None:
+    """The word for a plain value, by the number or the time that it is."""
+    if value is None or isinstance(value, bool):
+        return None if value is None else str(value)
+    if abs(number) >= INEXACT:
         with suppress(ValueError):  # 1e20
-            return str(int(value))  # type: ignore[arg-type]
-    if figure == figure:
-        return _word(figure, "number")
-    if isinstance(value, np.datetime64) or is_time(value):
-        return _word(_time(value), "time")
-    return None if value is None else str(value)
+            return str(int(value))
+    if number == number:
+        return _word(number, "number")
+    return str(value) if time is None else _word(time, "time")

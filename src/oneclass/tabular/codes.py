@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,13 @@ class NumberCode:
         """What is made of the column."""
         return ("", "missing") if self.gap else ("",)
 
+    def gaps(self, cells: Cells) -> NDArray[np.bool_]:
+        """Cells that say no number."""
+        return np.isnan(cells.as_numbers(flags=self.flag))
+
     def encode(self, cells: Cells) -> Matrix:
         """One row of numbers for each cell."""
-        values: Any = np.full(len(cells.gaps), np.nan) if cells.numbers is None else cells.numbers
-        gaps = np.isnan(values)
+        values, gaps = cells.as_numbers(flags=self.flag), self.gaps(cells)
         filled = np.where(gaps, self.centre, values)
         return np.stack([filled, gaps * self.gap] if self.gap else [filled], axis=1)
 
@@ -116,12 +119,14 @@ class DateCode:
         made += ["hour sin", "hour cos"] * self.hour
         return (*made, "missing") if self.gap else tuple(made)
 
+    def gaps(self, cells: Cells) -> NDArray[np.bool_]:
+        """Cells that say no time."""
+        return np.isnat(cells.as_times())
+
     def encode(self, cells: Cells) -> Matrix:
         """One row of numbers for each cell; a gap has the middle of every circle."""
-        n = len(cells.gaps)
-        times: Any = np.full(n, "NaT", dtype="datetime64[us]") if cells.times is None else cells.times
-        gaps = np.isnat(times)
-        since = np.where(gaps, self.start, times.astype(np.int64)).astype(float)
+        gaps = self.gaps(cells)
+        since = np.where(gaps, self.start, cells.as_times().astype(np.int64)).astype(float)
         made = [np.where(gaps, self.centre, (since - self.start) / _DAY)] * self.elapsed
         for wanted, turn in ((self.weekday, np.floor(since / _DAY) / 7), (self.hour, since / _DAY)):
             if wanted:

@@ -1,8 +1,9 @@
-"""TableDetector: a classifier behind a column plan, with the whole contract in the table's own columns."""
+"""TableDetector: a classifier for tables, with answers about the table's own columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
@@ -11,20 +12,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..contract.delegating import Delegates, if_wrapped_has
-from ..contract.detector import Detector, Estimator
-from ..contract.explaining import index_of
-from ..contract.explanation import Explanation, shares_among
-from ..contract.notices import warn
-from ..contract.saving import Saved
-from ..contract.screening import Screening
+from ..base.delegation import Delegates, if_wrapped_has
+from ..base.explain_mixin import index_of
+from ..base.explanation import Explanation, shares_among
+from ..base.protocol import Detector, Estimator
+from ..base.saving import Saved
+from ..base.screening import Screening
+from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
-from ..core.given import Labels, Name, Rows
 from ..core.stored import must
-from ..disk.sinks import Sink
+from ..core.typing import Labels, Name, Rows
+from ..core.wording import parameter
 from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
+from ..io.sinks import Sink
 from ..machines import VAAKELM
+from ..selection import OneClassSearchCV
 from .cells import read_cells
 from .codes import CategoryCode
 from .frames import as_array, columns_of, rows_of
@@ -39,26 +42,30 @@ __all__ = ["TableDetector"]
 
 @final
 class TableDetector(Delegates, OutlierMixin, BaseEstimator):
-    """Learn from a table as it is: numbers, words, dates, gaps; ids and constant columns are left out with a notice.
+    """Learn from a table with numbers, words, dates and missing values.
 
-    The columns are looked at once, at the fit, and what was found is the frozen `plan_`, which leads every later table
-    to numbers, names what does not fit, and leads explanations back.
+    The fit decides once how each column becomes numbers. This plan, `plan_`, encodes every later table, refuses columns
+    that do not fit it, and returns explanations in the columns of the table. Columns of ids and constant columns are
+    left out, with a warning.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Any classifier of the library, or a search for one; ``VAAKELM()`` unless given.
+        Any classifier of the library, or a pipeline or search of one. By default ``VAAKELM()``, whose parameters can be
+        set and searched as ``estimator__C`` and so on.
     columns : dict, optional
-        What columns are, where that is known better than it can be seen: ``{"visit": "drop", "zip": "category"}``. One
-        of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
+        How to read some columns, instead of by their values: ``{"visit": "drop", "zip": "category"}``. One of
+        ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
+    delta : float in [0, 1), optional
+        False-alarm rate of the default classifier, 0.05 unless given. A given `estimator` has its own.
 
     Attributes
     ----------
     plan_ : ColumnPlan
-        Every column, what it was taken for and why.
+        How each column is read, and why.
     estimator_ : classifier
-        The fitted classifier of what the plan makes of the table.
-    offset_, calibration_, decision_
+        The classifier, fitted to the encoded table.
+    offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
         Those of `estimator_`.
 
     Examples
@@ -80,30 +87,66 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     plan_: ColumnPlan
     estimator_: Any  # of the class that was asked for
 
-    def __init__(self, estimator: Estimator | None = None, columns: Mapping[Name, str] | None = None) -> None:
+    def __init__(
+        self,
+        estimator: Estimator | None = None,
+        columns: Mapping[Name, str] | None = None,
+        *,
+        delta: float | None = None,
+    ) -> None:
         self.estimator = estimator
         self.columns = columns
+        self.delta = delta
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the default classifier, which `estimator` is from then on.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name; those of the classifier as ``estimator__name``.
+
+        Returns
+        -------
+        self
+            The detector.
+        """
+        nested = any(name.startswith("estimator__") for name in params)
+        if nested and params.get("estimator", self.estimator) is None:
+            default = _default(params.get("delta", self.delta))
+            params |= {"estimator": default, "delta": None}
+        super().set_params(**params)
+        return self
 
     @property
     def _name(self) -> str:
         return type(self).__name__
 
     def _estimator(self) -> Estimator:
-        return VAAKELM() if self.estimator is None else self.estimator
+        return _default(self.delta) if self.estimator is None else self.estimator
+
+    def _unfitted(self) -> Any:
+        """A clone of the classifier, for a fit."""
+        if self.estimator is not None and self.delta is not None:
+            raise ValueError(
+                f"{self._name}: delta must be None if an estimator is given, which has a delta of its own; got "
+                f"{self.delta!r}"
+            )
+        return clone(self._estimator())
 
     def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None, **params: Any) -> Self:
-        """Plan the columns, and learn the target class from its rows.
+        """Plan the columns, and fit the classifier to the rows of the target class.
 
         Parameters
         ----------
         X : frame of pandas, polars or PyArrow, or array
             Rows of the target class.
         y : array-like of shape (n_samples,), optional
-            Labels, as in the classifiers; columns are planned by the targets alone.
+            Labels, as in the classifiers; the plan depends on the targets only.
         groups : column name or array-like of shape (n_samples,), optional
-            The group of each row, as in the classifiers; a column that is named is not learnt from.
+            The group of each row, as in the classifiers; a column of groups is not a feature.
         **params
-            For the detector's fit, such as ``sample_weight=``.
+            Passed to the classifier's `fit`, such as ``sample_weight=``.
 
         Returns
         -------
@@ -112,7 +155,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         """
         plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
-        return self._keep(plan, clone(self._estimator()).fit(rows, y, **params))
+        return self._keep(plan, self._unfitted().fit(rows, y, **params))
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """`fit`, then `predict` of the same rows; the parameters are those of `fit`."""
@@ -120,12 +163,14 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     @if_wrapped_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Name the odd rows of a table that may be dirty, and learn from the others.
+        """Find the odd rows of a table, and fit the classifier to the other rows.
+
+        A search must be fitted first: its best estimator is then fitted to the other rows.
 
         Parameters
         ----------
         X : table
-            Most of it normal.
+            The table; most of its rows are normal.
         q : float in (0, 1), default=0.1
             False-discovery rate, as in the classifiers.
         groups : column name or array-like of shape (n_samples,), optional
@@ -134,22 +179,24 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         Returns
         -------
         Screening
-            Which rows are `odd`, their `p_values`, and `classifier`, which is this one.
+            Which rows are `odd`, their `p_values` and `scores`, and this detector as `classifier`.
         """
         plan, rows, together = prepared(self, X, groups)
-        found: Screening = clone(self._estimator()).screen(rows, q=q, groups=together)
+        # A fitted search screens with the parameters that it chose.
+        screening = copy(self._wrapped()) if isinstance(self.estimator, OneClassSearchCV) else self._unfitted()
+        found: Screening = screening.screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @if_wrapped_has("fit_chunks")
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
-        """Plan the columns by a sample of the rows, and learn from all of them in memory that does not grow.
+        """Plan the columns by a sample of the rows, and fit to all rows in memory that does not grow with their number.
 
         Parameters
         ----------
         chunks : path, TableFile, callable or iterable
             As in the kernel machines; the rows are read once more.
         groups : column name, optional
-            The column that has the group of each row, as in the kernel machines; it is not learnt from.
+            The column with the group of each row, as in the kernel machines; it is not a feature.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -160,14 +207,18 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         """
         plan, numbers = prepared_chunks(self, chunks, groups)
         known = {} if groups is None else {"groups": -1}
-        detector = clone(self._estimator()).fit_chunks(numbers, verbose=verbose, **known)
+        detector = self._unfitted().fit_chunks(numbers, verbose=verbose, **known)
         return self._keep(plan, detector)
 
     def _keep(self, plan: ColumnPlan, detector: Detector) -> Self:
         if left := [column for column in plan.columns if column.noticed]:
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-            warn(f"{self._name}: left out {listed}{more}; to keep one, say what it is in columns=, or 'drop' it")
+            warn(
+                f"{self._name}: left out {listed}{more}; to keep a column, give its kind with {parameter('columns')}; "
+                f"to leave it out without this warning, use {parameter('columns', {left[0].name: 'drop'})}",
+                ColumnWarning,
+            )
         self.__dict__.pop("feature_names_in_", None)
         self.plan_, self.estimator_ = plan, detector
         self.__dict__.update(self.__derived__())
@@ -188,7 +239,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
-        """The table as the numbers that the detector sees, one column for each of ``plan_.made``."""
+        """The table as numbers, with one column for each of ``plan_.made``."""
         check_is_fitted(self)
         return self.plan_.encode(X, owner=self._name)
 
@@ -200,21 +251,21 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     @if_wrapped_has("explain")
     def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
-        """Why rows are as strange as they are, in the table's columns.
+        """Contribution of each column of the table to the loss of each row, with the values expected there.
 
-        Parts of the numbers that one column became are added up.
+        Contributions of numbers that encode one column are added up.
 
         Parameters
         ----------
         X : table
             Rows to explain.
         neighbors : int, default=0
-            Nearest normal rows to tell for each row, where the detector keeps any.
+            Number of nearest training rows to return for each row, if the classifier keeps training rows.
 
         Returns
         -------
         Explanation
-            Columns that were left out have no share, and None as the expected value.
+            Columns that were left out have share 0, and None as the expected value.
         """
         rows, table = self.encode(X), columns_of(X, self._name)
         found = self.estimator_.explain(rows, neighbors=neighbors)
@@ -248,7 +299,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     @if_wrapped_has("reconstruct")
     def reconstruct(self, X: Rows) -> NDArray[np.object_]:
-        """What would have been normal, in the table's columns: numbers, categories, days and hours in words."""
+        """Rows as the classifier reconstructs them, in the columns of the table."""
         return self.plan_.restore(to_numpy(self.estimator_.reconstruct(self.encode(X))))
 
     def score_chunks(
@@ -261,14 +312,14 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         reasons: int = 0,
         verbose: bool = False,
     ) -> Scored:
-        """Judge tables that arrive in chunks and write what is found, in memory that does not grow with their number.
+        """Score tables that arrive in chunks and write a table of results, in memory that does not grow with the rows.
 
         Parameters
         ----------
         source, sink, delta, tail, verbose
             As in the classifiers' `score_chunks`.
         reasons : int, default=0
-            Columns ``reason_1``, ``reason_2``... to write, for the outliers.
+            Number of columns ``reason_1``, ``reason_2``, ... to write for the outliers.
 
         Returns
         -------
@@ -297,3 +348,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _default(delta: float | None) -> VAAKELM:
+    return VAAKELM() if delta is None else VAAKELM(delta=delta)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Name, Rows
+from ..core.typing import Name, Rows
 from ..engines.dask import refuse_dask
 
 __all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_of", "joined", "objects", "rows_of"]
@@ -42,6 +42,8 @@ Frame: TypeAlias = Rows | Table
 #: From here on different whole numbers are the same float.
 INEXACT = 2**53
 _TEXT = ("string", "large_string")
+#: Sorts of cells by the kinds of arrays that hold them.
+_SORTS = {"i": "number", "u": "number", "f": "number", "b": "flag", "M": "time", "m": "span"}
 
 
 def columns_of(X: Any, owner: str) -> Table:
@@ -74,7 +76,7 @@ def columns_of(X: Any, owner: str) -> Table:
             f"{owner}: X must be a table of rows and columns, got a series: one row of a table is X.iloc[[i]], one "
             "column X[[name]]"
         )
-    cells = _unmasked(X)
+    cells = _listed(X, np.array(X, dtype=object)) if isinstance(X, list | tuple) else _unmasked(X)
     if cells.dtype.kind == "c":
         raise ValueError(f"{owner}: Complex data not supported: X must hold real numbers")
     if cells.ndim != 2:
@@ -94,10 +96,10 @@ def joined(parts: list[Values]) -> Values:
     """Parts of one column, one after the other."""
     if any(isinstance(part, np.ndarray) for part in parts):
         arrays = [as_array(part) for part in parts]
-        if any(array.dtype.kind in "iu" and _is_beyond(array) for array in arrays):
-            arrays = [
-                array.astype(object) for array in arrays
-            ]  # as floats, which gaps elsewhere make of them, some merge
+        beyond = any(array.dtype.kind in "iu" and _is_beyond(array) for array in arrays)
+        if beyond or len({_SORTS.get(array.dtype.kind, "other") for array in arrays}) > 1:
+            # One array would make numbers of flags and of times, and floats of whole numbers, some of which merge.
+            arrays = [objects(list(array)) for array in arrays]
         return np.concatenate(arrays)
     import pyarrow
 
@@ -130,6 +132,8 @@ def _from_any(column: Any) -> Values:
         return _from_arrow(column)
     if hasattr(column, "iloc"):
         return _from_pandas(column)
+    if isinstance(column, list | tuple):
+        return _listed(column, objects(column))
     return _from_polars(column) if hasattr(column, "to_arrow") else _unmasked(column)
 
 
@@ -188,6 +192,15 @@ def _from_arrow(column: Any) -> Values:
     return objects(column.to_pylist())
 
 
+def _listed(given: Sequence[object], cells: NDArray[np.object_]) -> NDArray[np.generic]:
+    """The array of given lists: `cells`, but for numbers of one type. Of others NumPy may make what they are not.
+
+    Beside numbers it makes a number of True, and beside text it makes text of all.
+    """
+    types = {*map(type, cells.ravel().tolist())}
+    return np.asarray(given) if types in ({int}, {float}) else cells
+
+
 def _unmasked(cells: Any) -> NDArray[np.generic]:
     """An array of cells, those that are masked as gaps."""
     if not isinstance(cells, np.ma.MaskedArray):
@@ -199,6 +212,4 @@ def _unmasked(cells: Any) -> NDArray[np.generic]:
 
 def objects(cells: Sequence[object]) -> NDArray[np.object_]:
     """Cells of any kind as an array, whatever they would be to NumPy."""
-    made = np.empty(len(cells), dtype=object)
-    made[:] = cells
-    return made
+    return np.fromiter(cells, dtype=object, count=len(cells))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.columns import folded
-from ..contract.notices import warn
-from ..core.seen import Seen
+from ..base.column_origins import folded
+from ..base.warnings import ColumnWarning, warn
+from ..core.column_summary import ColumnSummary
 from ..core.stored import APART, OneOf, must
-from ..disk.container import printable
+from ..io.messages import printable
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, Table, Values, columns_of
@@ -72,7 +72,7 @@ class ColumnPlan:
         In the order of the table.
     new_gap : float
         What the last made column holds for each gap where training rows had none: how rare that is.
-    seen : Seen or None
+    seen : ColumnSummary or None
         Quantiles of each column that holds numbers or, in days since 1970, times.
 
     Examples
@@ -90,7 +90,7 @@ class ColumnPlan:
 
     columns: tuple[Column, ...]
     new_gap: float
-    seen: Annotated[Seen | None, APART] = None  # which files of earlier versions do not have
+    seen: Annotated[ColumnSummary | None, APART] = None  # which files of earlier versions do not have
 
     def __check__(self) -> None:
         names = {column.name for column in self.columns}
@@ -137,7 +137,7 @@ class ColumnPlan:
             cells = self._cells(column, table[column.name], owner, training, before)
             parts.append(column.code.encode(cells))  # type: ignore[union-attr]
             if _is_watched(column):
-                fresh.append(_unknown(column, cells))
+                fresh.append(column.code.gaps(cells))  # type: ignore[union-attr]
         if fresh:
             parts.append(self.new_gap * np.sum(fresh, axis=0, dtype=float)[:, None])
         return np.concatenate(parts, axis=1)
@@ -147,16 +147,18 @@ class ColumnPlan:
         code = column.code
         if isinstance(code, CategoryCode):
             if not training and (unknown := code.unknown(cells)):
-                warn(f"{owner}: column {column.name!r} holds values that training rows did not: {listed(unknown)}")
+                warn(
+                    f"{owner}: column {column.name!r} holds values that no training row has: {listed(unknown)}",
+                    ColumnWarning,
+                )
             return cells
-        if cells.kind == "flag" and cells.words is not None and not getattr(code, "flag", False):
-            cells = replace(cells, kind="words", numbers=np.full(len(cells.gaps), np.nan))  # as "true" among numbers is
-        wanted = "a time" if isinstance(code, DateCode) else "a number"
-        good = ("time",) if isinstance(code, DateCode) else ("number", "flag")
-        if cells.kind not in good and not cells.gaps.all() and not getattr(code, "lenient", False):
-            wrong = cells.no_times if isinstance(code, DateCode) else cells.no_numbers
-            found = cells.as_words().where(wrong) or [cells.kind]
-            told = before is not None and len(wrong) > 1 and wrong.any()  # a single row is one that was asked for
+        if code is None or getattr(code, "lenient", False):
+            return cells
+        wrong = code.gaps(cells) & ~cells.gaps
+        if wrong.any():
+            wanted = "a time" if isinstance(code, DateCode) else "a number"
+            found = cells.as_words().where(wrong)
+            told = before is not None and len(wrong) > 1  # a single row is one that was asked for
             row = f", first in row {(before or 0) + int(wrong.argmax()) + 1}" if told else ""
             raise ValueError(
                 f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
@@ -177,16 +179,17 @@ class ColumnPlan:
         if lacking := [name for name in needed if name not in table]:
             raise ValueError(f"{owner}: the table must have the columns of the fit, but lacks {listed(lacking)}")
         if extra := [name for name in table if name not in names]:
-            warn(f"{owner}: the fit did not see these columns, which are left out: {listed(extra)}")
+            warn(f"{owner}: columns that the training table lacks are left out: {listed(extra)}", ColumnWarning)
         if [name for name in table if name in used] != needed:
-            warn(f"{owner}: columns stand in another order than at the fit; they are taken by their names")
+            warn(f"{owner}: columns are in another order than at the fit; they are matched by name", ColumnWarning)
         for column in self.columns:
             if column.always is not None and column.name in table:
                 cells = read_cells(table[column.name], f"{owner}: column {column.name!r}")
                 if others := [word for word in cells.as_words().levels if word != column.always]:
                     warn(
-                        f"{owner}: column {column.name!r} was always {column.always} and is left out, but now holds "
-                        f"{listed(others)}"
+                        f"{owner}: column {column.name!r} was {column.always} in every training row and is left "
+                        f"out, but now holds {listed(others)}",
+                        ColumnWarning,
                     )
 
     def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:
@@ -198,7 +201,8 @@ class ColumnPlan:
             table = columns_of(X, owner)
             fresh = np.zeros(total.shape)
             for i in watched:
-                fresh[:, i] = _unknown(used[i], self._cells(used[i], table[used[i].name], owner, True))
+                cells = self._cells(used[i], table[used[i].name], owner, True)
+                fresh[:, i] = used[i].code.gaps(cells)  # type: ignore[union-attr]
             count = fresh.sum(axis=1, keepdims=True)
             total += shares[:, -1:] * np.where(count > 0, fresh / np.maximum(count, 1), 1 / len(used))
         place = [i for i, column in enumerate(self.columns) if column.code is not None]
@@ -219,14 +223,6 @@ class ColumnPlan:
 
 def _is_watched(column: Column) -> bool:
     return isinstance(column.code, NumberCode | DateCode) and column.code.gap == 0
-
-
-def _unknown(column: Column, cells: Cells) -> NDArray[np.bool_]:
-    """Cells of a number or a date that say nothing."""
-    known = cells.times if isinstance(column.code, DateCode) else cells.numbers
-    if known is None:
-        return np.ones(len(cells.gaps), dtype=bool)
-    return np.isnat(known) if known.dtype.kind == "M" else np.isnan(known)
 
 
 def listed(names: Collection[object]) -> str:

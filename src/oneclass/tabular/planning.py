@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.given import Name
-from ..core.seen import Seen
+from ..core.column_summary import ColumnSummary
+from ..core.typing import Name
+from ..core.wording import parameter
 from .cells import Cells, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, columns_of
@@ -81,8 +82,8 @@ def make_plan(
             columns.append(Column(name, "drop", "as asked"))
         else:
             columns.append(_column(name, read[name], asked.get(name), telling, owner, together))
-    values = [np.full(n, np.nan) if name not in read else read[name].as_numbers() for name in table]
-    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), Seen.of(np.stack(values, axis=1)))
+    values = [np.full(n, np.nan) if name not in read else read[name].measured() for name in table]
+    plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), ColumnSummary.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
@@ -105,7 +106,7 @@ def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
         more = f", and {len(found) - 5} more do so" if len(found) > 5 else ""
         raise ValueError(
             f"{owner}: numbers must be written as 1234.5 and dates as 2024-12-31, but column {said}{more}"
-            f"{comma_hint([*found.values()])}; or say columns={{{next(iter(found))!r}: 'category'}} or 'drop'"
+            f"{comma_hint([*found.values()])}; or use {parameter('columns', {next(iter(found)): 'category'})} or 'drop'"
         )
 
 
@@ -125,11 +126,11 @@ def _column(
     if kind == "category":
         return _category(name, cells, why, owner, asked is not None, together)
     if kind == "number":
-        if cells.kind == "time" or (cells.numbers is not None and np.isnan(cells.numbers).all()):
-            raise ValueError(f"{owner}: columns[{name!r}] cannot be 'number': the column holds none")
-        values: Any = cells.numbers
-        gap = telling.gap(name, np.isnan(values))
         flag = cells.kind == "flag"
+        values = cells.as_numbers(flags=flag)
+        if np.isnan(values).all():
+            raise ValueError(f"{owner}: columns[{name!r}] cannot be 'number': the column holds none")
+        gap = telling.gap(name, np.isnan(values))
         centre = float(np.nanmedian(values))
         code = NumberCode(round(centre) * 1.0 if flag else centre, gap, cells.kind == "words", flag, cells.span)
         why = why or ("true or false" if flag else "numbers") + _share(gaps)
@@ -172,9 +173,17 @@ def _has_many_digits(values: NDArray[np.float64]) -> bool:
 
 def _mostly_numbers(cells: Cells) -> bool:
     """Whether half of what is known, or more, are numbers, though words stand between them, other than codes."""
-    if cells.numbers is None or 2 * (~np.isnan(cells.numbers)).sum() < (~cells.gaps).sum():
+    numbers = ~np.isnan(cells.as_numbers())
+    if cells.flags is not None:
+        numbers &= np.isnan(cells.flags)
+    if 2 * numbers.sum() < (~cells.gaps).sum():
         return False
-    return not all(CODE.match(word or "") for word in cells.as_words().where(cells.no_numbers))
+    return not all(CODE.match(word or "") for word in cells.as_words().where(_no_numbers(cells)))
+
+
+def _no_numbers(cells: Cells) -> NDArray[np.bool_]:
+    """Where something is known that is no number."""
+    return np.isnan(cells.as_numbers()) & ~cells.gaps
 
 
 def _distinct(cells: Cells) -> int:
@@ -189,12 +198,12 @@ def _category(
 ) -> Column:
     words = cells.as_words()
     if not asked and _mostly_numbers(cells):
-        wrong = cells.no_numbers
+        wrong = _no_numbers(cells)
         such = words.where(wrong)[0]
         raise ValueError(
             f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of "
-            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; say "
-            f"columns={{{name!r}: 'number'}} to take those for gaps, or 'category' or 'drop'"
+            f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; use "
+            f"{parameter('columns', {name: 'number'})} to take those for gaps, or 'category' or 'drop'"
         )
     # Rows of a group do not vouch for one another: those of a new group will have nobody to do so.
     holders, n = words.codes, len(words.codes)
@@ -234,7 +243,7 @@ class _Telling:
     """Whether gaps go with what the numbers of other columns are."""
 
     def __init__(self, read: Mapping[Name, Cells]) -> None:
-        self._columns = {name: cells.numbers for name, cells in read.items() if cells.kind in ("number", "flag")}
+        self._columns = {name: cells.measured() for name, cells in read.items() if cells.kind in ("number", "flag")}
 
     def gap(self, name: Name, gaps: NDArray[np.bool_]) -> float | None:
         """How rare gaps are, 0 where there are none; None for those too common to be odd and telling nothing."""
@@ -248,9 +257,9 @@ class _Telling:
     @cached_property
     def _ranks(self) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
         """Standardised ranks, 0 in gaps, and where these are not; of wide tables in a part of the rows."""
-        n, d = len(next(iter(self._columns.values()))), len(self._columns)  # type: ignore[arg-type]
+        n, d = len(next(iter(self._columns.values()))), len(self._columns)
         rows = slice(None, None, -(-n * d // _CELLS))
-        values = np.column_stack([column[rows] for column in self._columns.values()])  # type: ignore[index]
+        values = np.column_stack([column[rows] for column in self._columns.values()])
         seen = ~np.isnan(values)
         ranks = np.where(seen, np.argsort(np.argsort(values, axis=0), axis=0), 0.0)  # gaps come last
         count = np.maximum(seen.sum(axis=0), 1)

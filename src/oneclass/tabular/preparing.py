@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contract.grouping import group_keys
-from ..contract.labels import is_target, read_targets
-from ..core.given import Labels, Name, Rows, Weights
+from ..base.groups import group_keys
+from ..base.labels import is_target, read_targets
+from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source, Transformed
 from .frames import Table, as_array, columns_of
 from .plan import ColumnPlan

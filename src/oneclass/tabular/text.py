@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.wording import parameter
 from .frames import Text
 
 __all__ = ["CODE", "FLAGS", "NOTHING", "TIME", "comma_hint", "different", "foreign_figure", "meant"]
@@ -43,7 +44,7 @@ def foreign_figure(words: Sequence[str]) -> str | None:
 def comma_hint(words: Sequence[object]) -> str:
     """What to say where decimal commas stand for decimal points."""
     commas = any(isinstance(word, str) and _COMMA.fullmatch(word) for word in words)
-    return "; where numbers have decimal commas, read them with decimal=','" if commas else ""
+    return f"; where numbers have decimal commas, read them with {parameter('decimal', ',')}" if commas else ""
 
 
 def different(column: Any) -> tuple[Text, NDArray[np.intp]]:

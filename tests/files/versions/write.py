@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from oneclass import OCRF, OCSVM, VAAKELM, Nystrom, PCADetector, TableDetector
-from oneclass.disk.container import VERSION
+from oneclass.io.container import VERSION
 
 ROWS = np.random.default_rng(0).normal(size=(25, 2)) * [1, 30]
 FRESH = (ROWS[:6] * [[1], [1], [1], [3], [9], [27]]).round(3)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ...core.arrays import Array, namespace, to_numpy
+from ...core.arrays import Array, to_numpy
 from ...core.features import FeatureMap, FourierMap, LayerMap, NystromMap
 from ...core.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 from ...core.scaling import Scaler, largest
@@ -44,18 +44,22 @@ def _squares(A: Host, F: Tensor) -> Tensor:
     return F.graph.apply("MatMul", A, F.do("Transpose", perm=[1, 0])).sum_squares(0)
 
 
-@singledispatch
-def scaled(scaler: Scaler, X: Tensor) -> Tensor:
-    """Rows as the machine sees them."""
-    raise NotImplementedError(f"the scaling {type(scaler).__name__}")
+def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
+    """Rows, given in the type `kind`, as the machine sees them."""
+    centre, scale = host(scaler.centre), host(scaler.scale)
+    Z, half = (X - centre) / scale, X * 0.5 - centre / 2
+    if scaler.tamed:
+        size = maximum(abs(half), np.finfo(float).tiny).do("Log") + (2 * math.log(2) - np.log(scale))
+        return where(abs(Z) > np.finfo(float).max, half.do("Sign") * size, _asinh(Z))  # NaN stays NaN
+    precision: Any = np.result_type(kind, to_numpy(scaler.centre).dtype)
+    bound = largest(precision, np)
+    unit = half / _longest(half) / scale
+    return where(_longest(Z) > bound, unit / _longest(unit) * bound, Z)
 
 
-@scaled.register
-def _(scaler: Scaler, X: Tensor) -> Tensor:
-    xp = namespace(scaler.centre)
-    bound = float(np.finfo(float).max) if scaler.tamed else largest(scaler.centre.dtype, xp)
-    Z = minimum(maximum((X - scaler.centre) / scaler.scale, -bound), bound)
-    return _asinh(Z) if scaler.tamed else Z
+def _longest(rows: Tensor) -> Tensor:
+    """The largest magnitude in each row, in a column, and not zero."""
+    return maximum(abs(rows).reduced("ReduceMax", 1, keep=True), np.finfo(float).tiny)
 
 
 def _asinh(x: Tensor) -> Tensor:

@@ -1,0 +1,504 @@
+"""What every classifier of the library does with its losses: scores, threshold, labels, p-values."""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..core import threshold as rules
+from ..core.arrays import Array, namespace, to_numpy
+from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
+from ..core.cholesky import SingularSystemError
+from ..core.column_summary import ColumnSummary
+from ..core.pareto_tail import TAILS
+from ..core.stored import MAYBE, Names, Size, must
+from ..core.typing import Labels, Name, Rows, Weights
+from ..engines.chunks import Source
+from ..engines.dask import is_dask, map_rows
+from ..engines.scoring import Columns, Scored, score_through
+from ..io.sinks import Sink
+from .checks import check_choice, check_number, read_scaling
+from .explain_mixin import Explains
+from .held_out import HoldsOut
+from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
+from .reading import Header, read_rows, read_training_rows
+from .saving import Saved
+from .screening import Screening, judge_rows, removed_share
+from .threads import by_one_fit
+from .training_set import TrainingSet, read_training_set
+
+__all__ = ["OneClassClassifier"]
+
+
+class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A loss, larger for stranger rows, and everything that follows from it.
+
+    A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
+    parameters `delta`, `threshold` and `confidence`.
+    """
+
+    #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
+    _thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
+    _held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
+
+    #: What grows with the training rows and answers nothing, so that no worker of a cluster needs it.
+    _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
+    #: Metadata routing sends groups to `fit` unasked: there they mean one thing only.
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    delta: float
+    threshold: str
+    confidence: float | None
+    decision_: rules.Decision
+    offset_: float
+    calibration_: Calibration | None
+    held_out_: Annotated[HeldOut | None, MAYBE]
+    n_features_in_: Annotated[int, Size("features")]
+    feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
+    column_summary_: Annotated[ColumnSummary, MAYBE]
+
+    @abstractmethod
+    def _losses(self, X: Array) -> Array:
+        """Loss of each row."""
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def __check__(self) -> Mapping[str, int] | None:
+        rules = (*self._thresholds, "stream")  # which machines of version 0.1 had that went on learning
+        must(self.decision_.rule in rules, f"the rule of decision_ must be one of {rules}")
+        return None
+
+    # What a fit does first and last.
+
+    def _keep(
+        self,
+        header: Header,
+        threshold: float,
+        calibration: Calibration | None,
+        held_out: HeldOut | None = None,
+        *,
+        decision_: rules.Decision,
+        **fitted: object,
+    ) -> Self:
+        """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
+        if not math.isfinite(threshold):
+            raise rules.LossError(
+                f"{self._name}: the threshold must be a finite number, but threshold={decision_.rule!r} gives "
+                f"{threshold}; the likely cause is a parameter, or a value of X, that is extremely large or small"
+            )
+        if calibration is not None and decision_.held_out:
+            warn_of_decision(self._name, decision_, calibration)  # which may be an error to the user
+        found = {name: value for name, value in vars(self).copy().items() if not name.endswith("_")}
+        found |= header.attributes() | fitted
+        found |= {"offset_": -threshold, "calibration_": calibration, "decision_": decision_, "held_out_": held_out}
+        self.__dict__ = found  # in one step: no thread sees parts of two fits
+        return self
+
+    @contextmanager
+    def _naming(self, about: str = "") -> Iterator[None]:
+        """Errors of the core with the name of the classifier and, `about` its parameters, their values."""
+        try:
+            yield
+        except (rules.LossError, SingularSystemError) as error:
+            raise type(error)(f"{self._name}: {error}{about}") from None
+        except np.linalg.LinAlgError as error:
+            raise SingularSystemError(f"{self._name}: a linear system has no solution ({error}){about}") from None
+
+    def _forget(self) -> None:
+        """Be as if no fit had been."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "offset_"):  # scikit-learn's check looks at a dozen tags first
+            check_is_fitted(self)
+
+    def _calibrated(self) -> Calibration:
+        self._check_fitted()
+        if self.calibration_ is None:
+            raise ValueError(
+                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
+                f"{self.decision_.rule!r} does not compute; fit with threshold='held_out'"
+            )
+        return self.calibration_
+
+    # The verbs.
+
+    def fit_predict(self, X: Rows, y: Labels | None = None, **fit_params: Any) -> Array:
+        """`fit`, then `predict` of the same rows, by the model that has learnt from them.
+
+        Rows that shaped the model look normal to it, odd ones too: to find these in the table that you learn from, use
+        `screen`, or look at `held_out_scores_`.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        return self.fit(X, y, **fit_params).predict(X)
+
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+        """Name the odd rows of a table that may be dirty, and learn from the others.
+
+        Each row is judged by how many others are near it: rows that are not under suspicion, neither the row itself
+        nor any of its group. Odd are those that are further from the bulk than its tail explains, an exponential one
+        on the scale of a distance between tamed features. This has no part of the classifier in it but whether
+        features are scaled; the classifier is then fitted on the rows that stayed. Its thresholds and p-values count
+        a share `q` of the removed rows as normal ones that are beyond all others, so that clean rows are not judged
+        too harshly (docs/dirty.md).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The table. Most of it is normal; a clump of more than a tenth of the rows passes for normal.
+        q : float in (0, 1), default=0.1
+            False-discovery rate: the share of normal rows among those named odd, on average, at most.
+        groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The group of each row, as in `fit`.
+
+        Returns
+        -------
+        Screening
+            Which rows are `odd`, their `p_values`, `scores`, the number of `rounds`, and the `classifier` itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import VAAKELM
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> X[:3] += 20
+        >>> found = VAAKELM().screen(X)
+        >>> np.flatnonzero(found.odd)
+        array([0, 1, 2])
+        >>> found.classifier.predict([[0.0, 0.0], [20.0, 20.0]])
+        array([ 1, -1])
+        """
+        q = check_number(self, "q", 0, 1, value=q)
+        decision = decision_of(self)
+        if is_dask(X) or get_tags(self).input_tags.pairwise:
+            kind = "a Dask collection" if is_dask(X) else "kernel values"
+            raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
+        rows = read_training_set(self, X, groups=groups)
+        verdict = judge_rows(rows.X, rows.groups, q=q, scaled=read_scaling(self._name, self.scale) != "none")
+        self._fit_set(rows.only(~verdict.odd, removed=removed_share(verdict.odd, rows.groups, q)), decision)
+        return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
+
+    def _fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        sample_weight: Weights | None = None,
+        groups: Labels | Name | None = None,
+    ) -> Self:
+        """Check the parameters, read the rows, learn from them."""
+        decision = decision_of(self)
+        return self._fit_set(read_training_set(self, X, y, sample_weight=sample_weight, groups=groups), decision)
+
+    def _read_training(self, X: Rows) -> tuple[Array, Header]:
+        """Training rows and their columns."""
+        return read_training_rows(self, X)
+
+    @abstractmethod
+    def _fit_set(self, training: TrainingSet, decision: rules.Decision) -> Self:
+        """Learn from the rows of positive weight, and keep the result."""
+
+    @by_one_fit
+    def score_samples(self, X: Rows) -> Array:
+        """How normal each row is; larger is more normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Scores: the negative loss.
+        """
+        return self._answer(X, lambda scores: scores)
+
+    @by_one_fit
+    def decision_function(self, X: Rows) -> Array:
+        """Score minus `offset_`: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Signed distance of the score from the threshold.
+        """
+        self._check_fitted()
+        offset = self.offset_
+        return self._answer(X, lambda scores: scores - offset)
+
+    @by_one_fit
+    def predict(self, X: Rows, *, delta: float | None = None) -> Array:
+        """Label each row: +1 for the target class, -1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to label.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, without fitting again. The threshold is then the
+            (1 - delta) quantile of the held-out losses, whatever `threshold` is. This needs a fit that has held-out
+            losses (`calibration_` is not None).
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        offset = self._offset_for(delta)
+        return self._answer(X, lambda scores: _labels(scores >= offset))
+
+    def _offset_for(self, delta: float | None) -> float:
+        """Threshold on the scores for a false-alarm rate, by default that of the fit."""
+        self._check_fitted()
+        if delta is None:
+            return self.offset_
+        delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
+        calibration = self._calibrated()
+        warn_below_smallest(self._name, calibration, "delta", delta)
+        return -calibration.threshold(delta)
+
+    @by_one_fit
+    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval for this model's false-alarm rate.
+
+        `delta` is kept on average over training sets; the rate of one fitted model varies around it.
+
+        Parameters
+        ----------
+        delta : float in [0, 1), optional
+            False-alarm rate asked for in `predict`; by default that of the fit.
+        confidence : float in (0, 1), default=0.95
+            Probability that the interval contains the rate.
+
+        Returns
+        -------
+        (float, float)
+            Lower and upper bound of the two-sided interval.
+        """
+        calibration = self._calibrated()
+        confidence = check_number(self, "confidence", 0, 1, value=confidence)
+        if delta is not None:
+            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
+        elif not self.decision_.held_out:
+            raise ValueError(
+                f"{self._name}: delta must be given, got None: the threshold of this fit, {self.decision_.rule!r}, "
+                "does not use held-out losses, so that its false-alarm rate is unknown"
+            )
+        return calibration.false_alarm_interval(
+            self.decision_.budget(calibration.total) if delta is None else delta, confidence
+        )
+
+    @by_one_fit
+    def label_batch(self, X: Rows, *, q: float = 0.1, tail: str | None = None) -> Array:
+        """Label a batch of rows with a false-discovery rate of at most `q`.
+
+        Of the rows labelled as outliers, a share of at most `q` are normal on average. `predict` instead bounds the
+        share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
+        p-values: the label of a row depends on the whole batch.
+
+        To label r of m rows as outliers takes p-values of q r / m, and n held-out losses give none below 1 / (n + 1).
+        A warning says so if this is why no row is labelled as an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The batch.
+        q : float in (0, 1), default=0.1
+            False-discovery rate asked for.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        q = check_number(self, "q", 0, 1, value=q)
+        p = np.asarray(self.p_value(X, tail=tail)) if is_dask(X) else self.p_value(X, tail=tail)
+        limit = benjamini_hochberg(p, q=q)
+        if tail is None:
+            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be labelled as an outlier")
+            if not limit:
+                warn_too_coarse(self._name, self._calibrated(), p, q)
+        return _labels(p > limit)
+
+    @by_one_fit
+    def p_value(self, X: Rows, *, tail: str | None = None) -> Array:
+        """Conformal p-value of "this row is normal": at most delta for a share delta of fresh normal rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+        tail : {None, "pareto"}, default=None
+            What is said of rows beyond every held-out loss. None: 1 / (n + 1), which holds whatever the distribution.
+            ``"pareto"``: less, by a Pareto tail of the largest tenth of the held-out losses, the doubt about it counted
+            in. That holds for Pareto tails and for all that fall faster, and not where normal rows have a kind so rare
+            that the training rows show hardly any of it (docs/calibration.md).
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most delta
+            exactly where ``predict(X, delta=delta)`` labels an outlier.
+        """
+        calibration = self._calibrated()
+        check_choice(self, "tail", (None, *TAILS), value=tail)
+        return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
+
+    @by_one_fit
+    def score_chunks(
+        self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
+    ) -> Scored:
+        """Score rows that arrive in chunks and write a table of results, in memory that does not grow with the rows.
+
+        One line is written for each row, in order: the columns that the source is to keep, then those of
+        `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was.
+
+        Parameters
+        ----------
+        source : array, path, TableFile, callable or iterable
+            Rows, as in `fit_chunks`, or an iterator: rows are read once.
+        sink : path, binary file or EscapedCSV
+            File to write, in the format of its suffix: ``.csv`` or ``.tsv`` (compressed if ``.gz`` or ``.zst``
+            follows), ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as
+            ``sys.stdout.buffer``, for CSV. `EscapedCSV` is for CSV that is opened in a spreadsheet.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, as in `predict`.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
+        verbose : bool, default=False
+            Whether to show progress on standard error.
+
+        Returns
+        -------
+        Scored
+            Number of rows, and of outliers among them.
+
+        Examples
+        --------
+        >>> import io
+        >>> import numpy as np
+        >>> from oneclass import KNNDetector
+        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
+        >>> file = io.BytesIO()
+        >>> model.score_chunks([[[0.0, 0.0]], [[6.0, 6.0]]], file)
+        Scored(rows=2, outliers=1)
+        >>> file.getvalue().splitlines()[0]
+        b'score,p_value,label'
+        """
+        offset = self._check_scoring(delta, tail)
+        return score_through(source, sink, partial(self._table, offset, tail), name=self._name, verbose=verbose)
+
+    @by_one_fit
+    def score_table(self, X: Rows, *, delta: float | None = None, tail: str | None = None) -> Columns:
+        """Scores, p-values and labels of rows, computed in one pass.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, as in `predict`.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
+
+        Returns
+        -------
+        dict of arrays
+            NumPy arrays by name: ``"score"``, ``"p_value"`` (if the fit has held-out losses) and ``"label"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import KNNDetector
+        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
+        >>> table = model.score_table([[0.0, 0.0], [6.0, 6.0]], delta=0.1)
+        >>> list(table), table["label"]
+        (['score', 'p_value', 'label'], array([ 1, -1]))
+        """
+        return self._table(self._check_scoring(delta, tail), tail, X)
+
+    def _check_scoring(self, delta: float | None, tail: str | None) -> float:
+        """Check the options of `score_table`; the threshold on the scores."""
+        offset = self._offset_for(delta)
+        if check_choice(self, "tail", (None, *TAILS), value=tail) is not None:
+            self._calibrated()
+        return offset
+
+    def _table(self, offset: float, tail: str | None, X: Rows) -> Columns:
+        calibration = self.calibration_
+
+        def columns(scores: Array) -> Array:
+            xp = namespace(scores)
+            p = [] if calibration is None else [calibration.p_value(-scores, tail)]
+            return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
+
+        score, *p, label = to_numpy(self._answer(X, columns)).T
+        return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
+
+    def _finite_losses(self, rows: Array) -> Array:
+        """Loss of each row; the largest finite number where it overflowed."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._losses(rows)
+        xp = namespace(found)
+        return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
+
+    def _answer(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
+        """`verb` applied to the scores of the rows."""
+        return self._of_rows(X, lambda one, rows: verb(-one._finite_losses(rows)))
+
+    def _of_rows(self, X: Rows, verb: Callable[[Self, Array], Array]) -> Array:
+        """What `verb` makes of this classifier and rows; lazily, block by block, for a Dask collection."""
+        self._check_fitted()
+        if not is_dask(X):
+            return self._give(verb(self, self._read(X)))
+        return map_rows(partial(self._travelling()._of_rows, verb=verb), X)
+
+    def _travelling(self) -> Self:
+        """A copy of what is fitted now, for workers: without what grows with the training rows and answers nothing."""
+        travels = copy.copy(self)
+        travels.__dict__.update(dict.fromkeys(self._left_behind))
+        return travels
+
+    def _give(self, result: Array) -> Array:
+        """The result as the user is to see it."""
+        return result
+
+    def _read(self, X: Rows) -> Array:
+        return read_rows(Header.of(self), X)
+
+
+def _labels(normal: Array) -> Array:
+    """+1 where true, -1 where false."""
+    xp = namespace(normal)
+    return 2 * xp.astype(normal, xp.int64) - 1

@@ -1,0 +1,159 @@
+"""All verbs of a classifier for the estimators that wrap one: pipelines, searches and table detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import Array
+from ..core.calibration import Calibration
+from ..core.threshold import Decision
+from ..core.typing import Rows
+from ..engines.chunks import Source, Transformed
+from ..engines.scoring import Scored
+from ..io.sinks import Sink
+from .classifier import OneClassClassifier
+from .saving import Saved
+
+__all__ = ["Delegates", "documented_as", "if_wrapped_has"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def if_wrapped_has(verb: str) -> Callable[[Method], Method]:
+    """Decorator: the method exists only if the wrapped estimator has `verb`."""
+
+    def check(wrapper: Delegates) -> bool:
+        getattr(wrapper._wrapped(), verb)
+        return True
+
+    decorate: Callable[[Method], Method] = available_if(check)
+    return decorate
+
+
+def documented_as(verb: Callable[..., object]) -> Callable[[Method], Method]:
+    """Decorator: the method has the docstring of another one."""
+
+    def decorate(method: Method) -> Method:
+        method.__doc__ = verb.__doc__
+        return method
+
+    return decorate
+
+
+def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
+    """The same verb of a wrapper: rows are prepared, then given to the wrapped estimator."""
+
+    @if_wrapped_has(verb.__name__)
+    @wraps(verb)
+    def delegated(self: Delegates, X: Rows, **options: Any) -> Any:
+        self._check_fitted()
+        return getattr(self._wrapped(), verb.__name__)(self._prepare(X), **_given(options))
+
+    return cast(Callable[P, R], delegated)
+
+
+def _of_model(verb: Callable[P, R]) -> Callable[P, R]:
+    """The same verb of a wrapper, for verbs that take no rows."""
+
+    @if_wrapped_has(verb.__name__)
+    @wraps(verb)
+    def delegated(self: Delegates, **options: Any) -> Any:
+        self._check_fitted()
+        return getattr(self._wrapped(), verb.__name__)(**_given(options))
+
+    return cast(Callable[P, R], delegated)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that are not None: verbs of other libraries do not know ours."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Delegates(Saved):
+    """An estimator whose verbs are answered by the estimator that it wraps.
+
+    A subclass returns the wrapped estimator (`_wrapped`), fitted after a fit, and prepares rows for it (`_prepare`). It
+    has the verbs that learn: `fit`, `fit_predict` and `screen`.
+    """
+
+    def _wrapped(self) -> Any:
+        """The wrapped estimator: the fitted one if there is one."""
+        raise NotImplementedError
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+
+    def _prepare(self, X: Rows) -> Rows:
+        """Rows as the wrapped estimator takes them."""
+        return X
+
+    predict = _of_rows(OneClassClassifier.predict)
+    decision_function = _of_rows(OneClassClassifier.decision_function)
+    score_samples = _of_rows(OneClassClassifier.score_samples)
+    p_value = _of_rows(OneClassClassifier.p_value)
+    label_batch = _of_rows(OneClassClassifier.label_batch)
+    score_table = _of_rows(OneClassClassifier.score_table)
+    explain = _of_rows(OneClassClassifier.explain)
+    false_alarm_interval = _of_model(OneClassClassifier.false_alarm_interval)
+
+    @if_wrapped_has("score_chunks")
+    @documented_as(OneClassClassifier.score_chunks)
+    def score_chunks(  # noqa: D102
+        self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
+    ) -> Scored:
+        self._check_fitted()
+        prepared = Transformed(source, self._prepare)
+        found: Scored = self._wrapped().score_chunks(prepared, sink, delta=delta, tail=tail, verbose=verbose)
+        return found
+
+    @if_wrapped_has("reconstruct")
+    def reconstruct(self, X: Rows) -> Array:
+        """Rows as the wrapped classifier reconstructs them, in the columns and units of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to reconstruct.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Expected values.
+        """
+        self._check_fitted()
+        return self._wrapped().reconstruct(self._prepare(X))
+
+    @property
+    def offset_(self) -> float:
+        """Threshold on the scores."""
+        offset: float = self._wrapped().offset_
+        return offset
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """Held-out losses, or None."""
+        calibration: Calibration | None = self._wrapped().calibration_
+        return calibration
+
+    @property
+    def decision_(self) -> Decision:
+        """How the threshold was chosen."""
+        decision: Decision = self._wrapped().decision_
+        return decision
+
+    @property
+    def held_out_scores_(self) -> Array:
+        """Score of each training row by a model that did not see it."""
+        return self._wrapped().held_out_scores_
+
+    @property
+    def held_out_p_values_(self) -> Array:
+        """P-value of each training row among the others."""
+        return self._wrapped().held_out_p_values_

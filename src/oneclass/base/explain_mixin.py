@@ -1,0 +1,216 @@
+"""How a row is explained: parts of the loss where it is a sum over columns, and else what substitution does to it."""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils import get_tags
+
+from ..core.arrays import Array, blocks, device, namespace, to_numpy
+from ..core.scaling import Scaler
+from ..core.typing import Name, Rows
+from ..engines.dask import is_dask, map_rows
+from .explanation import Explanation, shares_among
+from .non_numeric import framed
+from .threads import by_one_fit
+
+__all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
+
+Matrix = NDArray[Any]
+
+_EXACT = "exact: the loss is a sum over the columns, and shares go by its parts, large ones tamed"
+_SUBSTITUTED = (
+    "measured by substitution: what the loss falls by when the expected value takes the column's place, and what it "
+    "rises by when the column's value is put into a row of expected values, halved and added"
+)
+
+#: Normal rows whose middle value is what a row's others lead one to expect, and rows to look for them among.
+_NEAREST, _KNOWN = 5, 1000
+
+
+class Explains(ABC):
+    """The verb `explain` of a classifier; what that cannot say by itself is measured by substitution."""
+
+    offset_: float
+    scaler_: Scaler
+
+    @abstractmethod
+    def _check_fitted(self) -> None: ...
+
+    @abstractmethod
+    def _read(self, X: Rows) -> Array: ...
+
+    @abstractmethod
+    def _finite_losses(self, rows: Array) -> Array: ...
+
+    @abstractmethod
+    def _travelling(self) -> Self: ...
+
+    # What a classifier may know.
+
+    def _parts(self, rows: Array) -> Array | None:
+        """Every column's part of the loss, where that is their sum."""
+        return None
+
+    def _least_parts(self) -> Array | float:
+        """The least that every column's part can be."""
+        return 0.0
+
+    def _expected(self, rows: Array) -> Array | None:
+        """What would have been normal, in the user's units, where the classifier tells."""
+        return None
+
+    def _kept_rows(self) -> Array | None:
+        """Training rows that the classifier keeps, scaled."""
+        return None
+
+    @by_one_fit
+    def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
+        """Why rows are as strange as they are: for every column its value, the expected one and its share.
+
+        Where the loss is a sum over the columns its parts are exact; else they are measured by substitution, and
+        `Explanation.method` says which.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+        neighbors : int, default=0
+            Nearest normal rows to tell for each row, of the training rows that the classifier keeps.
+
+        Returns
+        -------
+        Explanation
+            Of a Dask collection, a lazy array of the shares alone.
+        """
+        self._check_fitted()
+        if is_dask(X):
+            if neighbors:
+                name = type(self).__name__
+                raise ValueError(f"{name}: neighbors must be 0 for a Dask collection, got {neighbors!r}")
+            one = self._travelling()
+            return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
+        X = framed(X)
+        rows = self._read(X)
+        parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbors)
+        exact, values = parts is not None, to_numpy(rows)
+        expected = self._usual(values) if expected is None else to_numpy(expected)
+        n, d = values.shape
+        if exact:
+            least = np.broadcast_to(self._least_parts(), d)
+            parts, reach = to_numpy(parts) - least, np.full(n, -self.offset_ - least.sum())
+        else:
+            parts, normal = by_substitution(lambda X: self._asked(X, like=rows), values, expected)
+            reach = -self.offset_ - normal
+        return Explanation(
+            values=values,
+            expected=expected,
+            shares=shares_among(slice(None), parts, reach),
+            parts=parts,
+            reach=reach,
+            names=names_of(X, d),
+            index=index_of(X, n),
+            exact=exact,
+            method=_EXACT if exact else _SUBSTITUTED,
+            neighbors=near,
+        )
+
+    def _asked(self, X: Matrix, *, like: Array) -> Matrix:
+        """Losses of rows that were made up, computed where `like` is."""
+        return to_numpy(self._finite_losses(_like(X, like)))
+
+    def _usual(self, values: Matrix) -> Matrix:
+        """What the nearest normal rows hold; the centres of the columns, where none are kept."""
+        kept, scaler = self._kept_rows(), self.scaler_
+        if get_tags(self).input_tags.pairwise:
+            name = type(self).__name__
+            raise ValueError(f"{name}: explain must have the rows themselves: kernel values have no columns to blame")
+        if kept is None:
+            return np.broadcast_to(to_numpy(scaler.centre), values.shape)
+        usual = usual_values(self._scaled(values), to_numpy(kept))
+        return to_numpy(scaler.inverse(_like(usual, scaler.centre)))
+
+    def _nearest(self, rows: Array, k: int) -> Matrix | None:
+        name, kept = type(self).__name__, self._kept_rows()
+        if not isinstance(k, numbers.Integral) or k < 0:
+            raise ValueError(f"{name}: neighbors must be a whole number of at least 0, got {k!r}")
+        if not k:
+            return None
+        if kept is None:
+            raise ValueError(f"{name}: neighbors must be 0, got {k!r}: this fit keeps none of its training rows")
+        known = to_numpy(kept)
+        near = nearest_rows(self._scaled(to_numpy(rows)), known, min(int(k), len(known)))
+        found = to_numpy(self.scaler_.inverse(_like(known[near].reshape(-1, known.shape[1]), self.scaler_.centre)))
+        return found.reshape(*near.shape, -1)
+
+    def _scaled(self, values: Matrix) -> Matrix:
+        return to_numpy(self.scaler_(_like(values, self.scaler_.centre)))
+
+
+def _like(X: Matrix, like: Array) -> Array:
+    """Numbers as an array of the kind of `like`, and where that is."""
+    return namespace(like).asarray(X, dtype=like.dtype, device=device(like))
+
+
+def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Matrix) -> tuple[Matrix, Matrix]:
+    """Parts of the loss by column, and the loss of the expected rows.
+
+    The mean of what a column adds to the loss first and last of all columns: its Shapley value where no more than two
+    columns act together. Where a row is so strange that one value less changes nothing, the other half still tells.
+    """
+    d, itself = X.shape[1], np.eye(X.shape[1], dtype=bool)
+    parts, normal = np.empty(X.shape), np.empty(len(X))
+    for a, b in blocks(len(X), 2 * (d + 1) * d, np.empty(0), for_products=True):
+        x, e = X[a:b], expected[a:b]
+        without = np.where(itself, e[:, None, :], x[:, None, :])
+        alone = np.where(itself, x[:, None, :], e[:, None, :])
+        found = losses(np.concatenate([x, e, without.reshape(-1, d), alone.reshape(-1, d)])).astype(float)
+        whole, normal[a:b], rest = found[: b - a], found[b - a : 2 * (b - a)], found[2 * (b - a) :]
+        left, put = rest.reshape(2, b - a, d)
+        # Halves first: the largest numbers stand for losses beyond all measure.
+        parts[a:b] = np.maximum((whole[:, None] / 2 - left / 2) + (put / 2 - normal[a:b, None] / 2), 0)
+    return parts, normal
+
+
+def usual_values(Z: Matrix, known: Matrix) -> Matrix:
+    """For every value, the middle one of the normal rows that are nearest by all *other* columns.
+
+    Distances are city-block ones, which a single wrong value does not lead astray. Of many rows some are asked, evenly.
+    """
+    known = known[:: -(-len(known) // _KNOWN)]
+    m, d = known.shape
+    k = min(_NEAREST, m) if d > 1 else m  # one column has no others to go by
+    expected = np.empty(Z.shape)
+    for a, b in blocks(len(Z), 3 * m * d, np.empty(0), for_products=True):
+        gaps = np.abs(Z[a:b, None, :] - known)
+        gaps = gaps.sum(axis=2, keepdims=True) - gaps
+        near = np.argpartition(gaps, k - 1, axis=1)[:, :k]
+        expected[a:b] = np.median(known[near, np.arange(d)], axis=1)
+    return expected
+
+
+def nearest_rows(Z: Matrix, known: Matrix, k: int) -> NDArray[np.intp]:
+    """Numbers of the k known rows nearest to each row by city-block distances, the nearest first."""
+    found = np.empty((len(Z), k), dtype=np.intp)
+    for a, b in blocks(len(Z), 2 * len(known), np.empty(0), for_products=True):
+        D = cdist(Z[a:b], known, "cityblock")
+        near = np.argpartition(D, k - 1, axis=1)[:, :k]
+        found[a:b] = np.take_along_axis(near, np.take_along_axis(D, near, 1).argsort(axis=1, kind="stable"), 1)
+    return found
+
+
+def names_of(X: Rows, d: int) -> tuple[Name, ...]:
+    """The columns of a table; their places, where they have no names."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if len(names) == d else tuple(range(d))
+
+
+def index_of(X: Rows, n: int) -> NDArray[np.generic]:
+    """Labels of the rows of a data frame of pandas; else their places."""
+    return np.asarray(X.index) if hasattr(X, "iloc") and hasattr(X, "index") else np.arange(n)

@@ -1,0 +1,114 @@
+"""Groups of rows that users name: persons, machines, days; by labels, or by a column of the rows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import Array, is_foreign, namespace, to_numpy
+from ..core.groups import Groups, OneGroupError
+from ..core.row_sample import mixed
+from ..core.typing import Labels, Name, Rows
+from .non_numeric import framed
+
+__all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
+
+
+def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
+    """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own.
+
+    A row that weighs more or less than one is a group of copies.
+    """
+    if groups is None:
+        return None
+    name = type(estimator).__name__
+    labels = read_labels(name, groups)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"{name}: groups must be one label a row, of shape ({n_rows},), got {labels.shape}")
+    numbers = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
+    found = Groups(np.asarray(numbers).reshape(-1))
+    if found.count < 2:
+        raise OneGroupError(f"{name}: groups must be at least two, since one is held out; got {found.count}")
+    alone = found.count == n_rows and (w is None or bool(namespace(w).all(w == 1)))
+    return None if alone else found
+
+
+def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
+    """Labels of rows as an array, none of them missing."""
+    labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
+    if labels.dtype.kind in "UT" and isinstance(groups, list | tuple):
+        labels = np.asarray(groups, dtype=object)  # in which NaN is not yet a word
+    if labels.dtype.kind in "fmM":
+        missing = labels != labels
+    else:
+        missing = np.array([_is_missing(label) for label in labels.flat] if labels.dtype.kind in "OUT" else [])
+    if np.any(missing):
+        raise ValueError(
+            f"{name}: groups must name the group of every row, but {int(missing.sum())} labels are missing"
+        )
+    return labels
+
+
+def _is_missing(label: object) -> bool:
+    """Whether a label is None, NaN, NaT, pandas' NA, which equals nothing, or a word without letters."""
+    itself = label == label
+    return label is None or not isinstance(itself, bool | np.bool_) or not itself or label == ""
+
+
+def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
+    """The name or number of the column that has the groups of rows which are not all in memory."""
+    if groups is None or _is_column(groups):
+        return groups
+    name, kind = type(estimator).__name__, type(groups).__name__
+    raise ValueError(
+        f"{name}: groups of rows that come in pieces must be a column of them, by name or number; got {kind}"
+    )
+
+
+def _is_column(groups: object) -> TypeGuard[Name]:
+    return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
+
+
+def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
+    """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
+    if not _is_column(groups):
+        return given, groups  # type: ignore[return-value]  # no column: labels, or none
+    X: Any = np.asarray(given) if isinstance(given, list | tuple) else framed(given)
+    j = _column(name, X, groups)
+    rest = [i for i in range(X.shape[1]) if i != j]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, rest], X.iloc[:, j]
+    if is_foreign(X):
+        xp = namespace(X)
+        return xp.take(X, xp.asarray(rest, device=X.device), axis=1), X[:, j]
+    return X[:, rest], X[:, j]
+
+
+def _column(name: str, X: Any, groups: Name) -> int:
+    """The number of the column that has the groups."""
+    d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
+    if groups in names:
+        return names.index(groups)
+    if isinstance(groups, Integral) and -d <= int(groups) < d:
+        return int(groups) % d
+    known = f"one of {names}" if names else f"a number from 0 to {d - 1}"
+    raise ValueError(f"{name}: groups must be labels, one a row, or name a column of X, {known}; got {groups!r}")
+
+
+def group_keys(name: str, groups: Labels) -> NDArray[np.int64]:
+    """A 64-bit hash of each label, the same in every chunk and process: of the text, so that 7, 7.0 and "7" agree."""
+    labels = read_labels(name, groups)
+    distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
+    if distinct.dtype.kind == "f":
+        whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < 2**53)
+        text = np.where(whole, np.where(whole, distinct, 0).astype(np.int64).astype(str), distinct.astype(str))
+    else:
+        text = distinct.astype(str)
+    letters = np.ascontiguousarray(text).view(np.uint32).reshape(len(text), -1).astype(np.int64)
+    keys = np.zeros(len(text), dtype=np.int64)
+    for letter in letters.T:  # shorter labels are filled up with zeros, which leave keys as they are
+        keys = np.where(letter == 0, keys, mixed(keys, letter))
+    return np.asarray(keys[places.reshape(-1)])

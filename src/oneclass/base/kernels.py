@@ -1,0 +1,105 @@
+"""From what the user says about a kernel (a name, an object, a function, a bandwidth rule) to the kernel itself."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from ..core import kernels as k
+from ..core.arrays import Array
+from ..core.data_choices import BANDWIDTH_RULES, COST_RULES
+from .checks import ChoiceError, check_number
+
+__all__ = ["HasCost", "HasKernel", "KernelChoice", "is_precomputed", "read_cost", "read_kernel"]
+
+#: A kernel as users say it: by name, as one of ours, or as any function of two sets of rows.
+KernelChoice: TypeAlias = str | k.Kernel | Callable[[Array, Array], Array]
+
+
+class HasKernel(Protocol):
+    """An estimator whose parameters say a kernel."""
+
+    @property
+    def kernel(self) -> KernelChoice:
+        """The kernel."""
+        ...
+
+    @property
+    def sigma(self) -> float | str:
+        """Its bandwidth, or the rule that finds one, where it has any."""
+        ...
+
+
+class HasCost(Protocol):
+    """An estimator that weighs errors by a parameter C."""
+
+    @property
+    def C(self) -> float | str:
+        """A number, or the rule that finds one."""
+        ...
+
+    @property
+    def _cost_by_rule(self) -> bool:
+        """Whether it may be a rule."""
+        ...
+
+
+_RADIAL: dict[str, type[k.RBF] | type[k.Laplacian]] = {"rbf": k.RBF, "laplacian": k.Laplacian}
+_PLAIN: dict[str, type[k.Polynomial] | type[k.Linear]] = {"polynomial": k.Polynomial, "linear": k.Linear}
+
+#: Kernels without a bandwidth, by their classes: asking a protocol takes as long as all other checks of a machine.
+_Plain = k.Polynomial | k.Linear | k.Precomputed | k.UserKernel
+
+
+def is_precomputed(estimator: HasKernel) -> bool:
+    """Whether the rows that the estimator is given are kernel values already."""
+    return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+
+
+def read_kernel(estimator: HasKernel) -> k.Kernel:
+    """The kernel that `estimator.kernel` and `estimator.sigma` stand for; its bandwidth may be a rule by name."""
+    kernel = _named_kernel(estimator)
+    if isinstance(kernel, _Plain):
+        return kernel
+    sigma = kernel.sigma
+    if isinstance(sigma, str) and sigma in BANDWIDTH_RULES:
+        return kernel
+    number = isinstance(sigma, numbers.Real) and not isinstance(sigma, bool | np.bool_)
+    if not number or not 0 < float(sigma) < float("inf"):
+        listed = ", ".join(repr(c) for c in BANDWIDTH_RULES)
+        name = type(estimator).__name__
+        raise ChoiceError(f"{name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
+    return kernel.with_sigma(float(sigma))
+
+
+def read_cost(estimator: HasCost) -> float | str:
+    """The number that `estimator.C` is, or the rule that it names."""
+    if not isinstance(estimator.C, str) or not estimator._cost_by_rule:
+        return check_number(estimator, "C", 0, float("inf"))
+    if estimator.C not in COST_RULES:
+        name, listed = type(estimator).__name__, ", ".join(repr(c) for c in COST_RULES)
+        raise ChoiceError(f"{name}: C must be a number in (0, inf) or one of {listed}; got {estimator.C!r}")
+    return estimator.C
+
+
+def _named_kernel(estimator: HasKernel) -> k.Radial | _Plain:
+    """The kernel with its bandwidth as given: a number or the name of a rule."""
+    kernel = estimator.kernel
+    name = type(estimator).__name__
+    if isinstance(kernel, str):
+        if kernel == "precomputed":
+            return k.Precomputed()
+        if kernel not in _RADIAL and kernel not in _PLAIN:
+            listed = ", ".join(repr(c) for c in (*_RADIAL, *_PLAIN, "precomputed"))
+            raise ChoiceError(f"{name}: kernel must be one of {listed}, or a callable; got {kernel!r}")
+        if kernel in _RADIAL:
+            return _RADIAL[kernel](sigma=estimator.sigma)
+        return _PLAIN[kernel]()
+    if isinstance(kernel, k.Radial | k.Polynomial | k.Linear):
+        return kernel
+    if not callable(kernel):
+        raise ChoiceError(f"{name}: kernel must be a name or a callable k(X, Y), got {kernel!r}")
+    return k.UserKernel(kernel, name)

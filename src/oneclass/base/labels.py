@@ -1,0 +1,114 @@
+"""Which rows are targets: labels of any kind, read once, at the door."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import is_foreign, to_numpy
+from ..core.typing import Labels
+from .warnings import LabelWarning, warn
+
+__all__ = ["is_target", "read_targets", "warn_of_few"]
+
+#: Words that name the target class when the user does not say which label does.
+_WORDS = ("target", "normal", "inlier")
+
+
+def is_target(y: Labels, target: object = None, *, caller: str = "is_target") -> NDArray[np.bool_]:
+    """Whether each row is of the target class.
+
+    Without `target`, +1 (against -1), 1 (against 0), True and the words "target", "normal" or "inlier" name the target
+    class. Libraries that call outliers 1 and normal rows 0 need ``target=0``.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels: numbers, booleans or strings.
+    target : label, optional
+        The label of the target class; every other label is an outlier's.
+    caller : str
+        Name to begin error messages with.
+
+    Returns
+    -------
+    bool array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> is_target([1, -1, 1])
+    array([ True, False,  True])
+    >>> is_target(["cat", "dog"], target="dog")
+    array([False,  True])
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"{caller}: y must have one dimension, got {labels.ndim}")
+    if np.iscomplexobj(labels):
+        raise ValueError(f"{caller}: y must hold numbers, booleans or strings. Complex data not supported")
+    known = _distinct(labels)
+    wanted = _target_of(known) if target is None else target
+    if wanted is None:
+        raise ValueError(
+            f"{caller}: target must say which label of y is the target class, one of {_shown(known)}; got None"
+        )
+    found = labels == wanted
+    if not np.any(found):
+        named = "" if target is None else f" equal to target={target!r}"
+        raise ValueError(f"{caller}: y must hold at least one label of the target class{named}, got {known!r}")
+    return np.asarray(found)
+
+
+def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np.bool_] | None:
+    """Which of the rows that a classifier is given with labels `y` it may learn from; None is all of them."""
+    if y is None:
+        return None
+    name = type(estimator).__name__
+    labels = to_numpy(y) if is_foreign(y) else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (n_rows,):
+        raise ValueError(f"{name}: y must be one label a row, of shape ({n_rows},), got {labels.shape}")
+    known = _distinct(labels)
+    if len(known) < 2 and known != [-1]:  # which says that no row is of the target class
+        return None
+    if (target := _target_of(known)) is None:
+        # scikit-learn's own checks give such labels, so they cannot be refused.
+        warn(
+            f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so all rows are "
+            "training rows; pass the rows of the target class alone, or label them +1 and all others -1",
+            LabelWarning,
+        )
+        return None
+    targets: NDArray[np.bool_] = labels == target
+    if targets.sum() < 2:
+        raise ValueError(f"{name}: y must mark at least two rows as targets, {target!r}, got {int(targets.sum())}")
+    warn_of_few(name, targets, "pass the rows of the target class alone")
+    return targets
+
+
+def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:
+    """Say so when the rows taken for targets are the fewer: some call outliers 1 and normal rows 0."""
+    if 2 * targets.sum() < len(targets):
+        warn(
+            f"{caller}: {targets.sum()} of {len(targets)} rows are labelled as targets and the others as outliers; "
+            f"if it is the other way round, {remedy}",
+            LabelWarning,
+        )
+
+
+def _distinct(labels: NDArray[np.generic]) -> list[object]:
+    # Labels of any kinds need not have an order.
+    return list(dict.fromkeys(labels.tolist())) if labels.dtype == object else np.unique(labels).tolist()
+
+
+def _target_of(labels: list[object]) -> object:
+    """The label that plainly is that of the target class; None if none is."""
+    if set(labels) <= {-1, 1} or set(labels) <= {0, 1}:
+        return 1
+    words = [label for label in labels if isinstance(label, str) and label.lower() in _WORDS]
+    return words[0] if len(words) == 1 else None
+
+
+def _shown(labels: list[object]) -> str:
+    return ", ".join(repr(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")

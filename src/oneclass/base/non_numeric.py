@@ -1,0 +1,92 @@
+"""What is no table of numbers: named, with the columns to blame and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.typing import Rows
+
+__all__ = ["blame", "check_dimensions", "framed", "is_time", "unwrapped"]
+
+
+def check_dimensions(name: str, X: Any) -> None:
+    """Refuse what is no table of rows and features."""
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError(
+            f"{name}: X must have two dimensions (rows, features), got shape {tuple(X.shape)}. Reshape your data: "
+            "X.reshape(-1, 1) has one feature, X.reshape(1, -1) is one row"
+        )
+
+
+def framed(X: Any) -> Any:
+    """A table or a record batch of PyArrow as a frame of pandas; whatever else is given, as it is."""
+    return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "num_rows") else X
+
+
+def unwrapped(name: str, X: object) -> Any:
+    """`X` as an array or a table; what would become one only by a guess is refused."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(f"{name}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
+    if type(X) is dict or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):
+        raise TypeError(f"{name}: X must be an array or a data frame, got dicts: pass pandas.DataFrame(X)")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        masked = int(np.ma.getmaskarray(X).sum())
+        raise ValueError(
+            f"{name}: X must hold a number in every cell, but {masked} cells of the array are masked; "
+            "fill them, for example with X.filled(0), or drop their rows"
+        )
+    return np.asarray(X) if isinstance(X, list | tuple) else framed(X)
+
+
+_DATES, _NO_NUMBERS, _MISSING = "dates or times", "no numbers", "missing values"
+_REMEDIES = {
+    _DATES: "turn dates into numbers, for example days since the first",
+    _NO_NUMBERS: "encode what is no number, for example with sklearn.preprocessing.OneHotEncoder",
+    _MISSING: "fill or drop what is missing, for example with sklearn.impute.SimpleImputer",
+}
+_NAMED = 5  # columns to name in one message
+
+
+def blame(name: str, X: Rows) -> str:
+    """The columns of a table or an array that are no numbers, and what to do; empty if all are."""
+    flaws = {label: flaw for label, column in _columns(X) if (flaw := _flaw(column))}
+    if not flaws:
+        return ""
+    listed = [f"{label} holds {flaw}" for label, flaw in flaws.items()]
+    more = f" and {len(listed) - _NAMED} columns more are alike" if len(listed) > _NAMED else ""
+    remedies = "; ".join(remedy for flaw, remedy in _REMEDIES.items() if flaw in flaws.values())
+    return (
+        f"{name}: X must hold a number in every cell, but {', '.join(listed[:_NAMED])}{more}; {remedies}, or take "
+        "oneclass.TableDetector, which learns from tables as they are"
+    )
+
+
+def _columns(X: Any) -> Iterator[tuple[str, Any]]:
+    if hasattr(X, "columns"):
+        for j, label in enumerate(X.columns):
+            yield f"column {label!r}", X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fOUSmM":
+        for j in range(X.shape[1]):
+            yield f"column {j}", X[:, j]
+
+
+def _flaw(column: Any) -> str | None:
+    """What keeps a column from being numbers, if anything does."""
+    if is_time(column.dtype):
+        return _DATES
+    values = np.asarray(column)
+    gaps = getattr(column, "isna", None) or getattr(column, "is_null", None)
+    missing = np.asarray(gaps()) if gaps else np.zeros(len(values), dtype=bool)
+    try:
+        numbers = values[~missing].astype(float)
+    except (TypeError, ValueError):
+        return _NO_NUMBERS
+    return _MISSING if missing.any() or np.isnan(numbers).any() else None
+
+
+def is_time(kind: object) -> bool:
+    """Whether a dtype of NumPy, pandas or polars is one of dates, times or spans of time."""
+    return getattr(kind, "kind", None) in ("m", "M") or bool(getattr(kind, "is_temporal", bool)())

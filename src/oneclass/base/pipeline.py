@@ -1,0 +1,238 @@
+"""OneClassPipeline: the verbs of a classifier through the preprocessing before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import Array, to_numpy
+from ..core.stored import must
+from ..core.typing import Labels, Name, Rows
+from .classifier import OneClassClassifier
+from .column_origins import NoWayBackError, folded, origins, restored
+from .delegation import Delegates, documented_as, if_wrapped_has
+from .explain_mixin import index_of, names_of
+from .explanation import Explanation, shares_among
+from .non_numeric import framed
+from .saving import Saved
+from .screening import Screening
+
+__all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
+
+E = TypeVar("E")
+
+
+class OneClassPipeline(Delegates, Pipeline):
+    """A scikit-learn Pipeline that ends in a classifier of the library and has its verbs.
+
+    Explanations are about the columns that the pipeline is given: shares of the columns that preprocessing made of one,
+    such as its one-hot columns, are added up. Reconstructions are in the units, and of the categories, of the given
+    columns.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        Transformers, and a classifier (or a search for one) at the end.
+    transform_input, memory, verbose
+        As in scikit-learn's Pipeline.
+
+    Attributes
+    ----------
+    offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
+        Those of the last step.
+    named_steps, n_features_in_, feature_names_in_
+        As in scikit-learn's Pipeline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from oneclass import KNNDetector, make_one_class_pipeline
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.normal(size=100), rng.choice(["a", "b"], size=100)]).astype(object)
+    >>> encode = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
+    >>> pipe = make_one_class_pipeline(encode, KNNDetector()).fit(X)
+    >>> strange = np.array([[9.0, "a"]], dtype=object)
+    >>> pipe.predict(strange), pipe.p_value(strange).round(3)
+    (array([-1]), array([0.01]))
+    >>> pipe.explain(strange).top(1)  # of two columns, where the detector sees three
+    [(Reason(column=0, value=9.0, expected=1.8016..., share=1.0),)]
+    """
+
+    def fit(self, X: Rows, y: Labels | None = None, **params: Any) -> Self:
+        """Fit the transformers one after the other, and the classifier to what they make.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the target class, as the first step takes them.
+        y : optional
+            Passed on to every step.
+        **params
+            For the classifier, such as ``groups=`` and ``sample_weight=``; for another step as ``step__parameter``.
+            With scikit-learn's metadata routing enabled, each step gets what it requests.
+
+        Returns
+        -------
+        self
+            The fitted pipeline.
+        """
+        super().fit(framed(X), y, **self._addressed(params))
+        return self
+
+    @if_wrapped_has("fit_predict")
+    def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
+        """`fit`, then the classifier's `fit_predict` of the same rows; the parameters are those of `fit`."""
+        return super().fit_predict(framed(X), y, **self._addressed(params))
+
+    @if_wrapped_has("screen")
+    @documented_as(OneClassClassifier.screen)
+    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:  # noqa: D102
+        rows = self[:-1].fit_transform(framed(X)) if len(self.steps) > 1 else X
+        found: Screening = self._wrapped().screen(rows, q=q, groups=groups)
+        return replace(found, classifier=self)
+
+    def _addressed(self, params: dict[str, object]) -> dict[str, object]:
+        if get_config()["enable_metadata_routing"]:
+            return params
+        return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
+
+    def __check__(self) -> None:
+        named = all(isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str) for step in self.steps)
+        must(named and isinstance(self._wrapped(), Saved), "steps must have names, and end in a classifier")
+        for name, step in self.steps[:-1]:
+            must(step in (None, "passthrough") or hasattr(step, "transform"), f"step {name!r:.60} must transform rows")
+
+    def _wrapped(self) -> Any:
+        return self.steps[-1][1]
+
+    def _prepare(self, X: Rows) -> Rows:
+        rows: Rows = self[:-1].transform(framed(X)) if len(self.steps) > 1 else framed(X)
+        return rows
+
+    @if_wrapped_has("predict")
+    @documented_as(OneClassClassifier.predict)
+    def predict(self, X: Rows, *, delta: float | None = None, **params: Any) -> Array:  # noqa: D102
+        if delta is not None:
+            return self._wrapped().predict(self._prepare(X), delta=delta)
+        return Pipeline.predict(self, framed(X), **params)
+
+    @if_wrapped_has("explain")
+    def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
+        """Contribution of each column of `X` to the loss of each row, with the values expected there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to explain.
+        neighbors : int, default=0
+            Number of nearest training rows to return for each row, if the classifier keeps training rows.
+
+        Returns
+        -------
+        Explanation
+            Columns that a step drops have share 0. Expected values and neighbors are None where a step has no inverse.
+            An error is raised if a step computes a column from several others.
+        """
+        check_is_fitted(self)
+        X = framed(X)
+        found: Explanation = self._wrapped().explain(self._prepare(X), neighbors=neighbors)
+        values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        n = values.shape[1]
+        try:
+            of = origins(self._before, n)
+        except NoWayBackError as error:
+            raise self._refusal("explain", error) from None
+        parts = folded(found.parts, of, n)
+        return Explanation(
+            values=values,
+            expected=self._led_back(found.expected, values.shape),
+            shares=shares_among(np.unique(of), parts, found.reach),
+            parts=parts,
+            reach=found.reach,
+            names=names_of(X, n),
+            index=index_of(X, len(values)),
+            exact=found.exact,
+            method=found.method,
+            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape),
+        )
+
+    def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:
+        """Prepared rows in the given columns; None where there is no way back."""
+        cells = (*made.shape[:-1], shape[1])
+        try:
+            return restored(self._before, made.reshape(-1, made.shape[-1])).reshape(cells)
+        except NoWayBackError:
+            return np.full(cells, None, dtype=object)
+
+    @if_wrapped_has("reconstruct")
+    def reconstruct(self, X: Rows) -> NDArray[np.generic]:
+        """Rows as the classifier reconstructs them, in the units of the given columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to reconstruct.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Expected values; the likeliest category for encoded columns. Columns that the classifier does not see are
+            NaN (None if some columns are not numbers). An error is raised if a step has no inverse.
+        """
+        check_is_fitted(self)
+        made = to_numpy(self._wrapped().reconstruct(self._prepare(X)))
+        try:
+            return restored(self._before, made)
+        except NoWayBackError as error:
+            raise self._refusal("reconstruct", error) from None
+
+    def _refusal(self, verb: str, error: NoWayBackError) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}: {verb} must lead back to the given columns, but {error}; for the columns that the "
+            f"classifier sees, use pipe[-1].{verb}(pipe[:-1].transform(X))"
+        )
+
+    @property
+    def _before(self) -> Pipeline | str:
+        return self[:-1] if len(self.steps) > 1 else "passthrough"
+
+
+def make_one_class_pipeline(
+    *steps: object, memory: object = None, transform_input: list[str] | None = None, verbose: bool = False
+) -> OneClassPipeline:
+    """A `OneClassPipeline` of steps that are named after their types.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers, and a classifier at the end.
+    memory, transform_input, verbose
+        As in scikit-learn's `make_pipeline`.
+
+    Returns
+    -------
+    OneClassPipeline
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import RobustScaler
+    >>> from oneclass import VAAKELM, make_one_class_pipeline
+    >>> list(make_one_class_pipeline(RobustScaler(), VAAKELM()).named_steps)
+    ['robustscaler', 'vaakelm']
+    """
+    named = make_pipeline(*steps).steps
+    return OneClassPipeline(named, memory=memory, transform_input=transform_input, verbose=verbose)
+
+
+def with_verbs(estimator: E) -> E | OneClassPipeline:
+    """The estimator itself or, of a plain scikit-learn Pipeline, a `OneClassPipeline` of the same fitted steps."""
+    plain: Any = estimator
+    return OneClassPipeline(plain.steps) if type(plain) is Pipeline else estimator

@@ -1,0 +1,125 @@
+"""What every fitted classifier answers, whether it is one, a pipeline that ends in one or a search for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import Array
+from ..core.calibration import Calibration
+from ..core.threshold import Decision
+from ..core.typing import Labels, Name, Rows
+from ..engines.chunks import Source
+from ..engines.scoring import Columns, Scored
+from ..io.sinks import Sink
+from .explanation import Explanation
+
+if TYPE_CHECKING:
+    from .screening import Screening
+
+__all__ = ["Classifier", "Decides", "Detector", "Estimator"]
+
+
+class Estimator(Protocol):
+    """An estimator by scikit-learn's rules."""
+
+    def fit(self, *rows: Any, **params: Any) -> Self:
+        """Learn."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Its parameters."""
+        ...
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some of them."""
+        ...
+
+
+class Decides(Protocol):
+    """Any estimator that puts a threshold, those of other libraries too."""
+
+    def decision_function(self, X: Rows, /) -> Array:
+        """Scores above the threshold."""
+        ...
+
+
+class Detector(Decides, Protocol):
+    """A fitted classifier of the library."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        ...
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Their names, where they have any."""
+        ...
+
+    @property
+    def offset_(self) -> float:
+        """Threshold on the scores."""
+        ...
+
+    @property
+    def decision_(self) -> Decision:
+        """How that was put."""
+        ...
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """Held-out losses, where the fit has any."""
+        ...
+
+    def score_samples(self, X: Rows, /) -> Array:
+        """How normal each row is."""
+        ...
+
+    def predict(self, X: Rows, /, *, delta: float | None = None) -> Array:
+        """+1 for the target class, -1 for an outlier."""
+        ...
+
+    def p_value(self, X: Rows, /, *, tail: str | None = None) -> Array:
+        """Conformal p-value of each row."""
+        ...
+
+    def label_batch(self, X: Rows, /, *, q: float = 0.1, tail: str | None = None) -> Array:
+        """Labels of a batch with a bound on the false-discovery rate."""
+        ...
+
+    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+        """Confidence interval for this model's false-alarm rate."""
+        ...
+
+    def explain(self, X: Rows, /, *, neighbors: int = 0) -> Explanation:
+        """Contribution of each column to the loss of each row."""
+        ...
+
+    def score_table(self, X: Rows, /, *, delta: float | None = None, tail: str | None = None) -> Columns:
+        """Scores, p-values and labels of rows, computed in one pass."""
+        ...
+
+    def score_chunks(self, source: Source, sink: Sink) -> Scored:
+        """Answers for rows that arrive in chunks, to a file."""
+        ...
+
+
+class Classifier(Detector, Protocol):
+    """A detector that knows its training rows one by one."""
+
+    @property
+    def held_out_scores_(self) -> Array:
+        """Score of each training row by a model that did not see it."""
+        ...
+
+    @property
+    def held_out_p_values_(self) -> Array:
+        """P-value of each training row among the others."""
+        ...
+
+    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+        """The odd rows of a table that may be dirty."""
+        ...

@@ -1,0 +1,197 @@
+"""Reading what the user gives: rows of any array library or data frame, and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
+
+from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
+from ..core.block import Block
+from ..core.column_summary import ColumnSummary
+from ..core.typing import Device, Name, Rows, Weights
+from .groups import group_keys, without_groups
+from .non_numeric import blame, check_dimensions, is_time, unwrapped
+
+__all__ = ["Columned", "Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
+
+
+class Columned(Protocol):
+    """An estimator that knows the columns it was fitted on."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Their number."""
+        ...
+
+
+@dataclass(frozen=True)
+class Header:
+    """Who reads the rows, and the columns that it knows: how many, their names if they have any, what they held."""
+
+    reader: str
+    n_features: int | None = None  # None takes whatever comes
+    names: NDArray[np.object_] | None = None
+    seen: ColumnSummary | None = None
+
+    @classmethod
+    def of(cls, estimator: Columned) -> Header:
+        """The columns that an estimator was fitted on."""
+        name = type(estimator).__name__
+        return cls(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
+
+    def attributes(self) -> dict[str, object]:
+        """What scikit-learn calls them."""
+        known = {"feature_names_in_": self.names, "column_summary_": self.seen}
+        return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
+
+    def having_seen(self, X: Array) -> Header:
+        """The same, and what the columns of the rows that are learnt from hold."""
+        return replace(self, seen=ColumnSummary.of(X))
+
+
+@cache
+def _stand_in(name: str) -> type[BaseEstimator]:
+    return type(name, (BaseEstimator,), {})
+
+
+def _as_estimator(header: Header) -> BaseEstimator:
+    """An estimator by the reader's name and with its columns, for scikit-learn to check rows against and write on."""
+    stand_in: Any = _stand_in(header.reader)()
+    if header.n_features is not None:
+        vars(stand_in).update(header.attributes())
+    return stand_in
+
+
+def _validated(header: Header, given: Rows, *, min_rows: int) -> tuple[Array, Header]:
+    """Two-dimensional, finite, floating rows; float32 stays float32, other libraries' arrays stay where they are."""
+    name, learning = header.reader, header.n_features is None
+    X = unwrapped(name, given)
+    check_dimensions(name, X)
+    if not is_foreign(X):
+        estimator = _as_estimator(header)
+        rows = _by_scikit_learn(estimator, X, reset=learning, ensure_min_samples=min_rows)
+        return rows, Header(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, (xp.float32, xp.float64)):
+        X = xp.astype(X, xp.float64)
+    n, d = X.shape
+    if n < min_rows or d < 1:
+        raise ValueError(f"{name}: X must have at least {min_rows} row(s) and one feature, got shape {(n, d)}")
+    if not bool(xp.all(xp.isfinite(X))):
+        raise ValueError(f"{name}: X must be finite, but holds NaN or infinity")
+    if not learning and d != header.n_features:
+        raise ValueError(f"{name}: X has {d} features, but was fitted on {header.n_features}")
+    return X, Header(name, d) if learning else header
+
+
+def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array:
+    """Rows that scikit-learn accepts; what it refuses is said by column."""
+    name = type(estimator).__name__
+    if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
+        raise ValueError(blame(name, X))
+    try:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
+    except (TypeError, ValueError) as error:
+        if reason := blame(name, X):
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{reason} ({str(error).splitlines()[0]})") from None
+        raise
+
+
+def read_training_rows(estimator: object, X: Rows, *, min_rows: int = 2) -> tuple[Array, Header]:
+    """Rows to learn from and their columns; the estimator is left as it is."""
+    header = Header(type(estimator).__name__)
+    if _is_plain(X, header) and X.shape[0] >= min_rows:
+        return X, Header(header.reader, X.shape[1])
+    return _validated(header, X, min_rows=min_rows)
+
+
+def read_rows(header: Header, X: Rows) -> Array:
+    """Rows with the columns of the header."""
+    return X if _is_plain(X, header) else _validated(header, X, min_rows=1)[0]
+
+
+def _is_plain(X: Rows, header: Header) -> TypeGuard[NDArray[np.floating]]:
+    """Whether nothing can be wrong with the rows: all that is asked of them takes a tenth of a lengthy check's time."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype.type in (np.float64, np.float32)
+        and header.names is None
+        and X.ndim == 2
+        and X.size > 0
+        and header.n_features in (None, X.shape[1])
+        and X.flags.c_contiguous
+        and X.dtype.isnative
+        and bool(np.isfinite(X).all())
+    )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads blocks of rows that have the columns of the header, wherever the blocks are; small enough to travel.
+
+    One column more may have the `groups` of the rows: its name or number.
+    """
+
+    header: Header
+    device: Device | None = None
+    groups: Name | None = None
+
+    @classmethod
+    def of_first(
+        cls, estimator: object, block: Rows, device: Device | None = None, groups: Name | None = None
+    ) -> Reader:
+        """The reader of a source by its first block."""
+        rows, _ = without_groups(type(estimator).__name__, block, groups)
+        return cls(read_training_rows(estimator, rows, min_rows=1)[1], device, groups)
+
+    @classmethod
+    def of_collection(
+        cls, estimator: object, X: Any, device: Device | None = None, groups: Name | None = None
+    ) -> Reader:
+        """The reader of a Dask collection, whose empty block carries its names."""
+        name = type(estimator).__name__
+        check_dimensions(name, X)
+        # An array's empty block does not tell its columns.
+        empty = X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))
+        rows, _ = without_groups(name, empty, groups)
+        stand_in = _as_estimator(Header(name))
+        _check_feature_names(stand_in, rows, reset=True)
+        names = getattr(stand_in, "feature_names_in_", None)
+        return cls(Header(name, empty.shape[1] - (groups is not None), names), device, groups)
+
+    def __call__(self, block: Rows) -> Block:
+        """The rows of a block and, if there are groups, the keys of these."""
+        X, labels = without_groups(self.header.reader, block, self.groups)
+        rows = read_rows(self.header, X)
+        rows = rows if self.device is None else to_device(rows, self.device)
+        return Block(rows, keys=None if labels is None else group_keys(self.header.reader, labels))
+
+
+def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> Array:
+    """One finite, non-negative weight a row, of the rows' kind; ones when the user gives none."""
+    if sample_weight is None:
+        return ones(X)
+    name = type(estimator).__name__
+    if is_foreign(X):
+        xp = namespace(X)
+        w = xp.asarray(sample_weight, dtype=X.dtype, device=device(X), copy=True)
+        if w.shape != (X.shape[0],):
+            raise ValueError(f"{name}: sample_weight must have shape ({X.shape[0]},), got {tuple(w.shape)}")
+    else:
+        xp = namespace(X)
+        try:
+            w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
+        except ValueError as error:
+            raise ValueError(f"{name}: sample_weight must be one finite weight a row: {error}") from None
+    if bool(xp.any(w < 0)) or not bool(xp.all(xp.isfinite(w))):
+        raise ValueError(f"{name}: sample_weight must be finite and not negative, got a minimum of {float(xp.min(w))}")
+    if not bool(xp.any(w > 0)):
+        raise ValueError(f"{name}: sample_weight must be positive for at least one row, got only zeros")
+    return w

@@ -1,0 +1,63 @@
+"""Fit of a model on a table: ``oneclass fit``."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import click
+
+import oneclass as library
+
+from .methods import METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
+from .table_io import Reading, first_rows, names_of, on_terminal, read_all, source_of
+
+__all__ = ["fit"]
+
+#: Largest number of rows that are read into memory and fitted there; larger tables are fitted from chunks.
+_IN_MEMORY = 5_000
+_HOW_TO_CHANGE = "To change a kind: --column NAME=KIND, where KIND is number, category, date, clock or drop."
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@confidence
+@learning
+@reading
+@as_json
+def fit(
+    table: str,
+    output: str,
+    method: str,
+    confidence: float | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Fit a model on TABLE, whose rows are normal (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
+
+    \b
+    Examples:
+      oneclass fit normal.csv -o model.oneclass
+      oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
+    """  # fmt: skip
+    with source_of(table, **reading) as source:
+        check_outputs([source.path], output)
+        first, is_small = first_rows(source, _IN_MEMORY)
+        asked = asked_columns(names_of(first), drop, column)
+        learner = classifier(method, delta, confidence=confidence)
+        model = library.TableDetector(learner, asked)
+        if is_small or not hasattr(learner, "fit_chunks"):
+            model.fit(read_all(source), groups=groups)
+        else:
+            model.fit_chunks(source, groups=groups, verbose=on_terminal())
+        model.save(output)
+    held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
+    fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
+    made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
+    say(fields, as_json, f"{model.plan_.table()}\n{_HOW_TO_CHANGE}\n{made}")

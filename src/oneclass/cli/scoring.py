@@ -1,0 +1,167 @@
+"""Scores and reasons of rows: ``oneclass score``, ``oneclass explain`` and ``oneclass screen``."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+import click
+
+import oneclass as library
+
+from ..base.warnings import OneClassWarning, warn
+from .methods import classifier
+from .options import as_json, asked_columns, check_outputs, escape, known_model, learning, reading, refuse_both, say
+from .table_io import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
+
+__all__ = ["explain", "score", "screen"]
+
+#: Columns that `screen` adds to those of the table.
+_FOUND = {"row", "screen_p_value", "reason"}
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
+@click.option("--delta", type=click.FloatRange(0, 1, max_open=True), help="Rate to use instead of the model's delta.")
+@click.option("--tail", type=click.Choice(["pareto"]), help="Extrapolate small p-values with a Pareto tail.")
+@click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
+@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of the id columns.")
+@escape
+@reading
+@as_json
+def score(
+    model: str,
+    table: str,
+    output: str,
+    delta: float | None,
+    tail: str | None,
+    reasons: int,
+    keep: tuple[str, ...],
+    escape: bool,
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Score the rows of TABLE with MODEL: one line each with score, p-value, label (-1: outlier) and reasons.
+
+    \b
+    Examples:
+      oneclass score model.oneclass new.csv -o scored.csv
+      oneclass score model.oneclass - --delta 0.01 < new.csv > scored.csv
+    """  # fmt: skip
+    refuse_both(as_json, output)
+    sink, known = sink_of(output, escape=escape), known_model(model)
+    with source_of(table, **reading) as source:
+        check_outputs([source.path, model], output)
+        first, _ = first_rows(source)
+        names = [str(name) for name in names_of(first)]
+        ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
+        source = library.TableFile(source.path, columns=names, keep=keep or ids, text="all", **reading)
+        done = known.score_chunks(source, sink, delta=delta, tail=tail, reasons=reasons, verbose=on_terminal())
+    if output != "-":
+        text = f"{output}: {done.outliers} of {done.rows} rows are outliers"
+        say({"output": output, "rows": done.rows, "outliers": done.outliers}, as_json, text)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("table")
+@click.option("--row", type=click.IntRange(1), default=1, show_default=True, help="Row to explain, counted from 1.")
+@reading
+@as_json
+def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[Reading]) -> None:
+    """Explain the score of a row of TABLE: value, expected value and share of the score for each column.
+
+    \b
+    Examples:
+      oneclass explain model.oneclass new.csv --row 17
+    """
+    known = known_model(model)
+    with source_of(table, **reading) as source:
+        frame, before = None, 0
+        for block in source:
+            if row <= before + block.shape[0]:
+                frame = block.iloc[[row - 1 - before]] if hasattr(block, "iloc") else block[[row - 1 - before]]
+                break
+            before += block.shape[0]
+        if frame is None:
+            raise ValueError(f"--row must be at most {before}, the number of rows, got {row}")
+        p = None if known.calibration_ is None else float(known.p_value(frame)[0])
+        label = int(known.predict(frame)[0])
+        found = known.explain(frame)
+    reasons = found.row(0)
+    fields = {"row": row, "p_value": p, "label": label, "reasons": found.to_dicts()[0]["columns"]}
+    fields |= {"exact": found.exact, "method": found.method}
+    verdict = ("an outlier" if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
+    lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
+    say(fields, as_json, "\n".join([f"row {row} is {verdict}", *lines, found.method]))
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
+@click.option(
+    "--q",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Largest expected share of normal rows among the rows found.",
+)
+@click.option("--model", metavar="MODEL", help="Model file to write, fitted on the remaining rows.")
+@escape
+@learning
+@reading
+@as_json
+def screen(
+    table: str,
+    output: str,
+    q: float,
+    model: str | None,
+    escape: bool,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Find the unusual rows of TABLE, which may contain outliers; write them with p-values and reasons.
+
+    \b
+    Examples:
+      oneclass screen table.csv -o odd.csv
+    """
+    import pyarrow as pa
+
+    from ..io.sinks import writing
+
+    refuse_both(as_json, output)
+    sink = sink_of(output, escape=escape)
+    with source_of(table, **reading) as source:
+        check_outputs([source.path], output, model)
+        rows = read_all(source)
+    if taken := _FOUND & {str(name) for name in rows.columns}:
+        raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")
+    known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
+    with about(table):
+        found = known.screen(rows, q=q, groups=groups)
+    odd = rows[found.odd]
+    if not len(odd):
+        warn(
+            f"{table}: no row is found; one unusual value in one of many columns is seldom enough (docs/dirty.md)",
+            OneClassWarning,
+        )
+    reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
+    written = {
+        "row": found.odd.nonzero()[0] + 1,
+        "screen_p_value": found.p_values[found.odd],
+        "reason": pa.array(reasons, pa.string()),
+        **{str(name): pa.array(odd[name].astype(object)) for name in odd},
+    }
+    with writing(sink) as write:
+        write(pa.RecordBatch.from_pydict(written))
+    if model:
+        known.save(model)
+    if output != "-":
+        fields = {"output": output, "rows": len(rows), "odd": len(odd)}
+        say(fields, as_json, f"{output}: {len(odd)} of {len(rows)} rows are unusual")

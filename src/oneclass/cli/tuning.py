@@ -1,0 +1,215 @@
+"""Choice of a classifier and of its parameters: ``oneclass compare`` and ``oneclass tune``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import oneclass as library
+
+from .methods import GRIDS, METHODS, classifier
+from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
+from .table_io import Reading, about, on_terminal, read_all, source_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare", "tune"]
+
+#: `compare` holds out one normal row in this many, to measure false alarms.
+_FOLDS = 5
+#: Most labels that an error message lists.
+_LABELS = 10
+
+
+@click.command()
+@click.argument("normal")
+@click.argument("outliers", required=False)
+@learning
+@reading
+@as_json
+def compare(
+    normal: str,
+    outliers: str | None,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Fit every classifier on 80 % of the rows of NORMAL.
+
+    Prints the share of false alarms among the other rows and, with OUTLIERS, the share of outliers found.
+
+    \b
+    Examples:
+      oneclass compare normal.csv odd.csv
+    """  # fmt: skip
+    if groups is not None:
+        raise click.UsageError("--groups: compare cannot hold out groups, only rows")
+    table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
+    asked = asked_columns(table.columns, drop, column)
+    order = np.random.default_rng(0).permutation(len(table))
+    cut = len(table) - len(table) // _FOLDS
+    train, test = (table.iloc[np.sort(part)] for part in (order[:cut], order[cut:]))
+    if not len(test):
+        raise ValueError(f"{normal}: compare needs at least {_FOLDS} rows, got {len(table)}")
+    found = []
+    for method in shown(METHODS, "compare"):
+        with about(normal):
+            model = library.TableDetector(classifier(method, delta), asked).fit(train)
+            row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
+        if odd is not None and outliers is not None:
+            with about(outliers):
+                row["caught"] = float((model.predict(odd) == -1).mean())
+        found.append(row)
+    head = f"{'method':<13}{'false alarms':>13}" + f"{'caught':>9}" * (odd is not None)
+    lines = [
+        f"{row['method']:<13}{row['false_alarms']:>13.1%}" + (f"{row['caught']:>9.1%}" if "caught" in row else "")
+        for row in found
+    ]
+    say({"delta": delta, "methods": found}, as_json, "\n".join([head, *lines]))
+
+
+@click.command()
+@click.argument("table")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
+@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@click.option("--label", metavar="COLUMN", help="Column with the labels of normal rows and outliers.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
+@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
+@click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
+              help="Score by which parameters are compared.")  # fmt: skip
+@learning
+@reading
+@as_json
+def tune(
+    table: str,
+    output: str,
+    method: str,
+    label: str | None,
+    target: str | None,
+    grid: tuple[str, ...],
+    scoring: str,
+    delta: float,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
+    as_json: bool,
+    **reading: Unpack[Reading],
+) -> None:
+    """Try parameters of a method on TABLE, which holds labelled outliers; write the best model.
+
+    Models learn from normal rows alone, and are compared on folds that hold outliers, too. Without outliers, use the
+    default parameters: `oneclass fit`.
+
+    \b
+    Examples:
+      oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10,100
+    """  # fmt: skip
+    if label is None:
+        raise click.UsageError(
+            "--label must name the column of labels: tune compares parameters by labelled outliers; without any, the "
+            "default parameters of oneclass fit need no tuning"
+        )
+    points = {name: _values(listed) for name, listed in named(grid, "--grid").items()} or GRIDS.get(method)
+    if points is None:
+        raise click.UsageError(f"--grid: {method} has no default values to try, so give some")
+    known = classifier(method, delta).get_params()
+    if unknown := [name for name in points if name not in known]:
+        raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
+    with source_of(table, **reading) as source:
+        check_outputs([source.path], output)
+        rows = read_all(source)
+    with about(table):
+        rows, targets = _split_labels(rows, label, target)
+    asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
+    search = library.OneClassSearchCV(
+        untuned,
+        points,
+        scoring=scoring,
+        refit=False,
+        target=None if target is None else 1,  # the user named the label of normal rows: no warning if these are few
+        verbose=5 * on_terminal(),
+    )
+    with about(table):
+        search = library.TableDetector(search, asked).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
+    best = library.TableDetector(untuned.set_params(**search.best_params_), asked)
+    best.fit(rows[targets], groups=groups).save(output)
+    _say_search(search, output, method, as_json)
+
+
+def _read(path: str, **reading: Unpack[Reading]) -> pd.DataFrame:
+    with source_of(path, **reading) as source:
+        return read_all(source)
+
+
+def _values(listed: str) -> list[object]:
+    """Values separated by commas: numbers, null, true and false as in JSON, otherwise text."""
+
+    def value(text: str) -> object:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+    return [value(text.strip()) for text in listed.split(",")]
+
+
+def _split_labels(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """The table without its column of labels, and a mask of the normal rows."""
+    by_name = {str(name): name for name in rows.columns}
+    if label not in by_name:
+        raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
+    from ..base.labels import is_target
+    from ..tabular.text import NOTHING
+
+    words = rows[by_name[label]].astype(str).str.strip()
+    gaps = rows[by_name[label]].isna() | (words.str.lower().isin(NOTHING) & (words != target))
+    if gaps.any():
+        raise ValueError(
+            f"--label must name a column that has a label in every row, but {label!r} has none in {gaps.sum()} of "
+            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: add labels, or remove these rows"
+        )
+    labels: Any = words.to_numpy(dtype=object)
+    try:
+        known = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
+        targets = is_target(known, target, caller="tune")
+    except ValueError:
+        listed = ", ".join(map(repr, sorted(set(labels))[:_LABELS]))
+        raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
+    return rows.drop(columns=by_name[label]), targets
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_json: bool) -> None:
+    found = search.cv_results_
+    scores = np.asarray(found["mean_test_score"], dtype=float)
+    tried = [
+        {"parameters": found["params"][i], "score": float(scores[i]) if np.isfinite(scores[i]) else None}
+        for i in np.argsort(-scores, kind="stable")
+    ]
+    best = {"parameters": search.best_params_, "score": float(search.best_score_)}
+    lines = [
+        f"{'none' if point['score'] is None else format(point['score'], '.5g'):>12}  {_shown(point['parameters'])}"
+        for point in tried
+    ]
+    fields = {"model": output, "method": method, "scoring": search.scoring, "best": best, "tried": tried}
+    said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.scoring}"
+    say(fields, as_json, "\n".join([*lines, said]))
+
+
+def _shown(parameters: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -1,0 +1,79 @@
+"""Rows that are landmarks are held out as landmarks too, or they would look nearer than any fresh row can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Array, device, namespace, to_numpy
+from .features import NystromMap
+from .leave_landmarks_out import Landmarks
+from .machine import Machine
+from .plan import Survey
+from .primal import PrimalModel
+from .row_sample import row_keys
+from .solve import TrainingRows
+
+__all__ = ["OwnLandmarks"]
+
+#: Share of the rows that may be landmarks without a threshold's noticing.
+_NEGLIGIBLE = 0.02
+
+
+@dataclass(frozen=True)
+class OwnLandmarks:
+    """The landmarks of a model that are single rows, by the keys of these, which are sorted."""
+
+    keys: NDArray[np.int64]
+    seed: int
+    landmarks: Landmarks
+
+    @classmethod
+    def of(cls, machine: Machine, survey: Survey, candidates: int) -> OwnLandmarks | None:
+        """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies.
+
+        They were chosen from as many `candidates`, the first rows of the sample.
+        """
+        sample, model = survey.sample, machine.model
+        if not isinstance(model, PrimalModel) or not isinstance(model.map, NystromMap):
+            return None
+        # With its copies left, a row is known as well as before; of all rows the others are landmarks enough, and so
+        # they are where they span what a landmark does.
+        if not _NEGLIGIBLE * survey.columns.weight < model.map.width <= model.width:
+            return None
+        rows = machine.plan.nearest(sample.rows[: min(candidates, sample.rows.shape[0]), :])
+        chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
+        if not len(chosen) or len(rows) == sample.rows.shape[0]:
+            return None
+        keys, owners = np.unique(to_numpy(sample.keys)[rows[chosen]], return_inverse=True)
+        every = len(chosen) == len(rows)
+        own = Landmarks.of(model, owners) if every else Landmarks.of(model, _filled(owners, chosen, rows), chosen)
+        return None if own is None else cls(keys, sample.seed, own)
+
+    def without(self, machine: Machine, X: Array, rows: TrainingRows, F: Array | None) -> Array:
+        """Held-out losses of rows, whose features may be known, those of landmarks by machines without these too."""
+        losses = machine.held_out_losses(rows)
+        xp = namespace(X)
+        keys = to_numpy(row_keys(X, self.seed))
+        owners = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        mine = np.flatnonzero(self.keys[owners] == keys)
+        if not len(mine) or not isinstance(machine.model, PrimalModel):
+            return losses
+        others = np.setdiff1d(np.arange(len(keys)), mine)
+        here, there = (xp.asarray(places, device=device(X)) for places in (mine, others))
+        model, plan, own = machine.model, machine.plan, rows.at(here)
+        Z = plan.scaler(xp.take(X, here, axis=0))
+        features = model.features(Z) if F is None else xp.take(F, here, axis=0)
+        Q = own.leverages()[:, None, None]
+        alone = plan.left_by_groups(model, self.landmarks, own, Z, features, Q, owners[mine])
+        found = xp.concat([machine.held_out_losses(alone), xp.take(losses, there)])
+        return xp.take(found, xp.argsort(xp.concat([here, there])))
+
+
+def _filled(owners: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Owners of all landmarks, of which some are chosen."""
+    filled = np.full(len(rows), -1)
+    filled[chosen] = owners
+    return filled

@@ -1,0 +1,175 @@
+r"""One file of arrays and a JSON header: versioned, checksummed, ready to be mapped into memory.
+
+==========  =======================================================================================
+bytes       content (numbers are little-endian)
+==========  =======================================================================================
+8           ``\x89ONECLS\n``
+4, 4        version of the format; 0
+8, 8        bytes of the whole file; bytes of the header
+32          SHA-256 of all bytes but these
+...         header, UTF-8 JSON; its ``arrays`` lists the data type, order and shape of each array
+...         the arrays one after the other; header and arrays each padded to a multiple of 64 bytes
+==========  =======================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .messages import one_line, printable
+from .replacing import replacing
+
+__all__ = ["VERSION", "Json", "ModelFileError", "read", "refusal", "write"]
+
+#: Of the format, to be raised when an older reader would misread a file.
+VERSION = 1
+
+Host = np.ndarray[Any, Any]
+#: What JSON can say.
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+_MAGIC = b"\x89ONECLS\n"
+_FIELDS = struct.Struct("<8sIIQQ")
+_DIGEST = 32
+_START = _FIELDS.size + _DIGEST
+#: Blocks start at multiples of this, the width of a cache line and of the widest registers.
+_ALIGNMENT = 64
+#: Bytes of the longest header, and lists and dicts in it: each of them takes some hundred bytes of memory.
+_LONGEST, _MOST = 16 << 20, 1 << 19
+
+_KINDS = {
+    name: np.dtype(name).newbyteorder("<")
+    for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+}
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or not one that can be trusted."""
+
+
+def refusal(path: str | Path, reason: str) -> ModelFileError:
+    """The error that says why a file is refused, in one line that is no longer whatever the file holds."""
+    return ModelFileError(f"{printable(str(path))} {one_line(reason)}")
+
+
+def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> None:
+    """Write the header and the arrays; the file is there whole or not at all."""
+    listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
+    if len(text) > _LONGEST:
+        raise ValueError(
+            f"a model file has room for {_LONGEST:,} bytes beside its arrays, but {len(text):,} are needed"
+        )
+    if (lists := _lists_in(text)) > _MOST:
+        raise ValueError(f"a model file has room for {_MOST:,} lists and dicts, but {lists:,} are needed")
+    size = _START + _padded(len(text)) + sum(_padded(array.nbytes) for array in arrays)
+    fields = _FIELDS.pack(_MAGIC, VERSION, 0, size, len(text))
+    digest = sha256(fields)
+    for part in _parts(text, arrays):
+        digest.update(part)
+    with replacing(path) as file:
+        file.write(fields + digest.digest())
+        for part in _parts(text, arrays):
+            file.write(part)
+
+
+def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], list[Host]]:
+    """The header and the arrays, which cannot be written to; `mapped` leaves them on the disk until they are needed."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise refusal(path, f"is a {'directory' if stat.S_ISDIR(mode) else 'device or pipe'}, not a model file")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(_START)
+        length = _header_length(path, start, size)
+        file.seek(0)
+        try:
+            content: Host = np.memmap(file, mode="r") if mapped else np.fromfile(file, np.uint8)
+        except MemoryError:
+            raise refusal(path, f"is too large for the memory: it has {size:,} bytes") from None
+    digest = sha256(start[: _FIELDS.size])
+    digest.update(content[_START:].data)
+    if len(content) != size or digest.digest() != start[_FIELDS.size :]:
+        raise refusal(path, "was altered: its bytes do not have the checksum that was written with them")
+    content.flags.writeable = False
+    return _unpacked(path, content, length)
+
+
+def _header_length(path: str | Path, start: bytes, size: int) -> int:
+    """What the first bytes of a file say; refuses all but whole files of a known version."""
+    if start[: len(_MAGIC)] != _MAGIC[: len(start)] or not start:
+        pickled = ": it looks like a pickle, which nobody should load who did not write it" * (start[:1] == b"\x80")
+        raise refusal(path, f"is not a model file of oneclass{pickled}")
+    if len(start) < _START:
+        raise refusal(path, f"is truncated: it ends after {len(start)} bytes")
+    _, version, _, claimed, length = _FIELDS.unpack(start[: _FIELDS.size])
+    if version > VERSION:
+        raise refusal(
+            path, f"is of version {version} of the format, and this oneclass reads up to version {VERSION}: upgrade it"
+        )
+    if size < claimed:
+        raise refusal(path, f"is truncated: {size:,} of its {claimed:,} bytes are there")
+    if size > claimed or length > min(size - _START, _LONGEST):
+        raise refusal(path, f"was altered: it is {size:,} bytes long and claims {claimed:,}, {length:,} of header")
+    return int(length)
+
+
+def _unpacked(path: str | Path, content: Host, length: int) -> tuple[dict[str, Any], list[Host]]:
+    text = content[_START : _START + length].tobytes()
+    if (lists := _lists_in(text)) > _MOST:
+        raise refusal(path, f"has no header that makes sense: it holds {lists:,} lists and dicts, more than {_MOST:,}")
+    try:
+        header = json.loads(text.decode(), parse_constant=_no_constant)
+        arrays, place = [], _START + _padded(length)
+        for name, order, shape in header["arrays"]:
+            kind = _KINDS[name]
+            if not all(type(n) is int and 0 <= n <= len(content) for n in shape):
+                raise ValueError("shapes are whole numbers, none larger than the file")
+            end = place + math.prod(shape) * kind.itemsize
+            if end > len(content):
+                raise ValueError("claims arrays of more bytes than it holds")
+            arrays.append(content[place:end].view(kind).reshape(shape, order=order))
+            place = _padded(end)
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise refusal(path, f"has no header that makes sense: {type(error).__name__}: {error}") from None
+    return header, arrays
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+def _lists_in(text: bytes) -> int:
+    """Lists and dicts in JSON, or a few more: words may have brackets in them."""
+    return text.count(b"[") + text.count(b"{")
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _parts(text: bytes, arrays: list[Host]) -> Iterator[bytes | memoryview]:
+    yield text.ljust(_padded(len(text)))
+    for array in arrays:
+        yield _flat(array).data
+        yield bytes(_padded(array.nbytes) - array.nbytes)
+
+
+def _flat(array: Host) -> Host:
+    """The bytes of an array in its order; where it has none, in that of rows."""
+    flat = (array.T if _by_columns(array) else array).astype(_KINDS[array.dtype.name], order="C", copy=False)
+    return flat.reshape(-1).view(np.uint8)
+
+
+def _by_columns(array: Host) -> bool:
+    return bool(array.flags.f_contiguous and not array.flags.c_contiguous)

@@ -1,0 +1,149 @@
+"""Tables that are written block by block, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from .formats import Batch, Schema, arrow, ending
+from .replacing import replacing
+
+__all__ = ["EscapedCSV", "Sink", "path_of", "writing"]
+
+#: Text that a spreadsheet takes for a formula, as a regular expression, and numbers among it, which it reads as such.
+_FORMULA = r"\A('*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+_NUMBER = r"\A[+\-](?:[0-9.,]*(?:[eE][+\-]?[0-9]+)?%?|(?i:nan|inf|infinity))\z"
+
+
+@dataclass(frozen=True)
+class EscapedCSV:
+    r"""A CSV file in which no spreadsheet takes text for a formula: a sink for `score_chunks`.
+
+    An apostrophe comes before text and names of columns that begin with ``=``, ``+``, ``-``, ``@``, a tab or a line
+    break, or with apostrophes and one of these. Numbers such as -0.5 stay as they are, in columns of text too.
+
+    Parameters
+    ----------
+    sink : path or binary file
+        A file to write that ends in ``.csv`` or ``.tsv``, also with ``.gz`` or ``.zst`` after that, or one that is open
+        for writing.
+
+    Notes
+    -----
+    To get the text back, remove the first apostrophe of each cell that begins with apostrophes and one of these
+    characters, in pandas ``cells.str.replace(r"^'('*[=+\-@\t\r\n])", r"\1", regex=True)``.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from oneclass import EscapedCSV, KNNDetector
+    >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
+    >>> file = io.BytesIO()
+    >>> model.score_chunks([[[0.0, 0.0]], [[6.0, 6.0]]], EscapedCSV(file))
+    Scored(rows=2, outliers=1)
+    """
+
+    sink: str | Path | IO[bytes] | IO[str]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sink, str | Path) and ending(self.sink)[0] not in (".csv", ".tsv"):
+            raise ValueError(f"EscapedCSV: sink must end in .csv or .tsv, got {Path(self.sink).name}")
+
+
+#: What a table may be written to: a file by name, or one that is open for bytes.
+Sink: TypeAlias = str | Path | IO[bytes] | IO[str] | EscapedCSV
+
+
+def path_of(sink: Sink) -> str | Path | None:
+    """The path of the file that a table is written to, if it has one."""
+    place = sink.sink if isinstance(sink, EscapedCSV) else sink
+    return place if isinstance(place, str | Path) else None
+
+
+@contextmanager
+def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
+    """What writes record batches, one after the other, to a path or, as CSV, to an open file."""
+    escaped = isinstance(sink, EscapedCSV)
+    sink, path = sink.sink if isinstance(sink, EscapedCSV) else sink, path_of(sink)
+    kind, packed = (".csv", None) if path is None else ending(path)
+    with nullcontext(_binary(sink)) if path is None else replacing(path) as file:
+        stream = arrow().PythonFile(_LeftOpen(file), mode="w")
+        stream = stream if packed is None else arrow().CompressedOutputStream(stream, packed)
+        writer: Any = None
+
+        def write(batch: Batch) -> None:
+            nonlocal writer
+            batch = _escaped(batch) if escaped else batch
+            writer = writer or _writer(kind, stream, batch.schema)
+            writer.write_batch(batch)
+
+        try:
+            yield write
+        except BaseException:
+            with suppress(Exception):  # what is written is thrown away; a writer left open would complain later
+                writer.close()
+            raise
+        if writer is not None:
+            writer.close()
+        stream.close()
+
+
+def _writer(kind: str, stream: IO[bytes], schema: Schema) -> Any:
+    pa = arrow()
+    if kind == ".parquet":
+        return pa.parquet.ParquetWriter(stream, schema)
+    if kind in (".feather", ".arrow"):
+        return pa.ipc.new_file(stream, schema)
+    delimiter = "\t" if kind == ".tsv" else ","
+    names = io.StringIO()
+    csv.writer(names, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+    stream.write(names.getvalue().encode())  # PyArrow would put every name in quotes
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter)
+    return pa.csv.CSVWriter(stream, schema, write_options=options)
+
+
+def _escaped(batch: Batch) -> Batch:
+    """The batch, its text and its names with an apostrophe before what a spreadsheet takes for a formula."""
+    pa = arrow()
+    columns = [*map(_without_formulas, batch.columns), _without_formulas(pa.array(batch.schema.names))]
+    made: Batch = pa.RecordBatch.from_arrays(columns[:-1], names=columns[-1].to_pylist())
+    return made
+
+
+def _without_formulas(cells: Any) -> Any:
+    """A column of PyArrow, escaped if it holds text."""
+    pa = arrow()
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    if not re.match("(large_)?(string|binary)|fixed_size_binary", str(cells.type)):
+        return cells
+    cells = cells.cast(pa.large_string())
+    number = pa.compute.match_substring_regex(cells, _NUMBER)
+    return pa.compute.if_else(number, cells, pa.compute.replace_substring_regex(cells, _FORMULA, r"'\1"))
+
+
+def _binary(sink: object) -> IO[bytes]:
+    file: Any = getattr(sink, "buffer", sink) if isinstance(sink, io.TextIOBase) else sink
+    if not hasattr(file, "write") or isinstance(file, io.TextIOBase):
+        raise TypeError(f"a sink must be a path or a binary file that is open, got {type(file).__name__}")
+    binary: IO[bytes] = file
+    return binary
+
+
+class _LeftOpen:
+    """A file that PyArrow does not close."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write, self.flush = file.write, file.flush
+
+    def close(self) -> None:
+        self.flush()

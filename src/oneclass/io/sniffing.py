@@ -1,0 +1,89 @@
+"""What the first line of a text file tells for certain: its delimiter, and whether it names the columns."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from itertools import pairwise
+
+from ..core.wording import parameter
+
+__all__ = ["cells_of", "first_line", "is_number", "names_columns", "only_delimiter"]
+
+_DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
+
+
+def first_line(start: bytes, name: str, *, delimiter: str | None, longest: int) -> str:
+    """The first line that is not empty, of a file that starts like this; cells in quotes may hold line breaks."""
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    before = re.escape(delimiter or "".join(_DELIMITERS))
+    lines = re.finditer(rf'(?:(?<![^{before}\r\n])"[^"]*(?:""[^"]*)*"|[^"\r\n]+|")+', text)
+    line = next((found[0] for found in lines if found[0].strip()), None)
+    if line is None:
+        raise ValueError(f"{name}: the file holds no rows")
+    if len(line) > longest:
+        raise ValueError(f"{name}: a line is longer than {longest:,} bytes")
+    return line
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a line."""
+    return next(csv.reader([line], delimiter=delimiter))
+
+
+def only_delimiter(line: str, name: str) -> str:
+    """The delimiter that the line holds outside of quotes; a line without any is a single cell."""
+    bare = re.sub('"[^"]*"', "", line)
+    found = [delimiter for delimiter in _DELIMITERS if delimiter in bare]
+    if len(found) > 1:
+        listed = " and ".join(_DELIMITERS[delimiter] for delimiter in found)
+        raise ValueError(
+            f"{name}: the first line holds {listed}; name the one that separates columns with {parameter('delimiter')}"
+        )
+    parts = bare.split()
+    if not found and len(parts) > 1 and 2 * sum(map(is_number, parts)) >= len(parts):
+        raise ValueError(
+            f"{name}: the first line holds numbers between spaces; name what separates columns with "
+            f"{parameter('delimiter')}: a space, or a comma if there is one column"
+        )
+    return found[0] if found else ","
+
+
+def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str) -> bool:
+    """Whether the cells of the first line are names of columns, among them all those `asked` for."""
+    if asked and set(asked) <= set(cells):
+        return True
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    numbers = [cell for cell in filled if is_number(cell.replace(decimal, "."))]
+    if not numbers:
+        return True
+    if len(numbers) < len(filled):
+        raise ValueError(
+            f"{name}: the first line holds words and numbers; use {parameter('header', True)} if it names the "
+            f"columns, {parameter('header', False)} if it is a row"
+        )
+    if _counts(numbers):
+        raise ValueError(
+            f"{name}: the first line, {', '.join(numbers[:3])}..., might name the columns or be a row; use "
+            f"{parameter('header', True)} or {parameter('header', False)}"
+        )
+    return False
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; 2020_01, which is one to Python, is a name."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def _counts(cells: list[str]) -> bool:
+    """Whether the cells are whole numbers at equal steps, as pandas and spectrometers name columns."""
+    if not all(cell.isdecimal() and len(cell) < 16 for cell in cells):
+        return False
+    whole = [int(cell) for cell in cells]
+    steps = {after - before for before, after in pairwise(whole)}
+    return whole == list(range(len(whole))) or (len(whole) > 2 and len(steps) == 1 and steps != {0})

@@ -1,0 +1,331 @@
+"""Tables in files, read block by block: CSV, Parquet, Feather and Arrow; what is not certain about one is asked for."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, NoReturn
+
+from ..core.typing import Shaped
+from ..core.wording import parameter
+from .batches import (
+    Batches,
+    CountedLines,
+    arrow_batches,
+    gathered,
+    numbered_labels,
+    parquet_batches,
+    rows_of_block,
+    with_points,
+)
+from .formats import ENDINGS, Batch, Schema, arrow, ending
+from .messages import one_line
+from .sniffing import cells_of, first_line, names_columns, only_delimiter
+
+__all__ = ["TableFile"]
+
+#: Bytes of the longest line of text, and of a piece of text unless lines are long; PyArrow reads 36 pieces ahead.
+_LONGEST, _PIECE = 4 << 20, 1 << 20
+#: What pandas calls an index without a name in a file.
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+#: Characters of a name or a cell in a message.
+_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class TableFile:
+    r"""A table in a file, for `fit_chunks` and `score_chunks`: where its columns are, and how to read it.
+
+    A path alone stands for ``TableFile(path)``. Text is read by rules that lose no row: see Notes.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ends in ``.csv``, ``.tsv``, both also with ``.gz`` or ``.zst`` after that, ``.parquet``,
+        ``.feather`` or ``.arrow``.
+    columns : list of names or places, optional
+        Columns to learn from or to judge by; all but those to `keep` unless given. Places count from 0.
+    keep : list of names or places, default=()
+        Columns to carry over, as they are, beside the scores: an id, a time, a text.
+    text : list of names or places, or "all", default=()
+        Columns of text among those to look at, for a pipeline that encodes them; a CSV file does not say. With "all",
+        every cell is text, for a `TableDetector`.
+    delimiter : str, optional
+        What separates the columns of text; unless given, the only one of comma, semicolon, tab and ``|`` that the first
+        line holds (tab for ``.tsv``).
+    header : bool, optional
+        Whether the first line of text names the columns; unless given, as it looks.
+    encoding : str, default="utf-8"
+        Encoding of text: any text encoding that Python knows.
+    decimal : str, default="."
+        What comes before the decimals of a number in text; with ``text="all"``, points may stand between thousands.
+    newlines : bool, default=False
+        Whether values and names in quotes may hold line breaks.
+
+    Notes
+    -----
+    The first line names the columns when it holds words only, or all names that are asked for; it is a row when it
+    holds numbers only, but for evenly spaced whole numbers such as 0, 1, 2 or 400, 410, 420, which might be either.
+    Lines of more or fewer cells than the first one, cells that are no numbers, two columns of one name, and lines that
+    a stray quote has made one are errors that say what and, as far as known, where. Empty lines, and those of spaces
+    only, are left out, unless there is one column only, where each is a row with a gap.
+
+    An index that pandas wrote into a Parquet, Feather or Arrow file is a column like any other; an index without a
+    name, which is ``__index_level_0__`` in the file, is left out unless it is asked for.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("id;mass;height\nx1;1,5;2\nx2;3;4\n")
+    ...     for block in TableFile(path, keep=["id"], decimal=","):
+    ...         print(block)
+       mass  height
+    0   1.5     2.0
+    1   3.0     4.0
+    """
+
+    path: str | Path
+    columns: Sequence[str | int] | None = None
+    keep: Sequence[str | int] = ()
+    text: Sequence[str | int] | Literal["all"] = ()
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    newlines: bool = False
+
+    def __iter__(self) -> Iterator[Any]:
+        """Blocks of rows, of `columns` alone: data frames, or arrays where the columns have no names."""
+        for rows, _ in self.blocks():
+            yield rows
+
+    def blocks(self) -> Iterator[tuple[Shaped, Batch]]:
+        """Blocks of rows, each with the columns to keep as a record batch."""
+        kind, packed = ending(self.path)
+        with open(self.path, "rb") as file:  # an error of Python's own where there is no such file
+            if not file.read(1):
+                raise ValueError(f"{self._name}: the file is empty")
+        if kind in (".csv", ".tsv"):
+            with self._text_errors():
+                yield from self._text(kind, packed)
+        else:
+            with self._typed_errors():
+                yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
+
+    def _typed(
+        self, opened: Callable[[str], AbstractContextManager[tuple[Schema, Batches]]]
+    ) -> Iterator[tuple[Shaped, Batch]]:
+        with opened(str(self.path)) as (schema, batches):
+            columns, keep = self._chosen(schema.names, unless=_UNNAMED_INDEX)
+            labels = numbered_labels(schema)
+            for batch in batches([*dict.fromkeys([*columns, *keep])], rows_of_block(len(columns))):
+                rows = batch.select(columns).replace_schema_metadata().to_pandas()
+                if labels:
+                    rows.columns = [labels.get(name, name) for name in columns]
+                yield rows, batch.select(keep)
+
+    def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
+        pa = arrow()
+        delimiter = self.delimiter or ENDINGS[kind]
+        with self._stream(packed) as stream:
+            first = first_line(stream.read(_LONGEST + 1), self._name, delimiter=delimiter, longest=_LONGEST)
+        delimiter = delimiter or only_delimiter(first, self._name)
+        cells = cells_of(first, delimiter)
+        named = self.header
+        if named is None:
+            named = names_columns(cells, self._asked(), self._name, decimal=self.decimal)
+        names = cells if named else [str(place) for place in range(len(cells))]
+        columns, keep = self._chosen(names)
+        words = {*names} if self.text == "all" else {*keep} - {*columns} | {*self._known(self.text, names)}
+        with self._stream(packed) as stream, self._refused(names, delimiter, packed):
+            lines, blank = CountedLines(stream), _Blank()
+            reader = pa.csv.open_csv(
+                pa.PythonFile(lines, mode="r"),
+                read_options=pa.csv.ReadOptions(
+                    block_size=max(_PIECE, 4 * len(first)), column_names=None if named else names
+                ),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(names) > 1,
+                    invalid_row_handler=blank,
+                ),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types={name: pa.string() if name in words else pa.float64() for name in names},
+                    include_columns=[*dict.fromkeys([*columns, *keep])],
+                    decimal_point=self.decimal,
+                ),
+            )
+            rows, open_quote = 0, False
+            for batch in gathered(reader, rows_of_block(len(columns))):
+                rows += batch.num_rows
+                if batch.num_rows:
+                    open_quote = any(str(cells[-1]).endswith(("\n", "\r")) for cells in batch.columns)
+                seen = batch.select(columns)
+                block = (with_points(seen, self.decimal) if self.text == "all" else seen).to_pandas()
+                yield block if named else block.to_numpy(), batch.select(keep)
+        # An empty line is a row, with a gap, if there is one column only.
+        expected = (lines.filled if len(names) > 1 else lines.count) - named - blank.lines
+        if not self.newlines and rows < expected:
+            raise ValueError(
+                f"{self._name}: {expected:,} lines became {rows:,} rows: a quote is not closed, or values "
+                f"in quotes hold line breaks, for which there is {parameter('newlines', True)}"
+            )
+        if not self.newlines and open_quote:
+            raise ValueError(f"{self._name}: a quote in the last line is not closed")
+
+    @contextmanager
+    def _refused(self, names: list[str], delimiter: str, packed: str | None) -> Iterator[None]:
+        """A cell that is no number is an error that names its column, a line of more or fewer cells one that counts."""
+        try:
+            yield
+        except arrow().ArrowInvalid as error:
+            if "Expected" in str(error) and (uneven := self._uneven(len(names), delimiter, packed)):
+                raise ValueError(f"{self._name}: {uneven}") from None
+            found = re.search(r"column #(\d+): .*CSV conversion error to double: invalid value (.*)", str(error), re.S)
+            if not found:
+                raise
+            raise ValueError(
+                f"{self._name}: a number must stand in every cell, but column {_shown(names[int(found[1])])} holds "
+                f"{one_line(found[2], _SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
+            ) from None
+
+    def _uneven(self, cells: int, delimiter: str, packed: str | None) -> str | None:
+        """The first line of more or fewer cells, in words."""
+        with self._stream(packed) as stream:
+            text = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=delimiter)
+            for row in text:
+                if len(row) != cells and "".join(row).strip():
+                    above = "; what stands above the names must go" if cells == 1 else ""
+                    said = delimiter.join(row)[:60]
+                    return f"line {text.line_num:,} has {len(row)} cells, but the first has {cells}: {said!r}{above}"
+        return None
+
+    @contextmanager
+    def _stream(self, packed: str | None) -> Iterator[IO[bytes]]:
+        """The file's bytes in UTF-8."""
+        pa = arrow()
+        with pa.input_stream(str(self.path), compression=packed) as stream:
+            yield stream if _is_utf8(self.encoding) else pa.transcoding_input_stream(stream, self.encoding, "utf-8")
+
+    @property
+    def _name(self) -> str:
+        return Path(self.path).name
+
+    def _asked(self) -> list[str]:
+        return [
+            label
+            for label in (*(self.columns or ()), *self.keep, *(() if self.text == "all" else self.text))
+            if isinstance(label, str)
+        ]
+
+    def _chosen(self, names: Sequence[str], *, unless: re.Pattern[str] | None = None) -> tuple[list[str], list[str]]:
+        """The columns to learn from or to judge by, and those to carry over, by name.
+
+        Columns whose names match `unless` are chosen only if they are asked for.
+        """
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise ValueError(
+                f"{self._name}: columns must have names of their own, but more than one is {_shown(twice[0])}"
+            )
+        keep = self._known(self.keep, names)
+        if self.columns is not None:
+            chosen = self._known(self.columns, names)
+        else:
+            kept = set(keep)
+            chosen = [name for name in names if name not in kept and not (unless and unless.fullmatch(name))]
+        if not chosen:
+            raise ValueError(f"{self._name}: no column is left to look at")
+        return chosen, keep
+
+    def _known(self, labels: Sequence[str | int], names: Sequence[str]) -> list[str]:
+        """The names of columns that are told by name or by place."""
+        known: dict[str | int, str] = {name: name for name in names}
+        known.update(enumerate(names))
+        for label in labels:
+            if label not in known:
+                listed = ", ".join(map(_shown, names[:20])) + ", ..." * (len(names) > 20)
+                raise ValueError(f"{self._name}: there is no column {_shown(label)} among the {len(names)}: {listed}")
+        return [known[label] for label in labels]
+
+    @contextmanager
+    def _text_errors(self) -> Iterator[None]:
+        """PyArrow's errors about text in words that name the file, the column and what to do."""
+        pa = arrow()
+        try:
+            yield
+        except UnicodeError as error:
+            reason = getattr(error, "reason", error)
+            raise ValueError(
+                f"{self._name}: the file is not in {self.encoding} ({reason}); {self._other_encoding()}"
+            ) from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, csv.Error) as error:
+            raise ValueError(f"{self._name}: {self._in_words(one_line(error))}") from None
+        except OSError as error:
+            self._refuse(error)  # of what is compressed
+
+    @contextmanager
+    def _typed_errors(self) -> Iterator[None]:
+        """Any error about a Parquet, Feather or Arrow file as one that names the file."""
+        try:
+            yield
+        except OSError as error:
+            self._refuse(error)
+        except Exception as error:  # damaged metadata makes PyArrow and pandas raise errors of any class
+            if str(error).startswith(f"{self._name}: "):
+                raise
+            raise ValueError(f"{self._name}: the table cannot be read: {one_line(error)}") from error
+
+    def _refuse(self, error: OSError) -> NoReturn:
+        """Raise an error of the system as it is, and one about what the file holds with the name of the file."""
+        if error.errno is not None:
+            raise error
+        raise ValueError(f"{self._name}: {one_line(error)}") from None
+
+    def _in_words(self, error: str) -> str:
+        if "invalid UTF8" in error:
+            return f"the file is not in {self.encoding}; {self._other_encoding()}"
+        if "include_columns" in error:
+            return "the names of the columns cannot be read; what stands above them must go"
+        if "straddling" in error:
+            return "a line is far longer than the first, or a quote is not closed"
+        return "the file holds no rows" if "Empty CSV file" in error else error
+
+    def _other_encoding(self) -> str:
+        with open(self.path, "rb") as file:
+            wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as Excel writes "Unicode text"
+        return f"use for example {parameter('encoding', 'utf-16' if wide else 'latin-1')}"
+
+
+class _Blank:
+    """What to do with a line of another number of cells: leave it out, and count it, if it holds spaces alone."""
+
+    lines = 0
+
+    def __call__(self, row: Any) -> str:
+        blank = not row.text.strip()
+        self.lines += blank
+        return "skip" if blank else "error"
+
+
+def _shown(name: str | int) -> str:
+    """A name in a message."""
+    return one_line(repr(name), _SHOWN)
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        "".encode(encoding)  # raises LookupError for codecs that are not of text, such as zlib
+        codecs.getincrementaldecoder(encoding)().decode(arrow().py_buffer(b""))  # as PyArrow does: not for punycode
+        return codecs.lookup(encoding).name in ("utf-8", "ascii")
+    except (AttributeError, LookupError, ValueError):
+        raise ValueError(f"encoding must be a text encoding that Python knows, got {_shown(encoding)}") from None

@@ -1,0 +1,133 @@
+"""The function `report` and the class `Report` that it returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from ..base.protocol import Detector
+from ..core.typing import Rows
+from ..io.replacing import replacing
+from .html import html_of
+from .markdown import markdown_of
+from .schema import Summary
+from .summary import summarise
+
+__all__ = ["Report", "report", "writer_of"]
+
+#: Height of the page in a notebook, in pixels.
+_NOTEBOOK_HEIGHT = 800
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """Report on new rows; a notebook shows it as a page.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything that the report shows, as numbers, text, lists and dicts.
+    title : str
+        Title of the report.
+
+    Examples
+    --------
+    >>> import numpy as np, oneclass
+    >>> rng = np.random.default_rng(0)
+    >>> model = oneclass.KNNDetector(delta=0.1).fit(rng.normal(size=(199, 2)))
+    >>> found = oneclass.report(model, rng.normal(size=(100, 2)))
+    >>> found.summary["alarms"]["flagged"], found.to_html()[:15]
+    (7, '<!doctype html>')
+    >>> found
+    Report: 7 of 100 rows flagged
+    """
+
+    summary: Summary
+    title: str = "Report"
+
+    def __repr__(self) -> str:
+        return f"Report: {self.summary['alarms']['flagged']:,} of {self.summary['data']['rows']:,} rows flagged"
+
+    def _repr_html_(self) -> str:
+        page, title = escape(self.to_html()), escape(self.title)
+        return f'<iframe srcdoc="{page}" title="{title}" width="100%" height="{_NOTEBOOK_HEIGHT}"></iframe>'
+
+    def to_html(self) -> str:
+        """One HTML page that needs no other file and no network.
+
+        Needs Jinja2, the extra ``report``.
+        """
+        return html_of(self.summary, self.title)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown, with the most unusual rows only."""
+        return markdown_of(self.summary, self.title)
+
+    def to_json(self) -> str:
+        """The summary as JSON."""
+        return json.dumps({"title": self.title} | self.summary, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report to a file, in the format of its suffix.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write or to replace: ``.html`` for the page, ``.md`` for Markdown or ``.json`` for the summary.
+        """
+        with replacing(path) as file:
+            file.write(writer_of(path)(self).encode())
+
+
+_WRITERS = {".html": Report.to_html, ".htm": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
+
+
+def writer_of(path: str | Path) -> Callable[[Report], str]:
+    """The method of `Report` that writes the format of the suffix of a file."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WRITERS:
+        raise ValueError(f"report: a file must end in .html, .md or .json, got {str(path)!r}")
+    return _WRITERS[suffix]
+
+
+def report(
+    model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, title: str | None = None
+) -> Report:
+    """Score new rows with a fitted model and report alarms, reasons, changed columns and what to do next.
+
+    Parameters
+    ----------
+    model : fitted classifier, pipeline, search or TableDetector
+        Model that scores the rows.
+    X : table or array-like of shape (n_samples, n_features)
+        New rows, in memory, in the form that the model accepts.
+    X_train : table or array-like, optional
+        The rows that the model was fitted on, to compare the columns with. Without them, the column quantiles that the
+        model stored at the fit are used. Models fitted from chunks, streams and pipelines store none.
+    rows : int, default=1000
+        Most rows to list; the most unusual rows are listed.
+    title : str, optional
+        Title of the report.
+
+    Returns
+    -------
+    Report
+        With `to_html`, `to_markdown`, `to_json`, and `save`, which chooses the format by the suffix of the file.
+
+    Examples
+    --------
+    >>> import numpy as np, oneclass
+    >>> rng = np.random.default_rng(0)
+    >>> model = oneclass.VAAKELM().fit(rng.normal(size=(200, 2)))
+    >>> new = rng.normal(size=(50, 2))
+    >>> new[7] = [0.0, 9.0]
+    >>> found = oneclass.report(model, new)
+    >>> found.summary["rows"][0]["row"], found.summary["rows"][0]["reasons"][0]["column"]
+    (8, 1)
+    """
+    if rows < 1:
+        raise ValueError(f"report: rows must be at least 1, got {rows!r}")
+    return Report(summarise(model, X, X_train=X_train, rows=rows), title or "What is unusual in the new rows")

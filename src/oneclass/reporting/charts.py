@@ -1,0 +1,99 @@
+"""Coordinates of the small charts of the page, which `templates/charts.html.j2` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.column_summary import LEVELS
+from .formatting import cell
+from .schema import ColumnValues
+
+__all__ = ["DistributionChart", "Mark", "distribution_chart", "range_chart"]
+
+Float = NDArray[np.float64]
+
+#: Width of the axis and height of the highest point of a distribution, in units of the drawing.
+_AXIS, _PEAK = 308.0, 54.0
+#: Bins of a distribution, and points at which the training quantiles are interpolated to fill them.
+_BINS, _POINTS = 48, 1000
+#: Flagged values are drawn up to this multiple of the training range beyond its ends; others become an arrow.
+_BEYOND = 1.5
+#: Width of a range chart, and the margin on each side, in which the lines of medians at the ends have room.
+_RANGES, _MARGIN = 112.0, 4.0
+#: Numbers are clipped to this, so that their differences are finite.
+_LARGEST = 1e300
+
+
+class DistributionChart(TypedDict):
+    """Outline of the training distribution, its central 90 %, and positions of flagged values."""
+
+    width: float
+    outline: str
+    central_90: tuple[float, float]
+    flagged: list[float]
+    #: Whether there are flagged values beyond the left and the right end.
+    beyond: tuple[bool, bool]
+    ends: tuple[str, str]
+
+
+class Mark(TypedDict):
+    """A range with its median."""
+
+    start: float
+    width: float
+    median: float
+
+
+def _drawable(values: Sequence[float]) -> Float:
+    return np.asarray(np.clip(np.array(values, dtype=float), -_LARGEST, _LARGEST))
+
+
+def distribution_chart(quantiles: Sequence[float], values: Sequence[float], kind: str) -> DistributionChart:
+    """The distribution of a training column with these quantiles, and the values of flagged rows."""
+    q, flagged = _drawable(quantiles), _drawable(values)
+    low, high = _ends(q, flagged)
+    edges = np.linspace(low, high, _BINS + 1)
+    # A value that many rows share is the quantile at many levels, and so is counted many times.
+    heights = np.histogram(np.interp(np.linspace(0, 1, _POINTS), LEVELS, q), bins=edges)[0]
+    heights = np.convolve(np.pad(heights, 1), [0.25, 0.5, 0.25], mode="valid")
+
+    def x(value: Float) -> Float:
+        return _AXIS * (np.clip(value, low, high) - low) / (high - low)
+
+    middles, tops = x((edges[1:] + edges[:-1]) / 2), -2 - _PEAK * heights / heights.max()
+    outline = "".join(f"L{a:.1f} {b:.1f}" for a, b in zip(middles, tops, strict=True))
+    start, end = x(np.interp([0.05, 0.95], LEVELS, q)).round(1).tolist()
+    inside = (flagged >= low) & (flagged <= high)
+    return {
+        "width": _AXIS,
+        "outline": f"M{middles[0]:.1f} 0{outline}L{middles[-1]:.1f} 0Z",
+        "central_90": (start, max(end - start, 1.0)),
+        "flagged": np.unique(x(flagged[inside]).round(1)).tolist(),
+        "beyond": (bool((flagged < low).any()), bool((flagged > high).any())),
+        "ends": (cell(float(low), kind, 3), cell(float(high), kind, 3)),
+    }
+
+
+def _ends(q: Float, flagged: Float) -> tuple[float, float]:
+    """Ends of an axis that shows the training values, and flagged values unless these are too far away."""
+    wide = (q[-1] - q[0]) or max(abs(q[0]), 1.0)
+    low = max(min(q[0], flagged.min(initial=np.inf)), q[0] - _BEYOND * wide)
+    high = min(max(q[-1], flagged.max(initial=-np.inf)), q[-1] + _BEYOND * wide)
+    return (low, high) if high > low else (low - 0.5 * wide, high + 0.5 * wide)
+
+
+def range_chart(training: ColumnValues, new: ColumnValues) -> list[Mark]:
+    """Central 90 % and median of the training values and of the new values, on one axis."""
+    ends = _drawable([*training["central_90"], *new["central_90"]])
+    low, wide = float(ends.min()), float(np.ptp(ends)) or 1.0
+    marks: list[Mark] = []
+    for values in (training, new):
+        places = (_drawable([*values["central_90"], values["median"]]) - low) / wide * _RANGES + _MARGIN
+        start, end, median = places.round(1).tolist()
+        median = min(max(median, _MARGIN), _MARGIN + _RANGES)
+        marks.append({"start": start, "width": max(end - start, 1.5), "median": median})
+    return marks

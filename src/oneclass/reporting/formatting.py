@@ -1,0 +1,111 @@
+"""Numbers, cells and lists as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .schema import Cell, ColumnValues, Row
+
+__all__ = [
+    "CHANGES",
+    "cell",
+    "counted",
+    "listed",
+    "number",
+    "percent",
+    "range_text",
+    "rarity",
+    "rarity_heading",
+    "values_text",
+]
+
+#: What is shown for the values of `Column.changed`.
+CHANGES = {"no": "no change", "slightly": "slightly changed", "clearly": "changed", "flagged": "in flagged rows only"}
+
+#: Most names in a list, most characters of a text, and most categories in the description of a column.
+_NAMES, _CHARACTERS, _CATEGORIES = 5, 80, 3
+#: Smallest percentage, other than 0, that is written as a number.
+_SMALLEST_PERCENT = 0.01
+#: Range of the numbers that are written without an exponent.
+_WITHOUT_EXPONENT = (1e-3, 1e9)
+#: P-values below this are written as "1 in 200", others as a percentage.
+_ONE_IN = 0.3
+_MINUTES_PER_DAY = 24 * 60
+
+
+def counted(n: float, noun: str) -> str:
+    """A number with its noun: ``1 row``, ``1,200 rows``."""
+    return f"{n:,.10g} {noun}{'' if n == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage with at most three digits."""
+    value = 100 * share
+    if 0 < value < _SMALLEST_PERCENT:
+        return f"<\N{NO-BREAK SPACE}{_SMALLEST_PERCENT}\N{NO-BREAK SPACE}%"
+    digits = ".0f" if value >= 99.95 or value == 0 else ".2g" if value < 10 else ".3g"
+    return f"{value:{digits}}\N{NO-BREAK SPACE}%"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits, or all digits of its integer part; thousands are separated."""
+    low, high = _WITHOUT_EXPONENT
+    if value == 0 or low <= abs(value) < high:
+        return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+    return f"{value:.3g}"
+
+
+def cell(value: Cell, kind: str = "number", digits: int = 4) -> str:
+    """The value of a cell; a number of days since 1970, in a column of dates or clock times, as a date."""
+    if value is None:
+        return "missing"
+    if isinstance(value, bool | str):
+        text = str(value)
+        return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
+    if kind in ("date", "clock"):
+        return str(np.datetime64(int(value * _MINUTES_PER_DAY), "m").astype("datetime64[D]"))
+    return str(value) if isinstance(value, int) and abs(value) < 1e6 else number(value, digits)
+
+
+def range_text(ends: Sequence[float], kind: str) -> str:
+    """The two ends of a range with three digits: ``0.5 to 12``."""
+    low, high = (cell(value, kind, 3) for value in ends)
+    return f"{low} to {high}"
+
+
+def listed(names: Sequence[object]) -> str:
+    """The first names, separated by commas and a final ``and``."""
+    shown = [str(name) for name in names[:_NAMES]]
+    if len(names) > _NAMES:
+        return ", ".join(shown) + f" and {len(names) - _NAMES} more"
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + f" and {shown[-1]}"
+
+
+def values_text(values: ColumnValues, kind: str) -> str:
+    """Median and central 90 % of the values of a column, or its most frequent categories, and its missing values."""
+    parts = []
+    if "median" in values:
+        parts.append(f"{cell(values['median'], kind, 3)} ({range_text(values['central_90'], kind)})")
+    if "shares" in values:
+        common = list(values["shares"].items())[:_CATEGORIES]
+        parts.append(", ".join(f"{value} {percent(share)}" for value, share in common))
+    if values["missing"]:
+        parts.append(f"{percent(values['missing'])} missing")
+    return "; ".join(parts)
+
+
+def rarity_heading(fitted_on: float | None) -> str:
+    """Heading of the column that `rarity` fills."""
+    return "Score" if fitted_on is None else "Normal rows at least this unusual"
+
+
+def rarity(row: Row, fitted_on: float | None) -> str:
+    """How many normal rows are at least as unusual as the row; its score if there are no held-out losses."""
+    p = row["p_value"]
+    if p is None or fitted_on is None:
+        return cell(row["score"])
+    if p * (fitted_on + 1) < 1.5:  # the smallest p-value is 1 / (n + 1), the next one at least 2 / (n + 1)
+        return f"none of {fitted_on:,.0f}"
+    return f"1 in {1 / p:,.0f}" if p < _ONE_IN else percent(p)
