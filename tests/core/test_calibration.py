@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta, norm
 
 from oneclass.core.calibration import Calibration, HeldOut, rows_needed
 from oneclass.core.groups import Groups
+from oneclass.core.threshold import confident_budget
 from oracle import decisions
 from oracle.comparison import assert_agree
 from oracle.equations import repeat
@@ -58,6 +60,19 @@ def test_a_confident_budget_is_broken_as_seldom_as_it_says(n, delta, confidence)
     broken = np.mean([rate > delta for _, rate in rates(n, lambda c: c.budget(delta, confidence))])
     assert broken <= 1 - confidence + 3 * np.sqrt(confidence * (1 - confidence) / 4000)
     assert Calibration.of(np.arange(float(n)), np.ones(n)).budget(delta, confidence) > delta / 4
+
+
+@pytest.mark.parametrize(("delta", "confidence"), [(0.05, 0.95), (0.2, 0.5), (0.5, 0.999), (0.0, 0.9)])
+def test_a_confident_budget_is_the_largest_that_is_sure(delta, confidence):
+    for n in (1, 7, 59, 300):
+        ranks = [k for k in range(1, int((n + 1) * delta) + 1) if beta.cdf(delta, k, n + 1 - k) >= confidence]
+        assert confident_budget(n, delta=delta, confidence=confidence) == max(ranks, default=0) / (n + 1)
+
+
+def test_a_confident_budget_of_very_many_rows_is_found_soon():
+    n, delta = 1e15, 0.05
+    short = norm.ppf(0.95) * np.sqrt(delta * (1 - delta) / n)
+    assert confident_budget(n, delta=delta, confidence=0.95) == pytest.approx(delta - short, abs=short / 100)
 
 
 def test_so_few_rows_cannot_be_confident():

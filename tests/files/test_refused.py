@@ -1,15 +1,14 @@
 """Files that are no models, or not whole, or not honest: each is refused in one sentence, and costs nothing."""
 
-import json
 import os
 import pickle
 import tracemalloc
-from hashlib import sha256
 
 import numpy as np
 import pytest
 
 import oneclass
+from forging import forged
 from oneclass import OCRF, VAAKELM, ModelFileError, Nystrom
 from oneclass.io import container
 from saved import FRESH, ROWS
@@ -41,15 +40,6 @@ def refuse(place, content, message, **options):
     assert said.startswith(str(place))
     assert "\n" not in said
     assert len(said) < len(str(place)) + 200
-
-
-def forged(header, blocks=b"", **fields):
-    """A file with whatever header, and a checksum that is right."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    padded = text.ljust(-(-len(text) // 64) * 64) + blocks
-    known = {"version": container.VERSION, "size": 64 + len(padded), "length": len(text)} | fields
-    start = container._FIELDS.pack(container._MAGIC, known["version"], 0, known["size"], known["length"])
-    return start + sha256(start + padded).digest() + padded
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -195,8 +185,7 @@ CONTENTS = {
 
 @pytest.mark.parametrize("content", CONTENTS)
 def test_contents_that_make_no_sense_are_refused(place, content):
-    message = "cannot be read: it holds a|cannot be read: its content makes no sense|has no header that makes sense"
-    refuse(place, forged(CONTENTS[content]), message)
+    refuse(place, forged(CONTENTS[content]), "cannot be read: |has no header that makes sense: ")
 
 
 def test_a_header_without_end_is_not_written(tmp_path):
@@ -278,3 +267,37 @@ def test_files_may_be_read_by_whom_the_system_says(model, tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(("kept", "umask"), [(0o600, 0o022), (0o640, 0o022), (0o664, 0o077), (0o400, 0o022)])
+def test_a_file_that_is_replaced_keeps_its_permissions(model, tmp_path, kept, umask):
+    path = tmp_path / "model"
+    path.touch()
+    path.chmod(kept)
+    before = os.umask(umask)
+    try:
+        model.save(path)
+        model.save(path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == kept
+    np.testing.assert_array_equal(oneclass.load(path).predict(FRESH), model.predict(FRESH))
+
+
+@pytest.mark.parametrize("kept", [0o600, 0o660, None])
+def test_what_is_written_so_far_can_be_read_by_nobody_who_may_not_read_the_file(model, tmp_path, kept, monkeypatch):
+    path, seen = tmp_path / "model", []
+    if kept is not None:
+        path.touch()
+        path.chmod(kept)
+
+    def look(_):
+        seen.extend(part.stat().st_mode & 0o777 for part in tmp_path.glob(".model.*"))
+
+    monkeypatch.setattr(os, "fsync", look)
+    before = os.umask(0o027)
+    try:
+        model.save(path)
+    finally:
+        os.umask(before)
+    assert seen == [0o640 if kept is None else 0o600]

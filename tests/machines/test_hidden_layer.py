@@ -127,6 +127,7 @@ def test_a_search_scores_every_point_as_fits_do(machine, rows, fresh):
         ({"activation": "relu"}, "activation must be one of 'sigmoid', 'tanh'; got 'relu'"),
         ({"C": "likelihood"}, r"C must be a number in \(0, inf\), got 'likelihood'"),
         ({"C": -1}, r"C must be a number in \(0, inf\), got -1"),
+        ({"C": 10**400}, r"C must be a number in \(0, inf\), got 1000"),
         ({"threshold": "mean"}, "threshold must be one of 'held_out', 'train', 'authors'; got 'mean'"),
     ],
 )

@@ -42,12 +42,22 @@ def check_number(
 ) -> float:
     """The parameter of that name, or the value of an argument that is called so: a number inside the interval."""
     value = getattr(estimator, name) if value is ... else value
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) else math.nan
+    number = _as_float(value)
     inside = (low < number or (closed_low and number == low)) and (number < high or (closed_high and number == high))
     if not inside or math.isinf(number):
         interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if closed_high else ')'}"
         raise ChoiceError(f"{type(estimator).__name__}: {name} must be a number in {interval}, got {value!r}")
     return number
+
+
+def _as_float(value: object) -> float:
+    """The value as a floating number; NaN if it is no number, or beyond all of these."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def check_integer(estimator: object, parameter: str, low: int) -> int:

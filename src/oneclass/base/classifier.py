@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +20,9 @@ from ..core import threshold as rules
 from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
 from ..core.cholesky import SingularSystemError
+from ..core.column_summary import ColumnSummary
 from ..core.pareto_tail import TAILS
+from ..core.stored import MAYBE, Names, Size, must
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
@@ -60,8 +63,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     decision_: rules.Decision
     offset_: float
     calibration_: Calibration | None
-    held_out_: HeldOut | None
-    n_features_in_: int
+    held_out_: Annotated[HeldOut | None, MAYBE]
+    n_features_in_: Annotated[int, Size("features")]
+    feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
+    column_summary_: Annotated[ColumnSummary, MAYBE]
 
     @abstractmethod
     def _losses(self, X: Array) -> Array:
@@ -70,6 +75,11 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     @property
     def _name(self) -> str:
         return type(self).__name__
+
+    def __check__(self) -> Mapping[str, int] | None:
+        rules = (*self._thresholds, "stream")  # which machines of version 0.1 had that went on learning
+        must(self.decision_.rule in rules, f"the rule of decision_ must be one of {rules}")
+        return None
 
     # What a fit does first and last.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.arrays import Array, free_bytes, namespace
 
-__all__ = ["available_bytes", "check_matrix_fits", "has_room"]
+__all__ = ["available_bytes", "check_factor_fits", "check_matrix_fits", "has_room"]
 
 #: Bytes that are there, as to ask the system takes as long as a small fit's arithmetic.
 _TRIFLE = 2**22
@@ -40,6 +40,17 @@ def _host_bytes() -> int:
 def has_room(need: int, like: Array) -> bool:
     """Whether an allocation beside `like` finds room."""
     return need <= _TRIFLE or need <= available_bytes(like)
+
+
+def check_factor_fits(n: int, like: Array) -> None:
+    """Room for the factor of `n` rows or landmarks, which files leave out and which is worked out again."""
+    need = n * n * namespace(like).finfo(like.dtype).bits // 8
+    if not has_room(need, like):
+        free = available_bytes(like)
+        raise MemoryError(
+            f"the factor of {n:,} rows or landmarks, which is worked out at the first loss, needs about "
+            f"{need / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free"
+        )
 
 
 def check_matrix_fits(estimator: object, X: Array) -> None:

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, to_numpy
+from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
 from .classifier import OneClassClassifier
 from .column_origins import NoWayBackError, folded, origins, restored
@@ -19,6 +20,7 @@ from .delegation import Delegates, documented_as, if_wrapped_has
 from .explain_mixin import index_of, names_of
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
+from .saving import Saved
 from .screening import Screening
 
 __all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
@@ -101,6 +103,12 @@ class OneClassPipeline(Delegates, Pipeline):
         if get_config()["enable_metadata_routing"]:
             return params
         return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
+
+    def __check__(self) -> None:
+        named = all(isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str) for step in self.steps)
+        must(named and isinstance(self._wrapped(), Saved), "steps must have names, and end in a classifier")
+        for name, step in self.steps[:-1]:
+            must(step in (None, "passthrough") or hasattr(step, "transform"), f"step {name!r:.60} must transform rows")
 
     def _wrapped(self) -> Any:
         return self.steps[-1][1]

@@ -42,5 +42,5 @@ class Saved:
         write(path, *encode(copy.copy(self)))  # a thread may fit it meanwhile
 
     def __derived__(self) -> dict[str, object]:
-        """What a fit found that follows from the parameters: left out of files, and found again."""
+        """Fitted attributes that follow from others and from the parameters: left out of files, and found again."""
         return {}

@@ -185,7 +185,7 @@ class Baseline(OneClassClassifier, Generic[M]):
             ranks_=judgement.ranks,
             model_=model,
             scaler_=scaler,
-            **self._attributes(model, scaled),
+            **self._attributes(model),
         )
 
     @abstractmethod
@@ -207,8 +207,15 @@ class Baseline(OneClassClassifier, Generic[M]):
     def _after(self, model: M) -> None:
         """Say what there is to say after it."""
 
-    def _attributes(self, model: M, training: Training) -> dict[str, object]:
+    def _attributes(self, model: M) -> dict[str, object]:
         return {f"{name}_": getattr(model, name) for name in self._published}
+
+    def __derived__(self) -> dict[str, object]:
+        return self._attributes(self.model_) if "model_" in vars(self) else {}
+
+    def __check__(self) -> dict[str, int]:
+        super().__check__()
+        return {"d": self.n_features_in_}
 
     # Losses of the training rows.
 

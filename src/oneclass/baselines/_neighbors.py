@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -11,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from ..core.arrays import Array, blocks
+from ..core.stored import Floats, Jobs
 from ._rounding import UNIT
 
 __all__ = ["Neighbors", "nearest"]
@@ -33,8 +35,8 @@ class Neighbors:
     row would be one at random: such rows are left to the tree.
     """
 
-    rows: Array
-    n_jobs: int | None = None
+    rows: Annotated[Array, Floats("n d")]
+    n_jobs: Jobs | None = None
 
     @cached_property
     def _tree(self) -> cKDTree:

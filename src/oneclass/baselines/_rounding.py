@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ..core.arrays import Array
 from ..core.scaling import Scaler
+from ..core.stored import Floats
 
 __all__ = ["UNIT", "Rounding"]
 
@@ -26,7 +27,8 @@ class Rounding:
 
     unit: ClassVar[float] = UNIT
 
-    extent: Array  # the largest value of each feature, in z-scores but not centred: centering takes away no rounding
+    #: The largest value of each feature, in z-scores but not centred: centering takes away no rounding.
+    extent: Annotated[Array, Floats("d")]
 
     @classmethod
     def of(cls, X: Array, scaler: Scaler) -> Rounding:

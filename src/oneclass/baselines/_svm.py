@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.svm import OneClassSVM
@@ -16,8 +16,9 @@ from ..base.reading import Header
 from ..base.training_set import TrainingSet
 from ..core.arrays import Array, blocks, ones
 from ..core.data_choices import choose_kernel
-from ..core.kernels import RBF, Kernel, Precomputed, is_radial
+from ..core.kernels import RBF, Kernel, Precomputed, Settled, is_radial
 from ..core.scaling import Scaler
+from ..core.stored import Extended, Floats, Whole, must
 from ..core.threshold import Decision, Ranks
 from ._base import Training
 from ._slow import SQUARED_FOLDS, Slow
@@ -32,11 +33,17 @@ __all__ = ["Description", "KernelDescription", "nu_svm"]
 class Description(ABC):
     """Multipliers (`dual_coef`) of some rows, the support vectors; `support` are their numbers among all rows."""
 
-    kernel: Kernel
-    support: Array
-    support_vectors: Array
-    dual_coef: Array
-    boundary: float  # loss on the boundary that the machine itself draws
+    kernel: Annotated[Kernel, Settled()]
+    support: Annotated[Array, Whole("_s")]
+    support_vectors: Annotated[Array, Floats("_s d")]
+    dual_coef: Annotated[Array, Floats("_s")]
+    boundary: Extended  # loss on the boundary that the machine itself draws
+
+    def __check__(self) -> None:
+        must(bool((self.dual_coef > 0).any()), "dual_coef must be above 0 for a support vector")
+        d = self.support_vectors.shape[1]
+        inside = not isinstance(self.kernel, Precomputed) or int(self.support.max()) < d
+        must(inside, f"support of a precomputed kernel must be below {d}")
 
     @classmethod
     def of(cls, kernel: Kernel, V: Array, multipliers: Array, **more: Any) -> Self:
@@ -114,9 +121,9 @@ class KernelDescription(Slow[D]):
     def _threshold(self, model: D, ranks: Ranks, decision: Decision) -> float:
         return model.boundary if decision.rule == "boundary" else super()._threshold(model, ranks, decision)
 
-    def _attributes(self, model: D, training: Training) -> dict[str, object]:
+    def _attributes(self, model: D) -> dict[str, object]:
         bandwidth = {"sigma_": float(model.kernel.sigma)} if is_radial(model.kernel) else {}
-        return super()._attributes(model, training) | bandwidth
+        return super()._attributes(model) | bandwidth
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -12,6 +13,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 from scipy.spatial import cKDTree
 
 from ..core.arrays import Array, blocks
+from ..core.stored import Floats, must
 from ._neighbors import LOW, Neighbors
 from ._rounding import UNIT
 
@@ -108,8 +110,12 @@ def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
 class Segments:
     """The segments from ``A[e]`` to ``B[e]``, and the way from other rows to the nearest of them."""
 
-    A: Array
-    B: Array
+    A: Annotated[Array, Floats("_s d")]
+    B: Annotated[Array, Floats("_s d")]
+
+    def __check__(self) -> None:
+        with np.errstate(over="ignore"):
+            must(bool(np.isfinite(self._squared_length).all()), "segments must have lengths that can be squared")
 
     @cached_property
     def _direction(self) -> Array:

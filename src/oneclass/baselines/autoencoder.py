@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 from scipy.special import expit
@@ -16,6 +16,7 @@ from ..base.checks import check_choice, check_integer, check_number
 from ..base.seeds import seeded
 from ..base.warnings import warn
 from ..core.arrays import Array
+from ..core.stored import Count, Floats, OneOf, must
 from ..core.typing import Rows, Seed
 from ._base import Explained, ExplainedModel, Training
 
@@ -78,6 +79,7 @@ class AutoencoderDetector(Explained["_Network"]):
     """
 
     _published: ClassVar = ("coefs", "intercepts", "n_iter")
+    model_: _Network
 
     def __init__(
         self,
@@ -162,10 +164,17 @@ _ACTIVATIONS = {
 
 @dataclass(frozen=True)
 class _Network(ExplainedModel):
-    coefs: list[Array]
-    intercepts: list[Array]
-    activation: str
-    n_iter: int
+    coefs: list[Annotated[Array, Floats("* *")]]
+    intercepts: list[Annotated[Array, Floats("*")]]
+    activation: Annotated[str, OneOf(*_ACTIVATIONS)]
+    n_iter: Count
+
+    def __check__(self) -> dict[str, int]:
+        must(len(self.coefs) == len(self.intercepts) > 0, "coefs must be as many as intercepts")
+        into, out = ([A.shape[side] for A in self.coefs] for side in (0, 1))
+        must(into == [out[-1], *out[:-1]], "coefs must lead from the columns through the layers to the columns")
+        must(out == [len(b) for b in self.intercepts], "intercepts must be as many as the units of their layer")
+        return {"d": into[0]}
 
     def expected(self, Z: Array) -> Array:
         activate = _ACTIVATIONS[self.activation]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,6 +12,7 @@ from ..base.checks import check_integer
 from ..base.rates import decision_of
 from ..base.seeds import random_of
 from ..core.arrays import Array
+from ..core.stored import Floats
 from ..core.typing import Seed
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import nearest
@@ -77,6 +78,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
 
     _instead: ClassVar = "KMeansDetector, or a smaller n_init"
     _published: ClassVar = ("cluster_centers", "radius")
+    model_: _Balls
 
     def __init__(
         self,
@@ -119,7 +121,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
 
 @dataclass(frozen=True)
 class _Balls(ExplainedModel):
-    cluster_centers: Array
+    cluster_centers: Annotated[Array, Floats("_k d")]
     radius: float
     rounding: Rounding
 

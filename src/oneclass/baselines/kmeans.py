@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 from sklearn.cluster import KMeans
 
 from ..base.checks import check_choice, check_integer
 from ..base.seeds import seeded
 from ..core.arrays import Array
+from ..core.stored import Count, Floats
 from ..core.typing import Seed
 from ._base import Explained, ExplainedModel, Training, count_distinct
 from ._neighbors import nearest
@@ -68,6 +69,7 @@ class KMeansDetector(Explained["_Clusters"]):
     """
 
     _published: ClassVar = ("cluster_centers",)
+    model_: _Clusters
 
     def __init__(
         self,
@@ -102,8 +104,8 @@ class KMeansDetector(Explained["_Clusters"]):
 
 @dataclass(frozen=True)
 class _Clusters(ExplainedModel):
-    cluster_centers: Array
-    n_rows: int
+    cluster_centers: Annotated[Array, Floats("_k d")]
+    n_rows: Count
     rounding: Rounding
 
     def expected(self, Z: Array) -> Array:

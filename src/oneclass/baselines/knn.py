@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from ..base.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
+from ..core.stored import Floats, OneOf, Size, Whole, must
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import Neighbors
 from ._rounding import Rounding
@@ -20,6 +21,9 @@ _FEW, _MANY = 10, 50
 
 #: Squared distances below this share of the largest one count as coincidence: rounding alone makes such values.
 _COINCIDENT = 1e-12
+
+#: What the loss measures of the nearest rows, by name.
+_METHODS = ("kappa", "delta", "gamma")
 
 
 @final
@@ -99,9 +103,10 @@ class KNNDetector(Explained["_Neighbourhood"]):
 
     _learns_quickly: ClassVar = True
     _published: ClassVar = ("rows", "n_neighbors")
+    model_: _Neighbourhood
 
     def _learn(self, training: Training) -> _Neighbourhood:
-        method, n = check_choice(self, "method", ("kappa", "delta", "gamma")), len(training.Z)
+        method, n = check_choice(self, "method", _METHODS), len(training.Z)
         if self.n_neighbors is not None and check_integer(self, "n_neighbors", 1) >= n:
             raise ValueError(
                 f"{self._name}: n_neighbors must be below the number of training rows {n}, got {self.n_neighbors!r}"
@@ -136,12 +141,15 @@ class KNNDetector(Explained["_Neighbourhood"]):
 class _Neighbourhood(ExplainedModel):
     """Training rows, and how to measure distances to the `n_neighbors` nearest of them."""
 
-    rows: Array
-    n_neighbors: int
-    method: str
+    rows: Annotated[Array, Floats("n d")]
+    n_neighbors: Annotated[int, Size("_k")]
+    method: Annotated[str, OneOf(*_METHODS)]
     index: Neighbors
-    nearest: Array  # of each training row, the nearest others
+    nearest: Annotated[Array, Whole("n _k", below="n")]  # of each training row, the nearest others
     rounding: Rounding
+
+    def __check__(self) -> None:
+        must(self.n_neighbors < len(self.rows), "n_neighbors must be below the number of rows")
 
     @property
     def kept(self) -> Array:

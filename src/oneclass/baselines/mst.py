@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from ..base.checks import check_integer
 from ..core.arrays import Array
+from ..core.stored import Floats, Whole
 from ..core.threshold import Decision, Ranks
 from ._base import Explained, ExplainedModel, Training
 from ._neighbors import LOW
@@ -81,6 +82,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
 
     _instead: ClassVar = "KNNDetector, or fewer rows"
     _published: ClassVar = ("vertices", "edges", "lengths")
+    model_: _Tree
 
     def __init__(
         self,
@@ -131,9 +133,9 @@ def _usual_length(lengths: Array, delta: float) -> float:
 
 @dataclass(frozen=True)
 class _Tree(ExplainedModel):
-    vertices: Array
-    edges: Array
-    lengths: Array
+    vertices: Annotated[Array, Floats("_v d")]
+    edges: Annotated[Array, Whole("_s 2", below="_v")]
+    lengths: Annotated[Array, Floats("_l")]
     segments: Segments
     rounding: Rounding
 

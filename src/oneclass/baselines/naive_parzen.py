@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 
 from ..core.arrays import Array, blocks
+from ..core.stored import Floats, Length, Positive, Whole
 from ._base import Explained, ExplainedModel, Training
 from ._widths import SAME, TIED, likeliest_width
 
@@ -73,6 +74,7 @@ class NaiveParzen(Explained["_Densities"]):
 
     _learns_quickly: ClassVar = True
     _published: ClassVar = ("widths", "densities")
+    model_: _Densities
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class NaiveParzen(Explained["_Densities"]):
 class _Densities(ExplainedModel):
     """A density for each feature."""
 
-    densities: list[_Density]
+    densities: Annotated[list[_Density], Length("d")]
 
     @property
     def widths(self) -> Array:
@@ -129,10 +131,10 @@ class _Densities(ExplainedModel):
 class _Density:
     """Gaussians of one width at `points`, the one at ``points[p]`` counted ``counts[p]`` times."""
 
-    points: Array
-    counts: Array
-    width: float
-    home: Array
+    points: Annotated[Array, Floats("_p")]
+    counts: Annotated[Array, Whole("_p", low=1)]
+    width: Positive
+    home: Annotated[Array, Whole("_h", below="_p")]
     """Index of the point that stands for each training value."""
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Annotated, Any, ClassVar, final
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,6 +14,7 @@ from ..base.seeds import random_of
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
 from ..core.outliers import OutlierGenerator
+from ..core.stored import Count, Flags, Floats, Jobs, Length, Whole, must
 from ..core.typing import Seed
 from ._base import Training
 from ._slow import Slow
@@ -33,9 +34,9 @@ _FAR = 1e3
 class _Seen:
     """Which trees (rows of `by_tree`) were grown on which of the distinct training rows, which are sorted by `keys`."""
 
-    keys: Array
-    rows: Array
-    by_tree: Array
+    keys: Annotated[Array, Whole("_u", low=-(2**63))]
+    rows: Annotated[Array, Floats("_u d")]
+    by_tree: Annotated[Array, Flags("trees _u")]
 
     @classmethod
     def of(cls, Z: Array, bags: list[Array]) -> _Seen:
@@ -65,13 +66,17 @@ def _keys(Z: Array) -> Array:
 class _Tree:
     """A grown tree as arrays over its nodes, the features it looks at and the rows it was grown on."""
 
-    features: Array
-    bag: Array
-    split: Array  # the feature that a node compares with its threshold
-    threshold: Array
-    children: Array  # two a node: for values above the threshold, and for the others; a leaf's are itself
-    share: Array  # of outliers
-    depth: int
+    features: Annotated[Array, Whole("_f")]
+    bag: Annotated[Array, Whole("_b")]
+    split: Annotated[Array, Whole("_n")]  # the feature that a node compares with its threshold
+    threshold: Annotated[Array, Floats("_n")]
+    #: Two a node: for values above the threshold, and for the others; a leaf's are itself.
+    children: Annotated[Array, Whole("_n 2", below="_n")]
+    share: Annotated[Array, Floats("_n")]  # of outliers
+    depth: Count
+
+    def __check__(self) -> None:
+        must(self.depth < len(self.split), f"depth must be below the number of nodes, got {self.depth}")
 
     @classmethod
     def of(cls, grown: Any, features: Array, bag: Array, grade: float = 0.0) -> _Tree:
@@ -188,6 +193,7 @@ class OCRF(Slow["_Forest"]):
     _held_out_thresholds: ClassVar = ("held_out", "oob")
     _minds_scale: ClassVar = False
     _published: ClassVar = ("generator", "trees", "rows")
+    model_: _Forest
     _instead: ClassVar = "fewer trees (n_estimators), fewer outliers (outlier_ratio) or KNNDetector"
 
     def __init__(
@@ -268,10 +274,17 @@ class OCRF(Slow["_Forest"]):
 @dataclass(frozen=True)
 class _Forest:
     generator: OutlierGenerator
-    trees: list[_Tree]
-    rows: Array
+    trees: Annotated[list[_Tree], Length("trees")]
+    rows: Annotated[Array, Floats("_n d")]
     seen: _Seen
-    n_jobs: int | None
+    n_jobs: Jobs | None
+
+    def __check__(self) -> None:
+        n, d = self.rows.shape
+        for tree in self.trees:
+            inside = max(tree.features.max(), tree.split.max()) < d and tree.bag.max() < n
+            must(bool(inside), f"trees must name features below {d} and rows below {n}")
+        must(self.n_jobs != 0, "n_jobs must not be 0")
 
     @property
     def kept(self) -> Array:

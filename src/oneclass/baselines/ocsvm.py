@@ -82,6 +82,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     """
 
     _published: ClassVar = (*KernelDescription._published, "rho")
+    model_: _Halfspace
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,6 +12,7 @@ from sklearn.covariance import ledoit_wolf
 
 from ..base.checks import check_choice
 from ..core.arrays import Array, blocks
+from ..core.stored import Floats, Positive, must
 from ._base import Training
 from ._slow import Slow
 from ._widths import SAME, TIED, likeliest_width
@@ -79,6 +80,7 @@ class Parzen(Slow["_Mixture"]):
 
     _learns_quickly: ClassVar = True
     _published: ClassVar = ("width",)
+    model_: _Mixture
     _instead: ClassVar = "NaiveParzen, or VAAKELM(approximation='auto')"
 
     def __init__(
@@ -113,9 +115,13 @@ class Parzen(Slow["_Mixture"]):
 class _Mixture:
     """Gaussians of one width at `rows`, in coordinates that `whitening` leads to."""
 
-    rows: Array
-    width: float
-    whitening: Array | None
+    rows: Annotated[Array, Floats("_n d")]
+    width: Positive
+    whitening: Annotated[Array, Floats("d d")] | None
+
+    def __check__(self) -> None:
+        R = self.whitening
+        must(R is None or bool(np.linalg.slogdet(R)[0] > 0), "whitening must be invertible")
 
     @property
     def kept(self) -> Array:

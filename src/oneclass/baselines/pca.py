@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Annotated, ClassVar, final
 
 import numpy as np
 from sklearn.decomposition import PCA
 
 from ..base.checks import check_integer, check_number
 from ..core.arrays import Array
+from ..core.stored import Floats
 from ._base import Explained, ExplainedModel, Training
 from ._rounding import UNIT, Rounding
 
@@ -83,6 +84,7 @@ class PCADetector(Explained["_Plane"]):
 
     _learns_quickly: ClassVar = True
     _published: ClassVar = ("components", "mean", "n_components")
+    model_: _Plane
 
     def __init__(
         self,
@@ -161,10 +163,10 @@ def _ranges_of_others(Z: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Plane(ExplainedModel):
-    components: Array
-    mean: Array
-    spreads: Array  # of the training rows along the components
-    farthest: Array  # the training row farthest from the mean
+    components: Annotated[Array, Floats("_k? d")]
+    mean: Annotated[Array, Floats("d")]
+    spreads: Annotated[Array, Floats("_k?")]  # of the training rows along the components
+    farthest: Annotated[Array, Floats("d")]  # the training row farthest from the mean
     rounding: Rounding
 
     @property

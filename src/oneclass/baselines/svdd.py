@@ -91,6 +91,7 @@ class SVDD(KernelDescription["_Ball"]):
     """
 
     _published: ClassVar = (*KernelDescription._published, "radius")
+    model_: _Ball
 
     def __init__(
         self,
@@ -166,7 +167,8 @@ class SVDD(KernelDescription["_Ball"]):
         a = self._multipliers(kernel, V, signs, upper, diagonal)
         ball = _Ball.of(kernel, V, signs * a, boundary=np.nan, center=0.0, k0=float(diagonal[0]))
         ball = replace(ball, center=float(ball.dual_coef @ ball.similarity(ball.support_vectors)))
-        return replace(ball, boundary=_loss_on_the_ball(ball, V, a, upper, signs))
+        support = ball.support if outliers is None else outliers.numbers[ball.support]
+        return replace(ball, support=support, boundary=_loss_on_the_ball(ball, V, a, upper, signs))
 
     def _multipliers(self, kernel: Kernel, V: Array, signs: Array, upper: Array, diagonal: Array) -> Array:
         tol = check_number(self, "tol", 0, float("inf"))
@@ -184,12 +186,6 @@ class SVDD(KernelDescription["_Ball"]):
                 f" got values from {np.diagonal(V).min():g} to {np.diagonal(V).max():g}"
             )
         return np.diagonal(V)
-
-    def _attributes(self, model: _Ball, training: Training) -> dict[str, object]:
-        fitted = super()._attributes(model, training)
-        if training.outliers is not None:
-            fitted["support_"] = training.outliers.numbers[model.support]
-        return fitted
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from .arrays import Array
-from .features import FourierMap, LayerMap, NystromMap
+from .features import ACTIVATIONS, FourierMap, LayerMap, NystromMap
 from .kernels import Kernel, Radial
 from .landmarks import LANDMARKS, choose_landmarks
+from .stored import OneOf, Within
 
 __all__ = ["Approximation", "Fourier", "HiddenLayer", "Nystrom"]
 
@@ -95,8 +97,8 @@ class HiddenLayer:
     What extreme learning machines were before kernels replaced their hidden layer.
     """
 
-    m: int
-    activation: str
+    m: Annotated[int, Within(1, 2**31)]
+    activation: Annotated[str, OneOf(*ACTIVATIONS)]
 
     def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> LayerMap:
         """The feature map for rows like those of `Z`."""

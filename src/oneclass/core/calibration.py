@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from scipy.special import betaincinv
 from scipy.stats import betabinom
@@ -13,6 +13,7 @@ from scipy.stats import betabinom
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
 from .pareto_tail import TAILS
+from .stored import Flags, Floats, must
 from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
 __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]
@@ -208,10 +209,15 @@ class Calibration(Ranks):
 class HeldOut:
     """Held-out losses of the training rows in the order of the rows, and who was held out with whom."""
 
-    losses: Array
-    w: Array | None = None  # None are ones
+    losses: Annotated[Array, Floats("r", finite=False)]
+    w: Annotated[Array, Floats("r", above=0)] | None = None  # None are ones
     groups: Groups | None = None
-    learnt: Array | None = None  # which of the rows that were given; None is all of them
+    learnt: Annotated[Array, Flags("*")] | None = None  # which of the rows that were given; None is all of them
+
+    def __check__(self) -> None:
+        learnt, rows = self.learnt, int(self.losses.shape[0])
+        count = rows if learnt is None else int(namespace(learnt).count_nonzero(learnt))
+        must(count == rows, f"learnt must be true for {rows} rows, got {count}")
 
     @classmethod
     def of(cls, losses: Array, w: Array, groups: Groups | None = None) -> HeldOut:

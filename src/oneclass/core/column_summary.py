@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, device, namespace, to_numpy
+from .stored import Count, Floats, Whole
 
 __all__ = ["LEVELS", "ColumnSummary"]
 
@@ -31,9 +32,9 @@ class ColumnSummary:
     (65, [0.0, 32.0, 64.0])
     """
 
-    rows: int
-    quantiles: NDArray[np.float64]
-    gaps: NDArray[np.int64]
+    rows: Count
+    quantiles: Annotated[NDArray[np.float64], Floats(f"{len(LEVELS)} features", finite=False)]
+    gaps: Annotated[NDArray[np.int64], Whole("features")]
 
     @classmethod
     def of(cls, X: Array) -> Self:

@@ -7,13 +7,14 @@ Everywhere a row of weight w stands for w copies of itself, so with W = diag(w) 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Annotated, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, add_to_diagonal, device, namespace, ones
 from .cholesky import cho_solve, cholesky
+from .stored import Floats, Within
 
 __all__ = [
     "Embedding",
@@ -34,10 +35,10 @@ class Structured:
     The first form has few columns in V; the second keeps `full` and is for a Laplacian without structure.
     """
 
-    d: Array
-    V: Array
-    Z: Array
-    full: Array | None = None
+    d: Annotated[Array, Floats("n")]
+    V: Annotated[Array, Floats("n _v?")]
+    Z: Annotated[Array, Floats("_v? _v?")]
+    full: Annotated[Array, Floats("n n")] | None = None
 
     @classmethod
     def diagonal_only(cls, d: Array) -> Self:
@@ -123,7 +124,7 @@ class Scatter:
 
     own_mean: bool = True
     per_row: bool = False
-    weight: float = 1.0
+    weight: Annotated[float, Within(0)] = 1.0
 
     def shares(self, sizes: Array) -> Array:
         """The weight of each cluster's scatter, for clusters of these sizes."""
@@ -257,8 +258,8 @@ class NotLaplacianError(np.linalg.LinAlgError):
 class UserLaplacian:
     """Any symmetric positive semi-definite M that the user gives (the paper: "any Laplacian matrix")."""
 
-    M: Array
-    weight: float = 1.0
+    M: Annotated[Array, Floats("_n _n")]
+    weight: Annotated[float, Within(0)] = 1.0
 
     def laplacian(self, w: Array) -> Structured:
         """The user's matrix, times the weight."""

@@ -9,41 +9,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Protocol
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
 from .arrays import Array, device, namespace
 from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
-from .kernels import RBF, Kernel, values_among, values_in_blocks
+from .kernels import RBF, Kernel, Settled, values_among, values_in_blocks
+from .stored import Floats, OneOf, must
 
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
 
 #: Rounding, over what the others leave of a landmark, above which normal equations without whitening lose digits.
 _STEADY = 1e-10
-
-
-class FeatureMap(Protocol):
-    """What a feature map must do."""
-
-    def __call__(self, Z: Array) -> Array:
-        """Features of each row."""
-        ...
-
-    def outside(self, Z: Array, F: Array) -> Array:
-        """What the features `F` of rows leave of ``k(z, z)``: the part of a row that no weight can reach."""
-        ...
-
-    @property
-    def penalty(self) -> Array:
-        """Matrix of the norm, m x m."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """Values that one row takes on its way to its features."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -54,11 +33,16 @@ class NystromMap:
     ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix.
     """
 
-    kernel: Kernel
-    landmarks: Array
-    whitening: Array | None = None
-    L: Array | None = None  # the factor of the penalty, in files of old
+    kernel: Annotated[Kernel, Settled()]
+    landmarks: Annotated[Array, Floats("_l d")]
+    whitening: Annotated[Array, Floats("_l _w")] | None = None
+    L: Annotated[Array, Floats("_l _l")] | None = None  # the factor of the penalty, in files of old
     triangular: bool = False  # whether the whitening is
+
+    def __check__(self) -> dict[str, int]:
+        R = self.whitening
+        must(not self.triangular or (R is not None and R.shape[0] == R.shape[1]), "whitening must be square")
+        return {"m": self.width if R is None else R.shape[1]}
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
@@ -152,7 +136,10 @@ class NystromMap:
 class FourierMap:
     """Random Fourier features: cosines and sines at frequencies drawn from the kernel's spectrum."""
 
-    frequencies: Array
+    frequencies: Annotated[Array, Floats("d _half")]
+
+    def __check__(self) -> dict[str, int]:
+        return {"m": self.width}
 
     @classmethod
     def of(cls, kernel: Kernel, m: int, rng: np.random.Generator, like: Array) -> FourierMap:
@@ -203,9 +190,9 @@ ACTIVATIONS = {"sigmoid": _sigmoid, "tanh": _tanh}
 class LayerMap:
     """A hidden layer that is drawn and not trained: ``g(z'W + b)``."""
 
-    weights: Array
-    biases: Array
-    activation: str
+    weights: Annotated[Array, Floats("d m")]
+    biases: Annotated[Array, Floats("m")]
+    activation: Annotated[str, OneOf(*ACTIVATIONS)]
 
     @classmethod
     def of(cls, m: int, activation: str, rng: np.random.Generator, like: Array) -> LayerMap:
@@ -232,3 +219,7 @@ class LayerMap:
     def penalty(self) -> Array:
         """The identity."""
         return namespace(self.biases).eye(self.width, dtype=self.biases.dtype, device=device(self.biases))
+
+
+#: Every feature map: features of rows, what these leave of ``k(z, z)``, and the matrix of the norm.
+FeatureMap: TypeAlias = NystromMap | FourierMap | LayerMap

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, device, namespace, to_numpy
+from .stored import Whole, must
 
 __all__ = ["GroupCounts", "Groups", "OneGroupError"]
 
@@ -24,7 +26,10 @@ class OneGroupError(ValueError):
 class Groups:
     """The number of the group of each row, from 0 on, every number taken."""
 
-    of_rows: NDArray[np.intp]
+    of_rows: Annotated[NDArray[np.intp], Whole("r", below="r")]
+
+    def __check__(self) -> None:
+        must(bool(np.bincount(self.of_rows).all()), "of_rows must hold every number up to the largest")
 
     @cached_property
     def by_size(self) -> list[NDArray[np.intp]]:

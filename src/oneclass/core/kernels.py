@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeGuard, runtime_checkable
+from typing import Annotated, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from .arrays import (
     ones,
     triangle,
 )
+from .stored import Mark, Positive, Sizes, Within, must
 
 __all__ = [
     "RBF",
@@ -31,6 +32,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Radial",
+    "Settled",
     "UserKernel",
     "diagonal",
     "is_radial",
@@ -72,6 +74,13 @@ class Radial(Kernel, Protocol):
     def with_sigma(self, sigma: float | str) -> Radial:
         """The same kernel with another bandwidth."""
         ...
+
+
+class Settled(Mark):
+    """A kernel whose bandwidth, if it has one, is a number."""
+
+    def check(self, value: object, sizes: Sizes) -> None:  # noqa: D102
+        must(not isinstance(getattr(value, "sigma", None), str), "must have a number as sigma")
 
 
 def is_radial(kernel: Kernel) -> TypeGuard[Radial]:
@@ -117,7 +126,7 @@ class RBF:
            [0.607]])
     """
 
-    sigma: float | str = "mean"
+    sigma: Positive | str = "mean"
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
@@ -148,7 +157,7 @@ class Laplacian:
            [0.368]])
     """
 
-    sigma: float | str = "mean"
+    sigma: Positive | str = "mean"
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Matrix of kernel values."""
@@ -176,7 +185,7 @@ class Polynomial:
     array([[9.]])
     """
 
-    degree: int = 3
+    degree: Annotated[int, Within(1, 2**31)] = 3
     coef0: float = 1.0
 
     def __call__(self, X: Array, Y: Array) -> Array:

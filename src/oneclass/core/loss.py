@@ -10,12 +10,14 @@ import numpy as np
 
 from .arrays import Array, namespace
 
-__all__ = ["REBUILDING", "UNCERTAIN", "absolute", "contributions", "loss", "predictive", "squared"]
+__all__ = ["LOSSES", "REBUILDING", "UNCERTAIN", "absolute", "contributions", "loss", "predictive", "squared"]
 
 #: Losses of the auto-associative machines by name.
 REBUILDING = ("reconstruction", "uncertainty", "predictive")
 #: Those that look at the machine's uncertainty.
 UNCERTAIN = ("uncertainty", "predictive")
+#: Those of all machines.
+LOSSES = ("absolute", "squared", *REBUILDING)
 
 
 def loss(name: str, residuals: Array, variance: Array | None, *, signal: float | Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from .arrays import Array, copy, namespace
 from .groups import Groups
@@ -13,6 +14,7 @@ from .plan import Plan
 from .primal import PrimalModel, solve_primal
 from .recipe import Recipe
 from .solve import DualModel, TrainingRows, solve_dual
+from .stored import Floats, Whole, must
 from .threshold import RULES, Decision, Ranks
 
 __all__ = ["Machine", "fit_moments", "fit_rows", "holds_out", "put_threshold"]
@@ -25,8 +27,23 @@ class Machine:
     plan: Plan
     model: DualModel | PrimalModel
     signal: float
-    mean_residual: Array
-    labels: Array | None = None  # the clusters of the training rows, where an exact fit has some
+    mean_residual: Annotated[Array, Floats("t")]
+    labels: Annotated[Array, Whole("n")] | None = None  # the clusters of the training rows, where an exact fit has some
+
+    def __check__(self) -> dict[str, int]:
+        model, recipe, columns = self.model, self.plan.recipe, int(self.plan.scaler.centre.shape[0])
+        if isinstance(model, DualModel):
+            precomputed = isinstance(model.kernel, Precomputed)
+            rows, wide = model.rows.shape
+            must(wide == (0 if precomputed else columns), f"the rows of the model must have {columns} columns")
+            must(not precomputed or rows == columns, f"a precomputed kernel must have {rows} columns")
+            must(not (precomputed and recipe.needs_variance), f"loss={recipe.loss!r} must have a kernel of rows")
+            made_of: object = model.shrink
+        else:
+            made_of = model.equations
+        told = model.L is not None or made_of is not None
+        must(told or not recipe.needs_variance, f"loss={recipe.loss!r} must have a factor, or what it is made of")
+        return {"t": columns if recipe.constant is None else 1}
 
     def judge(self, Z: Array, features: Array | None = None) -> tuple[Array, Array | None]:
         """Residuals of rows and, where the loss needs it, the machine's uncertainty v(z) about them."""

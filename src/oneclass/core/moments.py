@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from .arrays import Array, add_gram, device, mirror, namespace
+from .stored import Floats
 
 __all__ = ["Moments", "Part"]
 
@@ -24,12 +25,12 @@ Part: TypeAlias = tuple[Array, Array, Array | None]
 class Moments:
     """Statistics of weighted rows, one slice for each cluster; float64 whatever the features are."""
 
-    weight: Array  # k
-    f: Array  # k x m, mean features
-    t: Array  # k x p, mean targets
-    ff: Array  # k x m x m, scatter of the features about their mean
-    ft: Array  # k x m x p, cross scatter
-    tt: Array  # k, total scatter of the targets
+    weight: Annotated[Array, Floats("k")]
+    f: Annotated[Array, Floats("k m")]  # mean features
+    t: Annotated[Array, Floats("k t")]  # mean targets
+    ff: Annotated[Array, Floats("k m m")]  # scatter of the features about their mean
+    ft: Annotated[Array, Floats("k m t")]  # cross scatter
+    tt: Annotated[Array, Floats("k")]  # total scatter of the targets
 
     @classmethod
     def of(cls, F: Array, T: Array, w: Array | None) -> Moments:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from .arrays import Array
+from .stored import Floats
 
 __all__ = ["OutlierGenerator"]
 
@@ -15,8 +17,11 @@ __all__ = ["OutlierGenerator"]
 class OutlierGenerator:
     """For each feature, bin edges and the chance of each bin; a value is uniform inside its bin."""
 
-    edges: Array
-    chances: Array
+    edges: Annotated[Array, Floats("d _edges")]
+    chances: Annotated[Array, Floats("d _bins")]
+
+    def __check__(self) -> dict[str, int]:
+        return {"_edges": self.chances.shape[1] + 1}
 
     @classmethod
     def of(cls, Z: Array, *, enlargement: float, n_bins: int) -> OutlierGenerator:

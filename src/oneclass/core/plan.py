@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from .data_choices import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .groups import GroupCounts, Groups
-from .kernels import Kernel, diagonal
+from .kernels import Kernel, Settled, diagonal
 from .leave_landmarks_out import Landmarks
 from .leave_out import leave, leave_one_by_one
 from .moments import Moments
@@ -25,6 +26,7 @@ from .recipe import Recipe
 from .row_sample import RowSample, row_keys
 from .scaling import ColumnMoments, Scaler
 from .solve import TrainingRows
+from .stored import Floats, Positive
 
 __all__ = ["CostError", "Plan", "Survey"]
 
@@ -75,10 +77,10 @@ class Plan:
 
     recipe: Recipe
     scaler: Scaler
-    kernel: Kernel
-    C: float
+    kernel: Annotated[Kernel, Settled()]
+    C: Positive
     map: FeatureMap | None = None
-    centres: Array | None = None  # of the clusters whose variance is embedded
+    centres: Annotated[Array, Floats("k d")] | None = None  # of the clusters whose variance is embedded
 
     @classmethod
     def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from operator import add
+from typing import Annotated
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from .features import FeatureMap, NystromMap
 from .gathering import moments_of_rows
 from .leave_out import Embedded
 from .moments import Moments
+from .stored import Count, Extended, Floats, Positive, must
 
 __all__ = ["Columns", "Equations", "PrimalModel", "solve_primal"]
 
@@ -30,11 +33,14 @@ class Columns:
     """What features say of the scatter's columns V: all of `Embedded` but the rows at hand."""
 
     scatter: Scatter
-    C: float
-    sizes: Array
-    PV: Array  # P^-1 F'V, m x b
-    VQV: Array
-    VF: Array
+    C: Positive
+    sizes: Annotated[Array, Floats("k")]
+    PV: Annotated[Array, Floats("m _b")]  # P^-1 F'V
+    VQV: Annotated[Array, Floats("_b _b")]
+    VF: Annotated[Array, Floats("_b t")]
+
+    def __check__(self) -> dict[str, int]:
+        return {"_b": self.sizes.shape[0] if self.scatter.own_mean else 2}
 
     def seen_by(self, across: Array, members: Array) -> Embedded:
         """The scatter, as rows leave it that are in these clusters, given their features' products with PV."""
@@ -45,11 +51,15 @@ class Columns:
 class Equations:
     """Scaled rows that normal equations are made of; few of them take far less room than these do."""
 
-    Z: Array
-    w: Array | None
-    centres: Array | None
-    slices: tuple[int, ...]  # where those begin whose moments were added up
+    Z: Annotated[Array, Floats("_n d")]
+    w: Annotated[Array, Floats("_n")] | None
+    centres: Annotated[Array, Floats("k d")] | None
+    slices: tuple[Count, ...]  # where those begin whose moments were added up
     whole: bool  # whether features were worked out for whole slices
+
+    def __check__(self) -> None:
+        bounds = (*self.slices, self.Z.shape[0])
+        must(bounds[0] == 0 and all(a < b for a, b in pairwise(bounds)), "slices must ascend from 0, within the rows")
 
     def factored(self, map: FeatureMap, columns: Columns | None, *, ridge: float) -> Array:
         """Their Cholesky factor, by the steps of the fit: the same to the last bit."""
@@ -72,10 +82,11 @@ class PrimalModel:
     """Outputs and uncertainty of any row from its explicit features."""
 
     map: FeatureMap
-    weights: Array
-    ridge: float
-    L: Array | None  # Cholesky factor of the normal equations; or else what these are made of:
-    effective: float  # effective number of parameters: the sum of all rows' leverages
+    weights: Annotated[Array, Floats("m t")]
+    ridge: Positive
+    #: Cholesky factor of the normal equations; or else what these are made of:
+    L: Annotated[Array, Floats("m m")] | None
+    effective: Extended  # effective number of parameters: the sum of all rows' leverages
     columns: Columns | None = None
     equations: Equations | None = None
 
@@ -154,7 +165,7 @@ class PrimalModel:
         """``C v(z)``."""
         if self.known is None:
             return self.leverages(features) + self.outside(Z, features)
-        prior = self.map.kernel.diagonal(Z)  # type: ignore[attr-defined]
+        prior = self.map.kernel.diagonal(Z)  # type: ignore[union-attr]
         return clipped(prior - product_squares(self.known, features), 0.0, math.inf) / self.ridge
 
 

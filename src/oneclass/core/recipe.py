@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from . import clusters
 from .arrays import Array, ones
+from .data_choices import BANDWIDTH_RULES, COST_RULES
 from .embedding import Embedding, NoVariance, Scatter, UserLaplacian, WithinVariance
 from .kernels import Kernel
-from .loss import UNCERTAIN
+from .loss import LOSSES, UNCERTAIN
+from .scaling import SCALINGS
+from .stored import OneOf, Positive, Within, must
 
 __all__ = ["Recipe", "Variance"]
 
@@ -18,7 +22,7 @@ class Variance:
     """The variance to keep small: a scatter inside clusters of rows."""
 
     scatter: Scatter
-    n_clusters: int | None = None  # None is one cluster, the class
+    n_clusters: Annotated[int, Within(1, 2**31)] | None = None  # None is one cluster, the class
 
     def centres(self, Z: Array, w: Array) -> Array | None:
         """Centres of the clusters; None is one cluster."""
@@ -30,12 +34,17 @@ class Recipe:
     """Target, embedding, loss, kernel, C, lam and scaling of a machine."""
 
     kernel: Kernel  # a radial one may name the rule of its bandwidth
-    C: float | str
-    lam: float
-    loss: str
+    C: Positive | str
+    lam: Positive
+    loss: Annotated[str, OneOf(*LOSSES)]
     constant: float | None  # the target of every row; None rebuilds the row itself
     variance: Variance | UserLaplacian | None
-    scaling: str
+    scaling: Annotated[str, OneOf(*SCALINGS)]
+
+    def __check__(self) -> None:
+        sigma = getattr(self.kernel, "sigma", None)
+        for name, rule, rules in (("C", self.C, COST_RULES), ("sigma", sigma, BANDWIDTH_RULES)):
+            must(not isinstance(rule, str) or rule in rules, f"{name} must be a number or one of {rules}")
 
     @property
     def needs_variance(self) -> bool:

@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 
 from .arrays import Array, Namespace, device, namespace
+from .stored import Floats
 
 __all__ = ["SCALINGS", "ColumnMoments", "Scaler", "quantiles"]
 
@@ -139,8 +141,8 @@ def _longest(rows: Array) -> Array:
 class Scaler:
     """Maps rows to comparable units and back: by a centre and a scale of each column, then by asinh where `tamed`."""
 
-    centre: Array
-    scale: Array
+    centre: Annotated[Array, Floats("d")]
+    scale: Annotated[Array, Floats("d", above=0)]
     tamed: bool = False
 
     @classmethod

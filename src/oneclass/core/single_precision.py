@@ -42,7 +42,7 @@ class RoundedModel(PrimalModel):
         half = solve_lower(self.outer, features.astype(np.float32).T, overwrite=True)
         outside = 0.0
         if beyond:
-            unreached = self.map.kernel.diagonal(Z) - np.vecdot(half.T, half.T)  # type: ignore[attr-defined]
+            unreached = self.map.kernel.diagonal(Z) - np.vecdot(half.T, half.T)  # type: ignore[union-attr]
             outside = np.maximum(unreached, 0) / self.ridge
         half = solve_lower(self.inner, half, overwrite=True).T
         return np.vecdot(half, half).astype(features.dtype), outside

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -23,8 +24,9 @@ from .cholesky import (
 from .compiled import expecting
 from .embedding import Embedding, Structured, WithinVariance
 from .groups import Groups
-from .kernels import Kernel, diagonal
+from .kernels import Kernel, Settled, diagonal
 from .leave_out import Embedded, leave, leave_one_by_one, taken
+from .stored import Floats, Positive
 
 __all__ = [
     "DualModel",
@@ -89,11 +91,12 @@ def _asked(values: Array | None) -> Array:
 class DualModel:
     """Outputs and uncertainty of any row from its kernel values with the training rows."""
 
-    kernel: Kernel
-    rows: Array
-    weights: Array
-    ridge: float
-    L: Array | None = None  # Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    kernel: Annotated[Kernel, Settled()]
+    rows: Annotated[Array, Floats("n _c?")]
+    weights: Annotated[Array, Floats("n t")]
+    ridge: Positive
+    #: Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    L: Annotated[Array, Floats("n n")] | None = None
     shrink: Structured | None = None  # S
 
     def __getstate__(self) -> dict[str, object]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Annotated, Protocol, Self
 
 import numpy as np
 from scipy.special import betainc
 
 from .arrays import Array, device, namespace, ones
+from .stored import Floats, Positive, Share, Within, must
 
 __all__ = [
     "HELD_OUT",
@@ -44,10 +45,16 @@ class LossError(ValueError):
 class Ranks:
     """Losses in ascending order, and the weight up to each, in double precision: rounding must not miss a rank."""
 
-    losses: Array
-    reached: Array
-    total: float
-    removed: float = 0.0  # what of the total is no longer here: rows beyond all losses
+    losses: Annotated[Array, Floats("_c")]
+    reached: Annotated[Array, Floats("_c", above=0)]
+    total: Positive
+    removed: Annotated[float, Within(0)] = 0.0  # what of the total is no longer here: rows beyond all losses
+
+    def __check__(self) -> None:
+        for name, values in (("losses", self.losses), ("reached", self.reached)):
+            must(bool(namespace(values).all(values[1:] >= values[:-1])), f"{name} must ascend")
+        total = float(self.reached[-1]) + self.removed
+        must(math.isclose(self.total, total, rel_tol=_SLACK), f"total must be {total:g}, got {self.total!r}")
 
     @classmethod
     def of(cls, losses: Array, w: Array | None) -> Self:
@@ -134,11 +141,13 @@ def ranks_within(total: float, delta: float) -> int:
 
 def confident_budget(total: float, *, delta: float, confidence: float) -> float:
     """The largest k / (n + 1) for which a Beta(k, n + 1 - k) rate is at most delta with that confidence; 0 for none."""
-    k = ranks_within(total, delta)
-    # The rate stays below delta the surer the smaller k is.
-    while k > 0 and betainc(k, total + 1 - k, delta) < confidence:
-        k -= 1
-    return k / (total + 1)
+    # The rate stays below delta the surer the smaller k is: with none of these ranks surely, with one more not.
+    low, high = 0, ranks_within(total, delta) + 1
+    while high - low > 1:
+        k = (low + high) // 2
+        sure = betainc(k, total + 1 - k, delta) >= confidence
+        low, high = (k, high) if sure else (low, k)
+    return low / (total + 1)
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
@@ -166,9 +175,9 @@ class Decision:
     """
 
     rule: str
-    delta: float
+    delta: Share
     held_out: bool
-    confidence: float | None = None
+    confidence: Share | None = None
 
     def budget(self, total: float) -> float:
         """What to ask of a rule on losses of that total weight."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
 
 from .. import baselines, machines, selection
 from ..base.pipeline import OneClassPipeline
@@ -28,7 +30,7 @@ from ..core.scaling import Scaler
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
 from ..io.codec import decode, name_of
-from ..io.container import ModelFileError, read
+from ..io.container import read, refusal
 from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
@@ -147,6 +149,9 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
         # The weights of error, variance and norm: only their ratios matter.
         weight = parts.pop("variance_weight") or 1.0
         parts |= {name: parts[name] / weight for name in ("C", "lam") if not isinstance(parts[name], str)}
+    if kind is baselines.SVDD and "support_" in parts:
+        # Numbers among the rows that the user gave, which the model did not have.
+        parts["model_"] = replace(parts["model_"], support=parts.pop("support_"))
     if issubclass(kind, KernelMachine):
         parts.pop("stream_", None)  # of `partial_fit`, which machines had
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
@@ -191,8 +196,9 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
     header, arrays = read(path, mapped=mmap)
     try:
         estimator = decode(header, arrays, CLASSES, device=device, upgrade=_upgraded)
-    except ModelFileError as error:
-        raise ModelFileError(f"{path} cannot be read: {error}") from None
-    if not isinstance(estimator, Saved):
-        raise ModelFileError(f"{path} cannot be read: it holds a {type(estimator).__name__}, which is no estimator")
+        if not isinstance(estimator, Saved):
+            raise ValueError(f"it holds a {type(estimator).__name__}, which is no estimator")
+        check_is_fitted(estimator)
+    except ValueError as error:
+        raise refusal(path, f"cannot be read: {error}") from None
     return estimator

@@ -10,16 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from ..core.arrays import Array, from_numpy, library_of, to_numpy
-from .container import Host, Json, ModelFileError
+from .checking import Checker
+from .container import Host, Json
+from .structure import check_structure
 
 __all__ = ["decode", "encode", "name_of"]
 
 _PACKAGE = __name__.partition(".")[0]
+#: Numbers that are keys of dicts are smaller.
+_LARGEST_KEY = 1 << 53
+#: Words of the state of a Mersenne twister.
+_MERSENNE = 624
 
 #: Classes of scikit-learn that files may hold. Parameters of these and what they learn are plain values and arrays.
 _SKLEARN = (
@@ -41,15 +48,19 @@ def name_of(kind: type) -> str:
 
 
 def _derived(estimator: object) -> dict[str, object]:
-    """What an estimator found that follows from its parameters, and cannot or need not be written."""
+    """Attributes of an estimator that follow from others and from its parameters, and are not written."""
     found: dict[str, Any] = getattr(estimator, "__derived__", dict)()
     return found
 
 
 def encode(estimator: object) -> tuple[dict[str, Json], list[Host]]:
-    """A header and arrays that say all of an estimator."""
+    """A header and arrays that say all of an estimator; what `decode` would refuse is refused here."""
     encoder = _Encoder(type(estimator).__name__)
-    encoder.node(estimator, "")
+    try:
+        encoder.node(estimator, "")
+        check_structure(encoder.values)
+    except ValueError as error:
+        raise ValueError(f"{type(estimator).__name__}: no file can hold it: {error}") from None
     return {"values": encoder.values}, encoder.arrays
 
 
@@ -59,6 +70,7 @@ class _Encoder:
         self.values: list[dict[str, Json]] = []
         self.arrays: list[Host] = []
         self._known: dict[int, tuple[Json, object]] = {}  # by id; the object itself too, so that no other takes its id
+        self._check = Checker()
 
     def node(self, value: object, path: str) -> Json:
         """What stands for a value in JSON; `path` says where it was found."""
@@ -70,6 +82,8 @@ class _Encoder:
             nodes = [self.node(part, f"{path}[{i}]") for i, part in enumerate(value)]
             return nodes if type(value) is list else {"tuple": nodes}
         if type(value) is dict:
+            if wrong := [key for key in value if not _is_key(key)]:
+                raise TypeError(f"{self._owner}: {path} has the key {wrong[0]!r:.60}, and may have words and numbers")
             return {"dict": [[self.node(key, path), self.node(value[key], f"{path}[{key!r}]")] for key in value]}
         if id(value) not in self._known:
             self._known[id(value)] = self._listed(value, path), value
@@ -91,13 +105,16 @@ class _Encoder:
                 return self._estimator(value, path)
             if is_dataclass(value):
                 parts = {field.name: getattr(value, field.name) for field in fields(value)}
-                return self._value(kind, {"fields": self._nodes(parts, path)})
+                nodes = self._nodes(parts, path)
+                self._check(value, parts)
+                return self._value(kind, {"fields": nodes})
         raise TypeError(self._refusal(value, path))
 
     def _estimator(self, value: Any, path: str) -> dict[str, Json]:
-        parameters = value.get_params(deep=False)
-        found = {name: vars(value)[name] for name in vars(value).keys() - parameters.keys() - _derived(value).keys()}
+        parameters, derived = value.get_params(deep=False), _derived(value)
+        found = {name: vars(value)[name] for name in vars(value).keys() - parameters.keys() - derived.keys()}
         known, learnt = self._nodes(parameters, path), self._nodes(dict(sorted(found.items())), path)
+        self._check(value, found | derived, derived)
         return self._value(type(value), {"parameters": known, "found": learnt})
 
     def _nodes(self, parts: Mapping[str, object], path: str) -> dict[str, Json]:
@@ -141,72 +158,116 @@ def decode(
 ) -> object:
     """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`.
 
-    `upgrade` changes the parts of records of earlier versions to those of the present one.
+    `upgrade` changes the parts of records of earlier versions to those of the present one. What makes no sense is
+    refused with a `ValueError`.
     """
     try:
+        check_structure(header["values"])
         decoder = _Decoder(arrays, classes, device, upgrade)
         for record in header["values"]:
             decoder.add(record)
         return decoder.values[-1]
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"its content makes no sense: {error!r}") from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
+        raise ValueError(f"its content makes no sense: {type(error).__name__}: {error}") from None
 
 
 class _Decoder:
     def __init__(self, arrays: list[Host], classes: Mapping[str, type], device: str | None, upgrade: Upgrade) -> None:
         self._arrays, self._classes, self._device, self._upgrade = arrays, classes, device, upgrade
+        self._check = Checker()
         self.values: list[Any] = []
 
     def add(self, record: dict[str, Any]) -> None:
         """Make the next value of the list."""
         kind = self._classes.get(record["class"])
         if kind is None:
-            raise ModelFileError(f"it holds a {record['class']}, which this version of oneclass does not know")
-        if "fields" in record:
-            self.values.append(kind(**self._upgrade(kind, self._parts(record["fields"]))))
-            return
-        made: Any = kind(**self._upgrade(kind, self._parts(record["parameters"])))
-        vars(made).update(self._upgrade(kind, self._parts(record["found"])) | _derived(made))
-        if self._device is not None and vars(made).get("device_") is not None:
+            raise ValueError(f"it holds a {record['class']}, which this version of oneclass does not know")
+        if is_dataclass(kind):
+            parts = self._upgrade(kind, self._parts(record["fields"]))
+            value = kind(**parts)
+            self._check(value, {field.name: getattr(value, field.name) for field in fields(value)})
+        else:
+            value = kind(**self._upgrade(kind, self._parts(record["parameters"])))
+            self._learn(value, self._upgrade(kind, self._parts(record["found"])))
+        self.values.append(value)
+
+    def _learn(self, estimator: Any, found: dict[str, Any]) -> None:
+        """Give an estimator what its fit found."""
+        vars(estimator).update(found)
+        derived = _derived(estimator)
+        self._check(estimator, found | derived, derived)
+        vars(estimator).update(derived)
+        if self._device is not None and vars(estimator).get("device_") is not None:
             elsewhere = None if self._device == "host" else self._device
-            vars(made).update(device=elsewhere, device_=elsewhere)
-        self.values.append(made)
+            vars(estimator).update(device=elsewhere, device_=elsewhere)
 
     def _parts(self, nodes: dict[str, Any]) -> dict[str, Any]:
-        return {str(name): self._part(node) for name, node in nodes.items()}
+        return {name: self._part(node) for name, node in nodes.items()}
 
     def _part(self, node: Any) -> Any:
         if isinstance(node, list):
             return [self._part(part) for part in node]
         if not isinstance(node, dict):
             return node
-        if "value" in node:
-            return self.values[node["value"]]
-        if "array" in node:
-            array = self._arrays[node["array"]]
-            return from_numpy(array, node["library"], self._device or node["device"]) if "library" in node else array
-        (kind, content), *_ = node.items()
+        (kind, content), *others = node.items()
         match kind:
+            case "value":
+                return self.values[content]
+            case "array":
+                array = self._arrays[content]
+                return from_numpy(array, node["library"], self._device or node["device"]) if others else array
             case "float":
-                return float(content)
-            case "text":
+                return _FLOATS[content]
+            case "text" if isinstance(content, str):
                 return np.str_(content)
             case "scalar":
-                return self._arrays[content][()]
+                return self._arrays[content].reshape(())[()]
             case "tuple":
                 return tuple(self._part(content))
             case "dict":
-                return {self._part(key): self._part(part) for key, part in content}
+                return self._dict(content)
             case "masked":
-                return np.ma.MaskedArray(*map(self._part, content))
+                values, mask = map(self._part, content)
+                if values.shape != mask.shape:
+                    raise ValueError(f"a masked array has values of shape {values.shape}, a mask of {mask.shape}")
+                return np.ma.MaskedArray(values, mask)
             case "objects":
                 made = np.empty(len(content), dtype=object)
-                made[:] = self._part(content)
+                for i, part in enumerate(content):
+                    made[i] = self._part(part)
                 return made.reshape(node["shape"])
             case "random":
-                random = np.random.RandomState()
-                random.set_state(self._part(content))
-                return random
-        raise ModelFileError(f"it holds a {kind}, which this version of oneclass does not know")
+                return _random(self._part(content))
+        raise ValueError(f"it holds a {kind}, which this version of oneclass does not know")
+
+    def _dict(self, pairs: list[list[Any]]) -> dict[Any, Any]:
+        made = {}
+        for node, content in pairs:
+            key = self._part(node)
+            if not _is_key(key) or key in made:
+                raise ValueError(f"a dict must have small numbers or words as keys, each once, got {key!r:.40}")
+            made[key] = self._part(content)
+        return made
+
+
+def _is_key(key: object) -> bool:
+    """Whether a dict in a file may have this key: large numbers and tuples can be made to have all the same hash."""
+    if isinstance(key, int | np.integer):
+        return abs(int(key)) < _LARGEST_KEY
+    return isinstance(key, str | NoneType)
+
+
+#: Numbers that JSON has no word for, by the words for them.
+_FLOATS = {str(number): number for number in (math.nan, math.inf, -math.inf)}
+
+
+def _random(state: dict[str, Any]) -> np.random.RandomState:
+    """A generator of random numbers in this state, if it can be in it: NumPy's own check reads beyond the state."""
+    key, pos = state["state"]["key"], state["state"]["pos"]
+    fits = key.shape == (_MERSENNE,) and key.dtype == np.uint32 and 0 <= pos <= _MERSENNE
+    # From zeros come zeros for ever, and of these no normal number can be made.
+    if not fits or not (key[0] >> 31 or key[1:].any()) or not math.isfinite(state["gauss"]):
+        raise ValueError("a generator of random numbers must be in a state of the Mersenne twister")
+    random = np.random.RandomState()
+    random.set_state(state)
+    return random

@@ -26,9 +26,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .messages import one_line, printable
 from .replacing import replacing
 
-__all__ = ["VERSION", "Json", "ModelFileError", "read", "write"]
+__all__ = ["VERSION", "Json", "ModelFileError", "read", "refusal", "write"]
 
 #: Of the format, to be raised when an older reader would misread a file.
 VERSION = 1
@@ -43,8 +44,8 @@ _DIGEST = 32
 _START = _FIELDS.size + _DIGEST
 #: Blocks start at multiples of this, the width of a cache line and of the widest registers.
 _ALIGNMENT = 64
-#: Bytes of the longest header: what JSON makes of it in memory is some twenty times as much.
-_LONGEST = 16 << 20
+#: Bytes of the longest header, and lists and dicts in it: each of them takes some hundred bytes of memory.
+_LONGEST, _MOST = 16 << 20, 1 << 19
 
 _KINDS = {
     name: np.dtype(name).newbyteorder("<")
@@ -56,6 +57,11 @@ class ModelFileError(ValueError):
     """A file that is no model, or not one that can be trusted."""
 
 
+def refusal(path: str | Path, reason: str) -> ModelFileError:
+    """The error that says why a file is refused, in one line that is no longer whatever the file holds."""
+    return ModelFileError(f"{printable(str(path))} {one_line(reason)}")
+
+
 def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> None:
     """Write the header and the arrays; the file is there whole or not at all."""
     listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
@@ -64,6 +70,8 @@ def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> N
         raise ValueError(
             f"a model file has room for {_LONGEST:,} bytes beside its arrays, but {len(text):,} are needed"
         )
+    if (lists := _lists_in(text)) > _MOST:
+        raise ValueError(f"a model file has room for {_MOST:,} lists and dicts, but {lists:,} are needed")
     size = _START + _padded(len(text)) + sum(_padded(array.nbytes) for array in arrays)
     fields = _FIELDS.pack(_MAGIC, VERSION, 0, size, len(text))
     digest = sha256(fields)
@@ -79,7 +87,7 @@ def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], lis
     """The header and the arrays, which cannot be written to; `mapped` leaves them on the disk until they are needed."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
-        raise ModelFileError(f"{path} is a {'directory' if stat.S_ISDIR(mode) else 'device or pipe'}, not a model file")
+        raise refusal(path, f"is a {'directory' if stat.S_ISDIR(mode) else 'device or pipe'}, not a model file")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         start = file.read(_START)
@@ -88,11 +96,11 @@ def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], lis
         try:
             content: Host = np.memmap(file, mode="r") if mapped else np.fromfile(file, np.uint8)
         except MemoryError:
-            raise ModelFileError(f"{path} is too large for the memory: it has {size:,} bytes") from None
+            raise refusal(path, f"is too large for the memory: it has {size:,} bytes") from None
     digest = sha256(start[: _FIELDS.size])
     digest.update(content[_START:].data)
     if len(content) != size or digest.digest() != start[_FIELDS.size :]:
-        raise ModelFileError(f"{path} was altered: its bytes do not have the checksum that was written with them")
+        raise refusal(path, "was altered: its bytes do not have the checksum that was written with them")
     content.flags.writeable = False
     return _unpacked(path, content, length)
 
@@ -101,41 +109,49 @@ def _header_length(path: str | Path, start: bytes, size: int) -> int:
     """What the first bytes of a file say; refuses all but whole files of a known version."""
     if start[: len(_MAGIC)] != _MAGIC[: len(start)] or not start:
         pickled = ": it looks like a pickle, which nobody should load who did not write it" * (start[:1] == b"\x80")
-        raise ModelFileError(f"{path} is not a model file of oneclass{pickled}")
+        raise refusal(path, f"is not a model file of oneclass{pickled}")
     if len(start) < _START:
-        raise ModelFileError(f"{path} is truncated: it ends after {len(start)} bytes")
+        raise refusal(path, f"is truncated: it ends after {len(start)} bytes")
     _, version, _, claimed, length = _FIELDS.unpack(start[: _FIELDS.size])
     if version > VERSION:
-        raise ModelFileError(
-            f"{path} is of version {version} of the format, and this oneclass reads up to version {VERSION}: upgrade it"
+        raise refusal(
+            path, f"is of version {version} of the format, and this oneclass reads up to version {VERSION}: upgrade it"
         )
     if size < claimed:
-        raise ModelFileError(f"{path} is truncated: {size:,} of its {claimed:,} bytes are there")
+        raise refusal(path, f"is truncated: {size:,} of its {claimed:,} bytes are there")
     if size > claimed or length > min(size - _START, _LONGEST):
-        raise ModelFileError(
-            f"{path} was altered: it is {size:,} bytes long and claims {claimed:,}, {length:,} of header"
-        )
+        raise refusal(path, f"was altered: it is {size:,} bytes long and claims {claimed:,}, {length:,} of header")
     return int(length)
 
 
 def _unpacked(path: str | Path, content: Host, length: int) -> tuple[dict[str, Any], list[Host]]:
+    text = content[_START : _START + length].tobytes()
+    if (lists := _lists_in(text)) > _MOST:
+        raise refusal(path, f"has no header that makes sense: it holds {lists:,} lists and dicts, more than {_MOST:,}")
     try:
-        header = json.loads(content[_START : _START + length].tobytes())
+        header = json.loads(text.decode(), parse_constant=_no_constant)
         arrays, place = [], _START + _padded(length)
         for name, order, shape in header["arrays"]:
             kind = _KINDS[name]
-            if not all(type(n) is int and n >= 0 for n in shape):
-                raise ValueError("shapes are whole numbers")
+            if not all(type(n) is int and 0 <= n <= len(content) for n in shape):
+                raise ValueError("shapes are whole numbers, none larger than the file")
             end = place + math.prod(shape) * kind.itemsize
             if end > len(content):
-                raise ModelFileError(f"{path} claims arrays of more bytes than it holds")
+                raise ValueError("claims arrays of more bytes than it holds")
             arrays.append(content[place:end].view(kind).reshape(shape, order=order))
             place = _padded(end)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{path} has no header that makes sense: {error!r}") from None
+        raise refusal(path, f"has no header that makes sense: {type(error).__name__}: {error}") from None
     return header, arrays
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+def _lists_in(text: bytes) -> int:
+    """Lists and dicts in JSON, or a few more: words may have brackets in them."""
+    return text.count(b"[") + text.count(b"{")
 
 
 def _padded(size: int) -> int:

@@ -6,8 +6,10 @@ import errno
 import io
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -17,11 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["replacing"]
 
 _BUFFER = 1 << 20
+#: Permissions of a new file, less those that the umask takes away, and of its owner alone.
+_NEW, _PRIVATE = 0o666, 0o600
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` in the end; if that is not reached, nothing has changed."""
+    """A file to write that takes the place of `path` in the end; if that is not reached, nothing has changed.
+
+    The permissions of a file that is replaced stay; a new file has those that the umask leaves.
+    """
     place = Path(os.path.realpath(path))  # a link stays, and what it points to is replaced
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -30,24 +37,33 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             yield file
         return
     beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
+    kept = _permissions(place) if place.exists() else None
+    # Who may not read the file in the end may not read what is written of it so far either.
+    first = _NEW if kept is None else kept & _PRIVATE
     try:
-        with io.BufferedWriter(_Named(beside, str(path), "x"), _BUFFER) as file:
+        with io.BufferedWriter(_Named(beside, str(path), "x", first), _BUFFER) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if kept is not None and kept != _permissions(beside):  # some file systems have the same for all files
+            beside.chmod(kept)
         beside.replace(place)
     except BaseException:  # an interruption leaves nothing behind either
         beside.unlink(missing_ok=True)
         raise
 
 
+def _permissions(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
 class _Named(io.FileIO):
     """A file whose errors name the path that the user knows."""
 
-    def __init__(self, path: Path, known_as: str, mode: str) -> None:
+    def __init__(self, path: Path, known_as: str, mode: str, permissions: int = _NEW) -> None:
         self._known_as = known_as
         with self._naming():
-            super().__init__(path, mode)
+            super().__init__(path, mode, opener=partial(os.open, mode=permissions))
 
     def write(self, data: ReadableBuffer) -> int:
         with self._naming():

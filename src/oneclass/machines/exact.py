@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.memory import check_factor_fits
 from ..core.arrays import Array, blocks, namespace
 from ..core.calibration import HeldOut, Judgement
 from ..core.compiled import expecting
@@ -82,6 +83,7 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
 def prepare(machine: Machine, like: Array) -> None:
     """Have at hand what losses take, made as in the fit: the same to the last bit."""
     if not machine.model.is_prepared and machine.plan.recipe.needs_variance:
+        check_factor_fits(machine.model.width, like)
         with on_one_thread(machine.model.width, like):
             machine.model.prepare()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from ..base.checks import check_magnitudes
 from ..base.classifier import OneClassClassifier
@@ -19,7 +19,7 @@ from ..base.reading import Header, Reader
 from ..base.training_set import TrainingSet
 from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
-from ..core.arrays import Array, beside, to_device, to_numpy
+from ..core.arrays import Array, beside, namespace, to_device, to_numpy
 from ..core.calibration import Calibration
 from ..core.embedding import NotLaplacianError
 from ..core.groups import OneGroupError
@@ -29,6 +29,7 @@ from ..core.plan import CostError
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
+from ..core.stored import Flags
 from ..core.threshold import Decision
 from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
@@ -69,8 +70,9 @@ class KernelMachine(OneClassClassifier):
     _cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
-    device_: Device | None
-    _kept_columns_: Array | None
+    approximation_: Approximation | None
+    device_: str | None
+    _kept_columns_: Annotated[Array, Flags("features")] | None
 
     def fit(
         self,
@@ -258,7 +260,9 @@ class KernelMachine(OneClassClassifier):
             decision_=decision,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
-            **_attributes(fit.machine, approximation),
+            machine_=fit.machine,
+            approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
+            **_attributes(fit.machine),
         )
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
@@ -269,6 +273,16 @@ class KernelMachine(OneClassClassifier):
                 "it is itself scored with, so the false-alarm rate may be twice delta; use more rows or fewer columns",
                 FewRowsWarning,
             )
+
+    # Files.
+
+    def __derived__(self) -> dict[str, object]:
+        return _attributes(self.machine_) if "machine_" in vars(self) else {}
+
+    def __check__(self) -> dict[str, int]:
+        super().__check__()
+        kept = self._kept_columns_
+        return {"d": self.n_features_in_ if kept is None else int(namespace(kept).count_nonzero(kept))}
 
     # Answers.
 
@@ -318,17 +332,15 @@ class AutoAssociative(KernelMachine):
         return self._of_rows(X, lambda one, rows: one._expected(rows))
 
 
-def _attributes(machine: Machine, approximation: Approximation | None) -> dict[str, object]:
-    """Fitted attributes of a machine."""
+def _attributes(machine: Machine) -> dict[str, object]:
+    """Fitted attributes that show parts of a machine."""
     plan = machine.plan
     found = {
-        "machine_": machine,
         "model_": machine.model,
         "scaler_": plan.scaler,
         "kernel_": plan.kernel,
         "C_": plan.C,
         "signal_": machine.signal,
-        "approximation_": None if isinstance(machine.model, DualModel) else approximation,
     }
     found |= {"sigma_": float(plan.kernel.sigma)} if is_radial(plan.kernel) else {}
     return found | ({} if machine.labels is None else {"cluster_labels_": machine.labels})

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,8 +25,10 @@ from ..base.non_numeric import framed, unwrapped
 from ..base.pipeline import with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
+from ..base.saving import Saved
 from ..base.screening import Screening
 from ..core.arrays import Array
+from ..core.stored import MAYBE, Count, Extended, must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
 from ..engines.dask import refuse_dask
@@ -112,8 +114,13 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     array([ 1, -1])
     """
 
-    best_estimator_: Detector
-    best_params_: Params
+    n_splits_: Count
+    cv_results_: dict[str, Any]
+    best_estimator_: Annotated[Detector, MAYBE]
+    best_params_: Annotated[Params, MAYBE]
+    best_index_: Annotated[Count, MAYBE]
+    best_score_: Annotated[Extended, MAYBE]
+    refit_time_: Annotated[float, MAYBE]
 
     def __init__(
         self,
@@ -181,7 +188,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
             outliers = [int(np.sum(fold.y == -1)) for fold in folds]
         results = cv_results(type(estimator).__name__, grid, self._run(calls), names, outliers)
         fitted: dict[str, Any] = {"n_splits_": len(outliers), "cv_results_": results}
-        fitted |= self.__derived__() | self._chosen(results, names)
+        fitted |= self._shown_scorers() | self._chosen(results, names)
         if self.refit:
             start, known = time.perf_counter(), None if together is None else together[rows]
             fitted["best_estimator_"] = fit_candidate(estimator, fitted["best_params_"], train, known)
@@ -269,8 +276,15 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         return {str(name): get_scorer(name) for name in self.scoring}
 
     def __derived__(self) -> dict[str, object]:
+        return self._shown_scorers() if "cv_results_" in vars(self) else {}
+
+    def _shown_scorers(self) -> dict[str, object]:
         scorers = self._scorers()
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
+
+    def __check__(self) -> None:
+        best = vars(self).get("best_estimator_")
+        must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)

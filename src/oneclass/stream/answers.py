@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +19,7 @@ from ..base.threads import lock_of
 from ..core.arrays import Array, to_numpy
 from ..core.machine import Machine
 from ..core.scaling import ColumnMoments, Scaler
+from ..core.stored import must
 from ..core.threshold import Decision, Rule, conformal
 from ..core.typing import Rows
 from ..machines.exact import losses_of
@@ -83,6 +84,17 @@ class Answers(OneClassClassifier):
         bare = copy.copy(self).set_params(on_event=None)
         super(Answers, bare).save(path)
 
+    def __derived__(self) -> dict[str, object]:
+        return _shown(self._state()) if self.__sklearn_is_fitted__() else {}
+
+    def __check__(self) -> dict[str, int]:
+        super().__check__()
+        state, settings = self._state(), self.settings_
+        must(self.change_detector_ is None, "change_detector_ must be None")
+        bets = len(state.bets.losses)
+        must(settings.test is None or bets < settings.test.epoch, f"the test of change must have an epoch above {bets}")
+        return {"d": self.n_features_in_}
+
     # What it is made of.
 
     @contextmanager
@@ -107,9 +119,7 @@ class Answers(OneClassClassifier):
             state_=state,
             settings_=settings,
             change_detector_=detector,
-            events_=state.events,
-            n_seen_=state.seen,
-            level_=state.level,
+            **_shown(state),
         )
 
     def _keep_next(self, state: State) -> Self:
@@ -161,3 +171,8 @@ class Answers(OneClassClassifier):
     def _kept_rows(self) -> Array | None:
         memory = self._state().memory
         return memory.Z[memory.trust > 0]
+
+
+def _shown(state: State) -> dict[str, Any]:
+    """The attributes of a fitted stream that show parts of its state."""
+    return {"events_": state.events, "n_seen_": state.seen, "level_": state.level}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from ..core.stored import Count, OneOf
 from .memory import Vector
 
 __all__ = ["Event", "Moved", "moved"]
@@ -18,7 +20,7 @@ _NAMED, _FAR = 5, 0.5
 class Moved:
     """A column, by position, whose median moved."""
 
-    column: int
+    column: Count
     before: float
     after: float
 
@@ -49,11 +51,11 @@ class Event:
         Columns that moved most, the first the farthest.
     """
 
-    number: int
-    row: int
+    number: Count
+    row: Count
     time: float
-    kind: str
-    rows: tuple[int, ...]
+    kind: Annotated[str, OneOf("strange", "change", "mode", "wider", "shift", "forgotten")]
+    rows: tuple[Count, ...]
     evidence: float
     columns: tuple[Moved, ...] = ()
 

@@ -13,6 +13,7 @@ from ..core import clusters
 from ..core.kernels import is_radial
 from ..core.moments import Moments
 from ..core.plan import Plan
+from ..core.stored import Positive
 from .memory import Mask, Numbers, Vector
 
 __all__ = ["Forgetting", "carried"]
@@ -27,8 +28,8 @@ _MANY = 20_000.0
 class Forgetting:
     """Weights by age. Without a clock, age is counted in rows learned: what is not learned ages nothing."""
 
-    half_life: float | None = None
-    window: float | None = None
+    half_life: Positive | None = None
+    window: Positive | None = None
     clock: bool = False
 
     def weights(self, age: Vector) -> Vector:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
+from ..core.stored import Count, Floats
 from .memory import Vector
 
 __all__ = ["Bets", "Martingale"]
@@ -98,11 +100,13 @@ class Martingale:
 class Bets:
     """Losses of the epoch, the money on each slope, the logarithms of the fortune now and at its height, all rows."""
 
-    losses: Vector = field(default_factory=lambda: np.empty(0))
-    money: Vector = field(default_factory=lambda: np.full(len(_SLOPES), 1 / len(_SLOPES)))
+    losses: Annotated[Vector, Floats("_n?", finite=False)] = field(default_factory=lambda: np.empty(0))
+    money: Annotated[Vector, Floats(str(len(_SLOPES)), above=0)] = field(
+        default_factory=lambda: np.full(len(_SLOPES), 1 / len(_SLOPES))
+    )
     fortune: float = 0.0
     highest: float = 0.0
-    seen: int = 0
+    seen: Count = 0
 
     def in_units_of(self, unit: float) -> Bets:
         """The same where losses are counted in other units."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ..core.stored import Flags, Floats, Whole
 
 __all__ = ["Mask", "Memory", "Numbers", "Vector"]
 
@@ -19,15 +22,17 @@ Numbers = NDArray[np.int64]
 class Memory:
     """Rows in the order of their coming; columns of this table are arrays with one entry a row."""
 
-    X: Vector
-    Z: Vector  # the rows as the plan in force scales them
-    number: Numbers  # of the row in the stream
-    time: Vector  # by the clock, or by what had been learned when it came
-    trust: Vector  # weight at which it is learned, before any forgetting
-    loss: Vector  # before it was learned, in the units of the plan in force
-    alarm: Mask
-    counted: Mask  # believed normal: its loss is among those that the threshold is put on
-    waiting: Mask  # strange, and not decided on
+    X: Annotated[Vector, Floats("_n? d")]
+    Z: Annotated[Vector, Floats("_n? d")]  # the rows as the plan in force scales them
+    number: Annotated[Numbers, Whole("_n?")]  # of the row in the stream
+    #: By the clock, or by what had been learned when it came; NaN of a row that is not learned yet.
+    time: Annotated[Vector, Floats("_n?", finite=False)]
+    #: Weight at which it is learned, before any forgetting; NaN of a row for which that is not decided.
+    trust: Annotated[Vector, Floats("_n?", finite=False)]
+    loss: Annotated[Vector, Floats("_n?")]  # before it was learned, in the units of the plan in force
+    alarm: Annotated[Mask, Flags("_n?")]
+    counted: Annotated[Mask, Flags("_n?")]  # believed normal: its loss is among those that the threshold is put on
+    waiting: Annotated[Mask, Flags("_n?")]  # strange, and not decided on
 
     @classmethod
     def of(cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Mask, trust: Vector) -> Memory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..core.cholesky import trace_of_solved
 from ..core.features import NystromMap
 from ..core.moments import Moments
 from ..core.plan import Plan
+from ..core.stored import Floats
 from .memory import Memory, Vector
 
 __all__ = ["Fitting"]
@@ -26,8 +28,8 @@ class Fitting:
 
     weight: float
     reached: float
-    mean: Vector
-    width: Vector
+    mean: Annotated[Vector, Floats("d")]
+    width: Annotated[Vector, Floats("d", above=0)]
 
     @classmethod
     def of(cls, plan: Plan, moments: Moments, memory: Memory) -> Fitting:

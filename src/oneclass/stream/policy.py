@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..core.kernels import Kernel
+from ..core.stored import Extended
 from .memory import Mask, Memory, Numbers, Vector
 
 __all__ = [
@@ -82,10 +83,10 @@ class Patience:
     Patience(rows=1500, share=0.05, steepness=3.0, trial=inf)
     """
 
-    rows: float = 140
+    rows: Extended = 140
     share: float = 0.05
     steepness: float = 3.0
-    trial: float = math.inf
+    trial: Extended = math.inf
 
     def __post_init__(self) -> None:
         if not self.rows > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
+from ..core.stored import APART, Count, Extended, Share, Within, must
 from .events import Event, Moved
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
@@ -37,19 +39,19 @@ class Settings:
     recipe: Recipe
     approximation: Approximation
     seed: int
-    delta: float
+    delta: Share
     forgetting: Forgetting
     patience: Patience | None
     test: Martingale | None
-    every: int
+    every: Annotated[int, Within(1)]
 
 
 @dataclass(frozen=True)
 class Trial:
     """A change that is believed for now: what would be known without it, its first row, and the odds for it."""
 
-    without: State
-    first: int
+    without: Annotated[State, APART]
+    first: Count
     odds: float  # logarithm: that the old world is gone, not that a tenth of it is left
 
 
@@ -62,18 +64,31 @@ class State:
     memory: Memory
     pending: Memory  # judged, and learned with the next block; a trust that is no number is not known
     now: float
-    seen: int
+    seen: Count
     learned: float  # total trust so far
-    level: float
+    level: Share
     planned: Fitting  # of the plan when it was made
     bets: Bets
-    n_events: int = 0
+    n_events: Count = 0
     events: tuple[Event, ...] = ()
     carried: float = 0.0  # share of the features' variance that changes of plan left open, of rows that are gone
-    since: float = -math.inf  # when the world began
+    since: Extended = -math.inf  # when the world began
     trial: Trial | None = None
     alone: float = 0.0  # share of alarms that wait by themselves in the latest rows
-    deceived: int = 0  # changes that were taken back since one last stayed
+    deceived: Count = 0  # changes that were taken back since one last stayed
+
+    def __check__(self) -> dict[str, int]:
+        plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust
+        must(plan.map is not None, "plan must have a feature map")
+        must(bool(np.any(trust > 0) and np.sum(self.moments.weight) > 0), "something must be learned")
+        must(bool(np.all((trust >= 0) & (trust < np.inf))), "the trust of rows that are learned must be in [0, inf)")
+        must(bool(np.all(self.memory.time <= self.now)), "the time of rows that are learned must be before now")
+        for part in (self.memory, self.pending):
+            must(bool(np.all(part.number < self.seen)), f"rows must have numbers below {self.seen}")
+        named = [moved.column for event in self.events for moved in event.columns]
+        must(max(named, default=0) < columns, f"events must name columns below {columns}")
+        clusters = {"k": 1} if plan.centres is None else {}
+        return clusters | {"t": columns if plan.recipe.constant is None else 1}
 
     @cached_property
     def machine(self) -> Machine:

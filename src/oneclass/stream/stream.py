@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..base.reading import Header, read_rows, read_training_rows
 from ..base.training_set import TrainingSet, read_training_set
 from ..core.arrays import to_numpy
+from ..core.stored import MAYBE, Count
 from ..core.threshold import Decision
 from ..core.typing import Labels, Rows, Weights
 from ..engines.dask import refuse_dask
@@ -108,7 +109,7 @@ class Stream(Answers):
     array([ 1, -1])
     """
 
-    source_: tuple[int, str]
+    source_: Annotated[tuple[Count, str], MAYBE]
 
     def __init__(
         self,

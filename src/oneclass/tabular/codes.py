@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.stored import Count, Within, must
 from .cells import Cells
 
 __all__ = ["CategoryCode", "DateCode", "NumberCode"]
@@ -27,7 +29,7 @@ class NumberCode:
     """
 
     centre: float
-    gap: float | None = None
+    gap: Annotated[float, Within(0)] | None = None
     lenient: bool = False  # words are gaps
     flag: bool = False
     span: bool = False  # in seconds
@@ -61,9 +63,14 @@ class CategoryCode:
     """
 
     levels: tuple[str | None, ...]
-    counts: tuple[int, ...]
-    total: int
-    shown: int
+    counts: tuple[Count, ...]
+    total: Annotated[int, Within(1)]
+    shown: Count
+
+    def __check__(self) -> None:
+        count = len(self.levels)
+        must(len(self.counts) == count == len(set(self.levels)), "counts must be as many as different levels")
+        must(1 <= self.shown <= count, f"shown must be from 1 to {count}, got {self.shown}")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -98,12 +105,12 @@ class CategoryCode:
 class DateCode:
     """Days since the first, weekday and hour as points on circles, as far as they vary."""
 
-    start: int  # microseconds since 1970
+    start: Annotated[int, Within(-(2**62), 2**62)]  # microseconds since 1970
     centre: float
     elapsed: bool
     weekday: bool
     hour: bool
-    gap: float | None = None
+    gap: Annotated[float, Within(0)] | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -16,9 +16,11 @@ from ..base.delegation import Delegates, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
 from ..base.protocol import Detector, Estimator
+from ..base.saving import Saved
 from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
+from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
 from ..engines.chunks import Source
@@ -217,14 +219,24 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
                 f"to leave it out without this warning, use {parameter('columns', {left[0].name: 'drop'})}",
                 ColumnWarning,
             )
+        self.__dict__.pop("feature_names_in_", None)
         self.plan_, self.estimator_ = plan, detector
-        names = [column.name for column in plan.columns]
-        self.n_features_in_ = len(names)
-        if all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.array(names, dtype=object)
-        else:
-            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(self.__derived__())
         return self
+
+    def __derived__(self) -> dict[str, object]:
+        if "plan_" not in vars(self):
+            return {}
+        names = [column.name for column in self.plan_.columns]
+        worded = all(isinstance(name, str) for name in names)
+        known: dict[str, object] = {"feature_names_in_": np.array(names, dtype=object)} if worded else {}
+        return known | {"n_features_in_": len(names)}
+
+    def __check__(self) -> None:
+        made = len(self.plan_.made)
+        must(isinstance(self.estimator_, Saved), "estimator_ must be a classifier of the library")
+        columns = getattr(self.estimator_, "n_features_in_", made)  # a search that did not refit has none
+        must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
         """The table as numbers, with one column for each of ``plan_.made``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from ..base.column_origins import folded
 from ..base.warnings import ColumnWarning, warn
 from ..core.column_summary import ColumnSummary
+from ..core.stored import APART, OneOf, must
+from ..io.messages import printable
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
 from .frames import Frame, Table, Values, columns_of
@@ -47,7 +50,7 @@ class Column:
     """
 
     name: str | int
-    kind: str
+    kind: Annotated[str, OneOf(*KINDS, "flag")]
     why: str
     code: NumberCode | CategoryCode | DateCode | None = None
     always: str | None = None
@@ -87,7 +90,12 @@ class ColumnPlan:
 
     columns: tuple[Column, ...]
     new_gap: float
-    seen: ColumnSummary | None = None  # which files of earlier versions do not have
+    seen: Annotated[ColumnSummary | None, APART] = None  # which files of earlier versions do not have
+
+    def __check__(self) -> None:
+        names = {column.name for column in self.columns}
+        must(len(names) == len(self.columns), "columns must have different names")
+        must(bool(self.used), "columns must become numbers")
 
     @property
     def used(self) -> tuple[Column, ...]:
@@ -116,7 +124,8 @@ class ColumnPlan:
             shown = ", ".join(parts[:4]) + f", ... ({len(parts)})" * (len(parts) > 4)
             rows.append((str(column.name), column.kind, column.why, shown))
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
-        return "\n".join("  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows)
+        lines = ("  ".join([*(row[j].ljust(widths[j]) for j in range(3)), row[3]]).rstrip() for row in rows)
+        return "\n".join(map(printable, lines))
 
     def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False, before: int | None = 0) -> Matrix:
         """The table as a matrix of numbers, one column for each of `made`; `before` it came so many rows, if known."""

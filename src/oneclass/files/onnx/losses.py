@@ -71,7 +71,7 @@ def _uncertainty(model: DualModel | PrimalModel, Z: Tensor, F: Tensor) -> Tensor
         return solved_squares(F, model.factored) + outside(model.map, Z, F) / model.ridge
     else:
         explained, map = product_squares(F, model.known), model.map
-        kernel, rows = map.kernel, map.landmarks  # type: ignore[attr-defined]
+        kernel, rows = map.kernel, map.landmarks  # type: ignore[union-attr]
     return maximum(diagonal(kernel, Z, rows.shape[1]) - explained, 0.0) / model.ridge
 
 
