@@ -25,6 +25,7 @@ from ..io.sinks import Sink
 from .checks import check_choice, check_number, read_scaling
 from .explain_mixin import Explains
 from .held_out import HoldsOut
+from .parameter_docs import complete_docstrings
 from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
@@ -58,6 +59,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     calibration_: Calibration | None
     held_out_: HeldOut | None
     n_features_in_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        complete_docstrings(cls)
 
     @abstractmethod
     def _losses(self, X: Array) -> Array:

@@ -141,9 +141,7 @@ class Baseline(OneClassClassifier, Generic[M]):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only.
-        y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
+        {y}
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
             group are alike, so thresholds and p-values are those of a row of a *new* group: five folds hold out whole

@@ -39,33 +39,22 @@ class AutoencoderDetector(Explained["_Network"]):
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
         Iterations of L-BFGS; a warning says when they were too few.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
-        first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {scale}
+    {delta_of_folds}
+    {threshold_of_folds}
+    {confidence}
     random_state : int, RandomState instance or None, default=None
         Seed of the first weights; None draws the same every time.
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     coefs_, intercepts_ : lists of arrays
         Weights and biases of the layers, for rows in z-scores.
     n_iter_ : int
         Iterations that its fit took.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {scaler_and_features_}
 
     Examples
     --------
@@ -107,8 +96,7 @@ class AutoencoderDetector(Explained["_Network"]):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to rebuild.
+        {rows_to_reconstruct}
 
         Returns
         -------

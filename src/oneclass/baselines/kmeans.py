@@ -32,31 +32,19 @@ class KMeansDetector(Explained["_Clusters"]):
         First centres: spread out, or rows drawn at random, which with ``n_init=1`` is dd_tools' way.
     n_init : int, default=3
         Restarts; the tightest clustering is kept.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
-        first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the first centres; None draws the same every time.
+    {scale}
+    {delta_of_folds}
+    {threshold_of_folds}
+    {confidence}
+    {random_state_of_centers}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     cluster_centers_ : array of shape (n_clusters, n_features)
         Centres in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {scaler_and_features_}
 
     Examples
     --------

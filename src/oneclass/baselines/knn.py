@@ -38,32 +38,23 @@ class KNNDetector(Explained["_Neighbourhood"]):
         rejected: it is its own nearest row.
     method : {"kappa", "delta", "gamma"}, default="kappa"
         What is measured to the k nearest rows.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+    {scale}
+    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits on leave-one-out losses (a row is never its own neighbor): the (1 - delta) quantile
         with the finite-sample correction; dd_tools' midpoint rule; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {confidence}
     n_jobs : int or None, default=None
         Threads of the neighbor search.
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     n_neighbors_ : int
         k in use.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {training_rows_}
+    {scaler_and_features_}
 
     References
     ----------

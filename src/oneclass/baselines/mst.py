@@ -30,34 +30,26 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     ----------
     n_paths : int, default=0
         Keep only the edges on this many longest paths of the tree; 0 keeps the whole tree.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+    {scale}
+    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
         Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
         asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
         authors' released code, on the lengths of the edges too, since no training row is away from its own tree. Only
         the first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     vertices_ : array of shape (n_vertices, n_features)
         Distinct training rows in z-scores.
     edges_ : array of shape (n_edges, 2)
         Vertices at the ends of the edges kept; a vertex without any has an edge to itself.
     lengths_ : array of shape (n_samples - 1,)
         Lengths of all edges of the tree, those of length zero between equal rows included, in ascending order.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {scaler_and_features_}
 
     Notes
     -----

@@ -28,30 +28,20 @@ class NaiveParzen(Explained["_Densities"]):
 
     Parameters
     ----------
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
-        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {scale}
+    {delta}
+    {threshold_of_leave_one_out}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     widths_ : array of shape (n_features,)
         Width of every feature's kernel, in z-scores.
     densities_ : list of n_features densities
         The features' Parzen densities.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {scaler_and_features_}
 
     Notes
     -----

@@ -119,18 +119,14 @@ class OCRF(Slow["_Forest"]):
     min_samples_leaf : int or None, default=None
         Rows in a leaf at least. 1 grows trees to the end, which is the original method; None does so for
         ``threshold="half"`` and takes 5 otherwise, since pure leaves leave too many losses tied at 1 for a quantile.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only. Trees do not mind, but keep values in single precision.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
+    {scale}
+        Trees do not depend on the scale of a feature, except that they hold values in single precision.
+    {delta_of_folds}
     threshold : {"held_out", "oob", "half", "train", "authors"}, default="held_out"
         Where the decision sits on out-of-bag losses: the (1 - delta) quantile, under either name, which delivers the
         rate asked for; half of the votes, the original method; dd_tools' rule; the rule of the VAAKELM authors'
         released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {confidence}
     n_jobs : int or None, default=None
         Threads that grow and ask trees. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -138,19 +134,15 @@ class OCRF(Slow["_Forest"]):
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     generator_ : OutlierGenerator
         Histograms from which outliers are drawn.
     trees_ : list of n_estimators trees
         Each as arrays over its nodes, with the `features` that it looks at and its `bag`, the row numbers of its
         bootstrap sample.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {training_rows_}
+    {scaler_and_features_}
 
     Notes
     -----

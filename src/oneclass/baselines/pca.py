@@ -37,32 +37,22 @@ class PCADetector(Explained["_Plane"]):
         Share of the variance to keep, or number of components. At least one direction is always left out, and of a
         share one among the features that vary, else no row could be far from the plane; so one feature alone is judged
         by its squared distance from the mean.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
-        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {scale}
+    {delta}
+    {threshold_of_leave_one_out}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     components_ : array of shape (n_components, n_features)
         Principal directions kept.
     mean_ : array of shape (n_features,)
         Mean of the training rows in z-scores.
     n_components_ : int
         Number of components kept.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {scaler_and_features_}
 
     Notes
     -----

@@ -33,44 +33,26 @@ class SVDD(KernelDescription["_Ball"]):
         Share of the training rows that may lie outside the ball; at least one row's. None takes `delta`.
     nu_outliers : float in (0, 1] or None, default=None
         Share of the labelled outliers, if any, that may lie inside the ball; at least one row's. None takes `delta`.
-    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
-        Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"mean", "third", "rms", "median"}, default="mean"
-        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper) or a
-        third of it, the authors' released code, or the median distance.
-    tol : float in (0, inf), default=1e-4
-        Tolerance of libsvm.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors", "boundary"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the ball's own
-        radius. Only the first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {kernel}
+    {sigma_of_svm}
+    {tol_of_svm}
+    {scale}
+    {delta_of_folds}
+    {threshold_of_svm}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
-    support_ : array of shape (n_support,)
-        Row numbers of the support vectors.
-    support_vectors_ : array of shape (n_support, n_features)
-        Support vectors in z-scores.
+    {offset_}
+    {calibration_or_none_}
+    {support_}
+    {support_vectors_}
     dual_coef_ : array of shape (n_support,)
         Multipliers a of the support vectors, negative for labelled outliers.
     radius_ : float
         Radius of the ball: the distance of the support vectors on it from the centre.
-    scaler_, kernel_, sigma_
-        Fitted scaling, kernel and (for radial kernels) bandwidth.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    {scaler_and_kernel_of_svm_}
+    {n_features_in_}
 
     Notes
     -----

@@ -87,9 +87,7 @@ class KernelMachine(OneClassClassifier):
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``. A Dask collection is
             fitted as chunks are, by whatever `approximation` means to these (see `fit_chunks`).
-        y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
+        {y}
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself, in every step: one of them is held out at a time, unless
             the row is a group of its own (``groups=range(len(X))``).
@@ -307,8 +305,7 @@ class AutoAssociative(KernelMachine):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to rebuild.
+        {rows_to_reconstruct}
 
         Returns
         -------
