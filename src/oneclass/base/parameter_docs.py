@@ -1,18 +1,9 @@
-'''Descriptions of parameters and attributes that several classes share, each written once.
+"""Descriptions of parameters and attributes that several classes share, each written once.
 
-A docstring names a shared description by a line that holds only ``{name}``::
-
-    class Detector(OneClassClassifier):
-        """Reject rows that are far from the others.
-
-        Parameters
-        ----------
-        {delta}
-        """
-
-`OneClassClassifier` replaces these lines when it meets a new subclass, so that `help` and Sphinx show the full text. A
-class whose parameter differs describes it itself.
-'''
+A docstring names a shared description by a line that holds only the name in braces, such as ``{delta}`` in the section
+of parameters. `OneClassClassifier` replaces these lines in every new subclass, so that `help` and Sphinx show the full
+text. A class whose parameter differs describes it itself.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +109,8 @@ _DESCRIPTIONS = {
         """,
     "n_hidden": """
         n_hidden : int, default={default}
-            Number of hidden units. A fit takes time in proportion to the number of rows and to the square of `n_hidden`.
+            Number of hidden units. A fit takes time in proportion to the number of rows times the square of
+            `n_hidden`.
         """,
     "activation_of_hidden_layer": """
         activation : {"sigmoid", "tanh"}, default={default}
@@ -138,8 +130,8 @@ _DESCRIPTIONS = {
         """,
     "variance": """
         variance : {"subclass", "class", "none"} or matrix of shape (n, n), default={default}
-            Variance of the outputs that the fit keeps small: within clusters of rows, within the whole class, or none. A
-            matrix is a symmetric positive semi-definite Laplacian over the training rows (`knn_laplacian`,
+            Variance of the outputs that the fit keeps small: within clusters of rows, within the whole class, or none.
+            A matrix is a symmetric positive semi-definite Laplacian over the training rows (`knn_laplacian`,
             `scatter_laplacian`).
         """,
     "n_clusters_of_variance": """
