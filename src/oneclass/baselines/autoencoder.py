@@ -1,4 +1,4 @@
-"""AutoencoderDetector: reject rows that a small neural network cannot rebuild."""
+"""AutoencoderDetector: reject rows that a small neural network reconstructs badly."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ __all__ = ["AutoencoderDetector"]
 
 @final
 class AutoencoderDetector(Explained["_Network"]):
-    """Reject rows that a small neural network cannot rebuild.
+    """Reject rows that a small neural network reconstructs badly.
 
-    The network maps a row through its hidden units to linear outputs that should equal the row; the loss is the squared
+    The network is trained to output its input, through hidden layers and a linear output layer. The loss is the squared
     error of the reconstruction.
 
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=5
-        Units of the hidden layer, or of each of several.
+        Number of units of the hidden layer, or of each hidden layer.
     activation : {"tanh", "relu", "logistic", "identity"}, default="tanh"
-        Output of a hidden unit.
+        Activation function of the hidden units.
     alpha : float in [0, inf), default=1e-4
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
-        Iterations of L-BFGS; a warning says when they were too few.
+        Largest number of iterations of L-BFGS. A warning says if they were too few.
     {scale}
     {delta_of_folds}
     {threshold_of_folds}
     {confidence}
     random_state : int, RandomState instance or None, default=None
-        Seed of the first weights; None draws the same every time.
+        Seed of the initial weights. None gives the same result at every fit.
 
     Attributes
     ----------
     {offset_}
     {calibration_or_none_}
     coefs_, intercepts_ : lists of arrays
-        Weights and biases of the layers, for rows in z-scores.
+        Weights and biases of the layers, for scaled rows.
     n_iter_ : int
-        Iterations that its fit took.
+        Number of iterations.
     {scaler_and_features_}
 
     Examples
@@ -92,7 +92,7 @@ class AutoencoderDetector(Explained["_Network"]):
         self.random_state = random_state
 
     def reconstruct(self, X: Rows) -> Array:
-        """The rows as the network rebuilds them, in the user's own units.
+        """Reconstruct rows, in the units of the data.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class AutoencoderDetector(Explained["_Network"]):
         Returns
         -------
         array of shape (n_samples, n_features)
-            Expected values of every feature.
+            Expected value of each feature.
         """
         return self._of_rows(X, lambda one, rows: one._expected(rows))
 
@@ -113,7 +113,7 @@ class AutoencoderDetector(Explained["_Network"]):
             solver="lbfgs",
             alpha=check_number(self, "alpha", 0, np.inf, closed_low=True),
             max_iter=max_iter,
-            max_fun=20 * max_iter,  # line searches take a few each; the iterations are the limit
+            max_fun=20 * max_iter,  # a line search takes a few evaluations; only max_iter limits the fit
             random_state=seeded(self.random_state),
         )
         with warnings.catch_warnings():
@@ -139,7 +139,7 @@ class AutoencoderDetector(Explained["_Network"]):
             )
 
 
-#: Outputs of hidden units by name.
+#: Activation functions by name.
 _ACTIVATIONS = {
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0),

@@ -22,16 +22,17 @@ __all__ = ["KMeansDetector"]
 class KMeansDetector(Explained["_Clusters"]):
     """Reject rows that are far from every cluster's mean.
 
-    The loss is the squared distance to the nearest of the k-means centres.
+    The loss is the squared distance to the nearest cluster center of k-means.
 
     Parameters
     ----------
     n_clusters : int, default=5
-        Number of centres (fewer if there are fewer distinct rows).
+        Number of clusters; smaller if there are fewer distinct rows.
     init : {"k-means++", "random"}, default="k-means++"
-        First centres: spread out, or rows drawn at random, which with ``n_init=1`` is dd_tools' way.
+        Initial centers: rows far from each other, or random rows. ``"random"`` with ``n_init=1`` is the method of
+        dd_tools.
     n_init : int, default=3
-        Restarts; the tightest clustering is kept.
+        Number of restarts. The clustering with the smallest sum of squared distances is used.
     {scale}
     {delta_of_folds}
     {threshold_of_folds}
@@ -43,7 +44,7 @@ class KMeansDetector(Explained["_Clusters"]):
     {offset_}
     {calibration_or_none_}
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Centres in z-scores.
+        Scaled centers.
     {scaler_and_features_}
 
     Examples
@@ -99,5 +100,5 @@ class _Clusters(ExplainedModel):
 
     def contributions(self, Z: Array) -> Array:
         gaps = Z - self.expected(Z)
-        # The mean of copies of a row is the row but for the roundings of the sum, one for each.
+        # The mean of n copies of a row differs from the row by the rounding errors of a sum of n terms.
         return self.rounding.beyond(gaps, Z, roundings=self.n_rows) ** 2

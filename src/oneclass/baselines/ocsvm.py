@@ -17,16 +17,16 @@ __all__ = ["OCSVM"]
 
 @final
 class OCSVM(KernelDescription["_Halfspace"]):
-    """Reject rows on the origin's side of a hyperplane that parts the training rows from it.
+    """Reject rows on the origin's side of a hyperplane that separates the training rows from the origin.
 
-    The loss is minus the decision value, ``rho - sum_i a_i k(x_i, z)``, with multipliers a_i that sum to one; libsvm's,
-    through scikit-learn's `OneClassSVM`, sum to ``nu n``.
+    The loss is ``rho - sum_i a_i k(x_i, z)``, the negative of the decision value ([1]_). The multipliers a_i sum to 1;
+    those of libsvm and of scikit-learn's `OneClassSVM` sum to ``nu n``.
 
     Parameters
     ----------
     nu : float in (0, 1] or None, default=None
-        Upper bound on the share of training rows on the wrong side, lower bound on that of support vectors; at least
-        one row's share. None takes `delta`.
+        Upper bound on the share of training rows on the origin's side, and lower bound on the share of support vectors;
+        at least the share of one row. None means `delta`.
     {kernel}
     {sigma_of_svm}
     {tol_of_svm}
@@ -44,7 +44,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     dual_coef_ : array of shape (n_support,)
         Multipliers a of the support vectors.
     rho_ : float
-        Distance of the hyperplane from the origin times the norm of its normal.
+        Distance of the hyperplane from the origin, times the norm of its normal vector.
     {scaler_and_kernel_of_svm_}
     {n_features_in_}
 

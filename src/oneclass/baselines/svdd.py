@@ -1,4 +1,4 @@
-"""SVDD: the smallest ball around the target class, in the kernel's space."""
+"""SVDD: reject rows outside the smallest ball around the target class, in the feature space of the kernel."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ __all__ = ["SVDD"]
 
 @final
 class SVDD(KernelDescription["_Ball"]):
-    """Reject rows outside the smallest ball around the target class, in the kernel's space.
+    """Reject rows outside the smallest ball around the target class, in the feature space of the kernel.
 
-    Solves ``min a'Ka - a'diag(K)`` with ``sum a = 1`` and ``0 <= a <= 1/(n nu)`` [1]_; labelled outliers enter with
-    a negative sign and their own bound. The loss is the squared distance to the centre,
+    Minimizes ``a'Ka - a'diag(K)`` subject to ``sum a = 1`` and ``0 <= a <= 1/(n nu)`` [1]_. Labelled outliers have
+    negative signs and a bound of their own, from `nu_outliers`. The loss is the squared distance to the center,
     ``k(z,z) - 2 sum_i a_i k(z,x_i) + a'Ka``.
 
     Parameters
     ----------
     nu : float in (0, 1] or None, default=None
-        Share of the training rows that may lie outside the ball; at least one row's. None takes `delta`.
+        Upper bound on the share of training rows outside the ball; at least the share of one row. None means `delta`.
     nu_outliers : float in (0, 1] or None, default=None
-        Share of the labelled outliers, if any, that may lie inside the ball; at least one row's. None takes `delta`.
+        Upper bound on the share of labelled outliers inside the ball; at least the share of one outlier. None means
+        `delta`.
     {kernel}
     {sigma_of_svm}
     {tol_of_svm}
@@ -48,16 +49,16 @@ class SVDD(KernelDescription["_Ball"]):
     {support_}
     {support_vectors_}
     dual_coef_ : array of shape (n_support,)
-        Multipliers a of the support vectors, negative for labelled outliers.
+        Multipliers a of the support vectors; negative for labelled outliers.
     radius_ : float
-        Radius of the ball: the distance of the support vectors on it from the centre.
+        Radius of the ball: the distance from the center to the support vectors on the sphere.
     {scaler_and_kernel_of_svm_}
     {n_features_in_}
 
     Notes
     -----
-    When k(x, x) is the same for all rows and none is a labelled outlier, this is the problem of the one-class support
-    vector machine and libsvm solves it; otherwise Clarabel does, from ``pip install 'oneclass[qp]'``.
+    If k(x, x) is the same for all rows and no row is a labelled outlier, the problem is that of the one-class support
+    vector machine, and libsvm solves it. Otherwise Clarabel solves it; install it by ``pip install 'oneclass[qp]'``.
 
     References
     ----------
@@ -103,16 +104,16 @@ class SVDD(KernelDescription["_Ball"]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows; the n x n kernel matrix when ``kernel="precomputed"``.
+            Rows; the n x n kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class; other rows are outliers to leave outside of the ball. Several labels of another kind raise a warning,
-            and all rows are taken for targets.
+            Labels. The labels +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" mark rows of the
+            target class. The other rows are outliers, which the ball should exclude. If there are several other labels,
+            a warning says so and all rows are treated as targets.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, by any labels (those of outliers are not looked at): the person that visits belong
-            to, the machine, the day. Rows of a group are alike, so thresholds and p-values are those of a row of a
-            *new* group: five folds hold out whole groups, and each group weighs the same. A column that has the groups
-            is no feature.
+            The group of each row, as labels of any kind: for example a person, a machine or a day. The groups of
+            outliers are not used. Rows of a group resemble each other, so the five folds hold out whole groups, and
+            each group has the same weight. Thresholds and p-values then hold for rows of *new* groups. A column with
+            groups is not a feature.
 
         Returns
         -------
@@ -122,17 +123,17 @@ class SVDD(KernelDescription["_Ball"]):
         return super().fit(X, y, groups=groups)
 
     def _center_distance(self, X: Rows) -> Array:
-        """Distance of each row from the centre of the ball, to be compared with `radius_`.
+        """Distance of each row from the center of the ball, to compare with `radius_`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to measure.
+            Rows.
 
         Returns
         -------
         array of shape (n_samples,)
-            Distances in the kernel's space.
+            Distances in the feature space of the kernel.
         """
         return np.sqrt(np.maximum(-self.score_samples(X), 0))
 
@@ -176,8 +177,8 @@ class SVDD(KernelDescription["_Ball"]):
 
 @dataclass(frozen=True)
 class _Ball(Description):
-    center: float  # its squared norm
-    k0: float  # k(x, x) of a training row; of every row, where the kernel is precomputed
+    center: float  # squared norm of the center
+    k0: float  # k(x, x) of a training row; of every row, if the kernel is precomputed
 
     @property
     def radius(self) -> float:
@@ -189,7 +190,7 @@ class _Ball(Description):
 
 
 def _loss_on_the_ball(ball: _Ball, V: Array, a: Array, upper: Array, signs: Array) -> float:
-    """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
+    """Mean loss of the support vectors between their bounds; else the middle between inner and outer rows."""
     free = (a > 0) & (a < upper * (1 - 1e-9))
     if free.any():
         return float(ball.losses(V[free]).mean())

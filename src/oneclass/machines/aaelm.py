@@ -1,4 +1,4 @@
-"""AAELM: reject rows that an autoencoder with a random hidden layer cannot rebuild."""
+"""AAELM: reject rows that an autoencoder with a random hidden layer reconstructs badly."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["AAELM"]
 
 @final
 class AAELM(HiddenLayerMachine, AutoAssociative):
-    """Reject rows that an autoencoder with a random hidden layer cannot rebuild.
+    """Reject rows that an autoencoder with a random hidden layer reconstructs badly.
 
-    The auto-associative twin of `OCELM`: units ``H = g(ZW + b)`` are drawn, and only their output weights are trained,
-    ``(H'H + I/C) B = H'Z`` ([1]_); a row is judged by ``‖z - o(z)‖²`` and by how little is
-    known around it (`loss`).
+    The auto-associative variant of `OCELM`. The weights of the hidden units ``H = g(ZW + b)`` are random. Only the
+    output weights are trained: ``(H'H + I/C) B = H'Z`` ([1]_). The loss of a row combines the squared error
+    ``‖z - o(z)‖²`` and the machine's variance at the row (see `loss`).
 
     Parameters
     ----------

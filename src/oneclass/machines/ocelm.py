@@ -1,4 +1,4 @@
-"""OCELM: reject rows whose output of a random hidden layer trained on a constant is off it."""
+"""OCELM: reject rows for which a random hidden layer, trained to output a constant, outputs another value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ __all__ = ["OCELM"]
 
 @final
 class OCELM(HiddenLayerMachine):
-    """Reject rows whose output of a random hidden layer trained on a constant is off it.
+    """Reject rows for which a random hidden layer, trained to output a constant, outputs another value.
 
-    The machine that `OCKELM` replaced the hidden layer of: units ``H = g(ZW + b)`` are drawn, and only their output
-    weights are trained, ``(H'H + I/C) B = r H'1`` ([1]_); a row is judged by ``|o(z) - r|``.
+    The predecessor of `OCKELM`, which has a kernel instead of the hidden layer. The weights of the hidden units
+    ``H = g(ZW + b)`` are random. Only the output weights are trained: ``(H'H + I/C) B = r H'1`` ([1]_). The loss of a
+    row is ``|o(z) - r|``.
 
     Parameters
     ----------
@@ -41,8 +42,8 @@ class OCELM(HiddenLayerMachine):
 
     Notes
     -----
-    Units saturate: far from all rows the outputs are those of some direction, not zero as with a kernel, so a far row
-    need not be the strangest one.
+    Hidden units saturate. Far from all training rows, the output depends on the direction only; it is not zero, as with
+    a kernel. A row that is farther away therefore need not have a larger loss.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""OCKELM: reject rows whose output of a kernel machine trained on a constant is off it."""
+"""OCKELM: reject rows for which a kernel machine, trained to output a constant, outputs another value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["OCKELM"]
 
 @final
 class OCKELM(KernelMachine):
-    """Reject rows whose output of a kernel machine trained on a constant is off it.
+    """Reject rows for which a kernel machine, trained to output a constant, outputs another value.
 
-    Solves ``(K + I/C) A = r 1`` ([1]_, eq. OCKELM_betaK); a row is judged by ``|o(z) - r|``.
+    Solves ``(K + I/C) A = r 1`` ([1]_, eq. OCKELM_betaK). The loss of a row is ``|o(z) - r|``.
 
     Parameters
     ----------

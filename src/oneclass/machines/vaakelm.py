@@ -1,4 +1,4 @@
-"""VAAKELM: reject rows that a low-variance kernel autoencoder cannot rebuild."""
+"""VAAKELM: reject rows that a low-variance kernel autoencoder reconstructs badly."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["VAAKELM"]
 
 @final
 class VAAKELM(AutoAssociative):
-    """Reject rows that a low-variance kernel autoencoder cannot rebuild.
+    """Reject rows that a low-variance kernel autoencoder reconstructs badly.
 
-    Solves ``(K + MK/C + lam I/C) A = X`` ([1]_, eq. model_betaK); a row is judged by ``‖z - o(z)‖²`` and by
-    how little is known around it (`loss`).
+    Solves ``(K + MK/C + lam I/C) A = X`` ([1]_, eq. model_betaK). The loss of a row combines the squared error
+    ``‖z - o(z)‖²`` and the machine's variance at the row (see `loss`).
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ class VAAKELM(AutoAssociative):
     Notes
     -----
     The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", loss="reconstruction", threshold="train",
-    centering="global"`` with C and `n_clusters` from a grid (or ``variance="class"``, its other variance); the defaults
-    were chosen on evidence (docs/defaults.md). With ``kernel="precomputed"``, which needs ``loss="reconstruction"``,
-    the machine rebuilds each row's kernel values to the training rows, all that it knows of the row.
+    centering="global"`` with C and `n_clusters` from a grid; ``variance="class"`` is the paper's other variance. The
+    defaults here differ because they measured better (docs/defaults.md). ``kernel="precomputed"`` needs
+    ``loss="reconstruction"``. The machine then reconstructs the kernel values between a row and the training rows,
+    because it does not have the features of the row.
 
     References
     ----------

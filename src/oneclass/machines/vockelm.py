@@ -1,4 +1,4 @@
-"""VOCKELM: reject rows whose output of a low-variance kernel machine trained on a constant is off it."""
+"""VOCKELM: reject rows for which a low-variance kernel machine, trained to output a constant, outputs another value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["VOCKELM"]
 
 @final
 class VOCKELM(KernelMachine):
-    """Reject rows whose output of a low-variance kernel machine trained on a constant is off it.
+    """Reject rows for which a low-variance kernel machine, trained to output a constant, outputs another value.
 
-    Solves ``(K + MK/C + lam I/C) A = r 1`` ([1]_, eq. VOCKELM_betaK); a row is judged by ``(o(z) - r)²``.
+    Solves ``(K + MK/C + lam I/C) A = r 1`` ([1]_, eq. VOCKELM_betaK). The loss of a row is ``(o(z) - r)²``.
 
     Parameters
     ----------
@@ -30,9 +30,10 @@ class VOCKELM(KernelMachine):
     {delta}
         With ``threshold="mean"``, `delta` is not a rate but a tolerance: see there.
     threshold : {"held_out", "train", "authors", "mean"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
-        the paper's rule on training scores; the authors' released rule; or delta times the mean training
-        output (VOCKELM_thresh).
+        How the threshold is chosen. ``"held_out"`` is the (1 - delta) quantile of the leave-one-out losses, which gives
+        the requested false-alarm rate. ``"train"`` is the rule of the VAAKELM paper on the training losses,
+        ``"authors"`` the rule of its authors' released code. ``"mean"`` is the paper's rule for this machine:
+        `delta` times the mean output for training rows (VOCKELM_thresh).
     {confidence}
     {variance}
     {n_clusters_of_variance}
@@ -56,7 +57,7 @@ class VOCKELM(KernelMachine):
     Notes
     -----
     The paper's machine is ``kernel="rbf", sigma="mean", scale="zscore", threshold="mean", centering="global"`` with C
-    and `n_clusters` from a grid (or ``variance="class"``, its other variance).
+    and `n_clusters` from a grid; ``variance="class"`` is the paper's other variance.
 
     References
     ----------
@@ -72,7 +73,7 @@ class VOCKELM(KernelMachine):
     """
 
     loss: ClassVar[str] = "squared"
-    _thresholds: ClassVar = {**KernelMachine._thresholds, "mean": rules.paper}  # which looks at the mean output instead
+    _thresholds: ClassVar = {**KernelMachine._thresholds, "mean": rules.paper}  # this rule uses the mean output
 
     def __init__(
         self,
