@@ -105,8 +105,9 @@ class OCRF(Slow["_Forest"]):
     """Reject rows that a random forest classifies as artificial outliers.
 
     Every tree [1]_ is grown on some of the features, a bootstrap sample of the targets and a larger number of
-    artificial outliers. The values of an outlier are drawn from bins of the features' histograms; bins with fewer targets are more
-    probable. The loss is the share of votes for outlier. A tree does not vote on the training rows in its own sample.
+    artificial outliers. The values of an outlier are drawn from bins of the features' histograms, where bins with fewer
+    targets are more probable. The loss is the share of votes for outlier. A tree does not vote on the training rows in
+    its own sample.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ class Parzen(Slow["_Mixture"]):
     Notes
     -----
     The likelihood of repeated rows grows without bound as the width goes to zero. The width therefore has a lower
-    bound: distance / √12, where distance is the smallest between two different rows. This is the standard deviation of a
-    uniform distribution on an interval of that length. If there are more than 1,000 rows, the likelihood of 1,000 of
+    bound: distance / √12, where distance is the smallest between two different rows. This is the standard deviation of
+    a uniform distribution on an interval of that length. If there are more than 1,000 rows, the likelihood of 1,000 of
     them, under the density of all rows, chooses the width.
 
     References

@@ -19,8 +19,8 @@ __all__ = ["choose_approximation", "chunk_approximation", "is_quick"]
 
 _log = logging.getLogger("oneclass")
 
-#: Largest number of rows that "auto" fits exactly, on a CPU and on a GPU. An exact fit of so many rows took a third of a
-#: second on one core, and half a second on a GPU.
+#: Largest number of rows that "auto" fits exactly, on a CPU and on a GPU. An exact fit of so many rows took a third of
+#: a second on one core, and half a second on a GPU.
 _EXACT_ROWS, _EXACT_DEVICE_ROWS = 2_000, 30_000
 
 
