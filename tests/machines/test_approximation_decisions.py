@@ -42,10 +42,10 @@ def leverages(monkeypatch):
 @pytest.fixture
 def too_much_work(monkeypatch):
     """Leverages of all rows would cost too much: a sample of 1,500, 500 of them for the landmarks, must do."""
-    monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
-    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 500)
-    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 1000)
-    monkeypatch.setattr(approximate, "_JUDGED_ROWS", 1000)
+    monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
+    monkeypatch.setattr(approximate, "_PLAN_ROWS", 500)
+    monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 1000)
+    monkeypatch.setattr(approximate, "_THRESHOLD_ROWS", 1000)
 
 
 def assert_delivers(model, fresh, calibrating):
@@ -168,6 +168,6 @@ def test_whether_leverages_matter_is_a_question_of_weights_and_not_of_rows():
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = OCKELM(C=0.01, approximation=Fourier(10)).fit(X, sample_weight=np.full(100, 2.0))
     # Mean leverages that are more than is negligible for 100 rows, and less for 200.
-    model.set_params(delta=model.model_.effective / (150 * approximate._NEGLIGIBLE))
+    model.set_params(delta=model.model_.effective / (150 * approximate._NEGLIGIBLE_LEVERAGE))
     offsets = (model.fit(np.repeat(X, 2, axis=0)).offset_, model.fit(X, sample_weight=np.full(100, 2.0)).offset_)
     assert offsets[0] == pytest.approx(offsets[1], rel=1e-10)

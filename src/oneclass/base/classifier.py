@@ -31,6 +31,7 @@ from ..io.sinks import Sink
 from .checks import check_choice, check_number, read_scaling
 from .explain_mixin import Explains
 from .held_out import HoldsOut
+from .parameter_docs import complete_docstrings
 from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
@@ -67,6 +68,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     n_features_in_: Annotated[int, Size("features")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
     column_summary_: Annotated[ColumnSummary, MAYBE]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        complete_docstrings(cls)
 
     @abstractmethod
     def _losses(self, X: Array) -> Array:

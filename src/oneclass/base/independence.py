@@ -17,14 +17,15 @@ from .warnings import DependentRowsWarning, warn
 
 __all__ = ["time_blocks", "warn_if_dependent"]
 
-#: Rows that a fit looks at, and rows that the decorrelation time is read from; the first ones, which are in order.
-_LOOKED_AT, _TIMED = 1000, 20_000
+#: Largest number of rows that a fit checks for dependence, and from which a decorrelation time is computed. The first
+#: rows are used, because their order is that of the data.
+_CHECKED_ROWS, _DECORRELATION_ROWS = 1000, 20_000
 
 #: Copies of a row that are enough to see that it has some.
 _COPIES = 4
 
-#: Independent rows below which nothing can be promised of rows at another time.
-_FEW = 8
+#: Number of independent rows below which `time_blocks` warns that the false-alarm rate at other times is unknown.
+_INDEPENDENT_ROWS = 8
 
 
 def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
@@ -35,7 +36,7 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
     n = X.shape[0]
     if n < FEWEST:
         return
-    first = np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64)
+    first = np.asarray(to_numpy(X[: min(n, _CHECKED_ROWS), :]), dtype=np.float64)
     with on_one_thread(0, first):
         found = _dependence(first, w)
     if found is not None:
@@ -73,7 +74,7 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
 def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:
     """So many rows, one after the other with as many copies as tell that there are some."""
     copies = np.clip(to_numpy(w[: len(rows)]), 1, _COPIES).astype(int)
-    return np.repeat(rows, copies, axis=0)[:_LOOKED_AT]
+    return np.repeat(rows, copies, axis=0)[:_CHECKED_ROWS]
 
 
 def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
@@ -120,7 +121,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
     if length is None:
         length = _decorrelation(rows)
         independent = n / (2 * length)
-        if independent < _FEW:
+        if independent < _INDEPENDENT_ROWS:
             warn(
                 f"time_blocks: {n} rows that are alike for about {length} hold about {max(1, round(independent))} "
                 "independent ones, too few to say how often rows of another time will be rejected; use a longer series",
@@ -134,7 +135,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
 
 
 def _decorrelation(rows: NDArray[np.floating] | None) -> int:
-    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
+    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_DECORRELATION_ROWS], dtype=np.float64))
     if not Z.shape[1]:
         what = "a number of rows" if rows is None else "columns that are constant or sorted"
         raise ValueError(f"time_blocks: length must be given for {what}, got None")

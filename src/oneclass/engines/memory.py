@@ -17,8 +17,9 @@ __all__ = ["InMemory"]
 
 S = TypeVar("S")
 
-#: Rows of a slice of host rows: fewer than are worth their sum, enough to be, and as many as a step may copy.
-_SHORTEST, _ENOUGH, _LONGEST = 2_048, 8_192, 131_072
+#: Number of rows in a slice of host rows: the smallest one, the one from which on the overhead does not matter, and the
+#: largest one, which bounds the memory of a step.
+_SHORTEST, _EFFICIENT, _LONGEST = 2_048, 8_192, 131_072
 
 
 @dataclass(frozen=True)
@@ -67,4 +68,4 @@ def _slice_rows(n: int, workers: int) -> int:
     """Rows of a slice: sums of slices take time too, so there are as few as keep the cores busy to the end."""
     if workers == 1:
         return _LONGEST
-    return min(max(_SHORTEST, min(_ENOUGH, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)
+    return min(max(_SHORTEST, min(_EFFICIENT, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)

@@ -15,8 +15,8 @@ from .state import Settings, State, Trial
 
 __all__ = ["adopt", "doubt", "forget", "moved_from", "taken_back", "tell"]
 
-#: Losses that a threshold needs.
-_ENOUGH = 20
+#: Smallest number of losses for a threshold.
+_MIN_LOSSES = 20
 
 
 def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
@@ -41,7 +41,7 @@ def _trusting(settings: Settings, state: State, which: Mask, trust: float) -> St
 def doubt(settings: Settings, state: State, known: Numbers) -> State:
     """Let the strange ones among the rows of an opening wait, unless they are known to be normal."""
     memory = state.memory
-    if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
+    if settings.patience is None or np.count_nonzero(memory.counted) < _MIN_LOSSES:
         return state
     cut = far_out(np.sort(memory.loss[memory.counted]), columns=memory.Z.shape[1])
     strange = memory.counted & (memory.loss > cut) & ~np.isin(memory.number, known)
@@ -86,7 +86,7 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
 def _with_enough(settings: Settings, state: State) -> State:
     """The stream whose threshold, where it stood on rows that are gone, is on held-out losses of those that stay."""
     known = state.memory.trust > 0
-    if int(state.memory.counted.sum()) >= min(_ENOUGH, int(known.sum())):
+    if int(state.memory.counted.sum()) >= min(_MIN_LOSSES, int(known.sum())):
         return state
     loss = held_out(settings, state, known)
     return replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))

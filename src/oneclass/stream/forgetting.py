@@ -20,8 +20,8 @@ __all__ = ["Forgetting", "carried"]
 
 #: Rows that are kept at least and at most where moments hold the rest, and half-lives after which a row is not needed.
 _FEWEST, _MOST, _HALVES = 1024, 4096, 4
-#: Rows after which a world that is not forgotten is known so well that losses fall no more.
-_MANY = 20_000.0
+#: Number of rows after which the losses of a stream that forgets nothing do not fall any more.
+_CONVERGED_ROWS = 20_000.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Forgetting:
         """Age at which a row counts next to nothing; where nothing is forgotten, at which it is one of very many."""
         if self.window is not None:
             return self.window
-        return _MANY if self.half_life is None else _HALVES * self.half_life
+        return _CONVERGED_ROWS if self.half_life is None else _HALVES * self.half_life
 
     @property
     def size(self) -> float:

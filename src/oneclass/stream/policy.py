@@ -40,16 +40,16 @@ _STRANGE, _TAIL, _MISSING = 0.003, np.array([0.25, 0.1]), 0.05
 _ENDS = 16.0
 #: Slack that keeps losses which are equal but for rounding from being strange.
 _SLACK = 1e-9
-#: Share of the rows beyond which more of them at a time are no more evidence, and rows that are counted together.
-_MANY, _TOGETHER = 0.2, 5
+#: Largest share of waiting rows that counts as evidence, among the rows that are counted together; and number of those.
+_LARGEST_SHARE, _TOGETHER = 0.2, 5
 #: Rows of a stretch that make it thick, and share of the evidence that is enough for a kind which never was.
-_THICK, _ENOUGH = 7, 0.5
+_THICK, _SPARSE_EVIDENCE = 7, 0.5
 #: Nearest rows that vouch for a row, and trust from which they do.
 _NEIGHBOURS, _TRUSTED = 10, 0.5
 #: Trusted rows among which the nearest are looked for first.
 _SAMPLED = 128
 #: Neighbors by which rows that wait are linked to others of their kind; of fewer than this many they are no kind.
-_LINKS, _FEW = 5, 10
+_LINKS, _KIND_ROWS = 5, 10
 #: Share of the rows since a change began that must be waiting for the old world to be gone.
 _GONE = 0.8
 #: How far back to look for rows that wait.
@@ -91,8 +91,8 @@ class Patience:
     def __post_init__(self) -> None:
         if not self.rows > 0:
             raise ValueError(f"Patience: rows must be a number in (0, inf], got {self.rows!r}")
-        if not 0 < self.share < _MANY:
-            raise ValueError(f"Patience: share must be a number in (0, {_MANY:g}), got {self.share!r}")
+        if not 0 < self.share < _LARGEST_SHARE:
+            raise ValueError(f"Patience: share must be a number in (0, {_LARGEST_SHARE:g}), got {self.share!r}")
         if not 0 <= self.steepness < math.inf:
             raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
         if not self.trial > 0:
@@ -101,7 +101,7 @@ class Patience:
     @property
     def needed(self) -> float:
         """Evidence at which rows are adopted."""
-        return (_MANY - self.share) * self.rows * (1 - 1e-9)
+        return (_LARGEST_SHARE - self.share) * self.rows * (1 - 1e-9)
 
     @property
     def kept(self) -> int:
@@ -114,7 +114,7 @@ class Patience:
         Rows that come thick count as a fifth of the rows, no more: what lasts is evidence, what comes at once is not.
         """
         back = (seen - 1 - number[number >= seen - _HORIZON]) // _TOGETHER
-        each = np.minimum(np.bincount(back), _MANY * _TOGETHER) - self.share * _TOGETHER
+        each = np.minimum(np.bincount(back), _LARGEST_SHARE * _TOGETHER) - self.share * _TOGETHER
         return float(np.max(np.cumsum(each), initial=0.0))
 
 
@@ -217,22 +217,22 @@ def ripe(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Ripe 
     """Which of the rows that wait have become many for longer than the patience, if any."""
     needed, number = patience.needed, memory.number[memory.waiting]
     evidence = patience.evidence(number, seen)
-    if evidence < _ENOUGH * needed:
+    if evidence < _SPARSE_EVIDENCE * needed:
         return None
     # The longest past in which next to nobody came but rows that wait.
     lasting = seen - number
     alone = np.flatnonzero(np.arange(len(number), 0, -1) >= _GONE * lasting)
-    if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MANY - patience.share):
+    if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_LARGEST_SHARE - patience.share):
         return Ripe(number[alone[0] :], "change", evidence)
     label, around = _kinds(kernel, memory.Z[memory.waiting], memory.Z[trusted_rows(memory)])
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(number), dtype=bool), [], "mode"
-    for c in np.flatnonzero(size >= max(_FEW, _ENOUGH * needed)):
+    for c in np.flatnonzero(size >= max(_KIND_ROWS, _SPARSE_EVIDENCE * needed)):
         alike = patience.evidence(number[label == c], seen)
-        if alike >= (needed if _came_thick(number[label == c]) else _ENOUGH * needed):
+        if alike >= (needed if _came_thick(number[label == c]) else _SPARSE_EVIDENCE * needed):
             rows |= label == c
             found.append(alike)
-    scattered = (size[label] < _FEW) & around
+    scattered = (size[label] < _KIND_ROWS) & around
     wide = patience.evidence(number[scattered], seen)
     if wide >= needed:
         rows |= scattered

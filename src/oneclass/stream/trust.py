@@ -13,8 +13,8 @@ from .state import Settings, State
 
 __all__ = ["believed", "corrected"]
 
-#: Losses that it takes to tell who is strange.
-_ENOUGH = 20
+#: Number of losses below which no row is doubted.
+_MIN_LOSSES = 20
 #: Share of the rows that need nobody's backing, and backing below which others wait.
 _UNASKED, _DOUBTED = 0.75, 0.5
 #: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
@@ -32,7 +32,7 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
         trust = np.where(known, told, 1.0)
         return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
     losses, columns = state.calibration.losses, rows.Z.shape[1]
-    sure = len(losses) >= _ENOUGH
+    sure = len(losses) >= _MIN_LOSSES
     cut = max(far_out(losses, _normal(state.alone), columns=columns), state.threshold) if sure else np.inf
     strange = rows.loss > cut
     held = in_stretches(state.memory.alarm, rows.alarm) if sure else none

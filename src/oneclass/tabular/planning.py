@@ -26,14 +26,16 @@ __all__ = ["NoColumnError", "make_plan"]
 _SHOWN, _SHARE = 12, 0.01
 #: Gaps in fewer rows than this share are rare; with such a correlation with another column they are telling.
 _RARE, _TELLING = 0.05, 0.2
-#: Rows from which on columns are suspected of being ids, and distinct values, by share, of words that are.
-_FEW, _DISTINCT = 20, 0.9
-#: Digits from which on numbers name things, and numbers that are looked at for it.
-_DIGITS, _MANY = 15, 100
+#: Number of rows, or of distinct values, from which on a column can be an id or count as ascending dates; and share of
+#: distinct values from which on words are ids.
+_PATTERN_ROWS, _DISTINCT = 20, 0.9
+#: Number of digits from which on whole numbers are ids, and number of values whose digits are counted.
+_DIGITS, _DIGIT_SAMPLE = 15, 100
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 _DAY = 86_400_000_000
-#: Cells that are looked at, at most, for what gaps tell, and different words for what they are.
-_CELLS, _LOOKED_AT = 4_000_000, 2_000
+#: Largest number of cells from which correlations of gaps are computed, and of distinct words that are checked for
+#: numbers and dates in a local format.
+_CELLS, _WORD_SAMPLE = 4_000_000, 2_000
 
 
 class NoColumnError(ValueError):
@@ -96,7 +98,7 @@ def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
     for name, cells in read.items():
         if cells.kind == "words" and cells.words is not None and not _is_called_id(name):
             words = [word for word in cells.words.levels if word is not None]
-            some = words[:: 1 + len(words) // _LOOKED_AT]
+            some = words[:: 1 + len(words) // _WORD_SAMPLE]
             if words and 2 * sum(map(is_time, some)) >= len(some):
                 found[name] = next(word for word in words if not is_time(word))
             elif len(words) > _SHOWN and (such := foreign_figure(some)) is not None:
@@ -148,11 +150,11 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
     if distinct == 1 and known == n:
         always = cells.as_words().levels[0]
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
-    if n < _FEW or cells.kind in ("time", "flag"):
+    if n < _PATTERN_ROWS or cells.kind in ("time", "flag"):
         return None
     named = _is_called_id(name)
     if cells.kind == "words":
-        if (distinct >= _DISTINCT * known and not _mostly_numbers(cells)) or (named and distinct > _FEW):
+        if (distinct >= _DISTINCT * known and not _mostly_numbers(cells)) or (named and distinct > _PATTERN_ROWS):
             return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
         return None
     values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
@@ -160,14 +162,14 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
         return None
     steps = np.diff(values)
     counts = bool(np.all(steps > 0) or np.all(steps < 0)) or (distinct == known and np.ptp(values) < 2 * known)
-    if (counts and distinct == known) or (distinct > _FEW and (named or _has_many_digits(values))):
+    if (counts and distinct == known) or (distinct > _PATTERN_ROWS and (named or _has_many_digits(values))):
         return Column(name, "drop", "an id: whole numbers that count rows or name things", noticed=True)
     return None
 
 
 def _has_many_digits(values: NDArray[np.float64]) -> bool:
     """Whether whole numbers have as many digits, and not zeros, as no measurement has."""
-    digits = [len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MANY].tolist()]
+    digits = [len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_DIGIT_SAMPLE].tolist()]
     return bool(np.median(digits) >= _DIGITS)
 
 
@@ -221,7 +223,7 @@ def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, aske
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
     elapsed = kind == "date"
-    if elapsed and not asked and len(since) >= _FEW and np.all(np.diff(since) >= 0):
+    if elapsed and not asked and len(since) >= _PATTERN_ROWS and np.all(np.diff(since) >= 0):
         # Rows in the order of time: of all that is to come, each row would be the latest ever seen.
         elapsed, kind, why = False, "clock", "rows stand in its order, and new ones will be later"
     days = since // _DAY
