@@ -16,8 +16,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core.stored import APART, MAYBE, Mark, Sizes, Within
+from ..core.arrays import Array
+from ..core.stored import APART, MAYBE, Floats, Mark, Names, Size, Sizes, Within
 
 __all__ = ["Checker", "Rule", "rules_of"]
 
@@ -168,10 +170,33 @@ class Rule:
         return isinstance(value, self.types) and (not self.kind or value.dtype.kind == self.kind)  # type: ignore[attr-defined]
 
 
+#: An array with a number for each feature, or None; not all scalers have each.
+_PerFeature = Annotated[Annotated[Array, Floats("features")] | None, MAYBE]
+
+
+class _ScikitLearnScaler:
+    """Attributes of a fitted scaler of scikit-learn."""
+
+    n_features_in_: Annotated[int, Size("features"), MAYBE]
+    feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
+    n_samples_seen_: Annotated[float, Within(0), MAYBE]
+    mean_: _PerFeature
+    var_: _PerFeature
+    scale_: _PerFeature
+    center_: _PerFeature
+    min_: _PerFeature
+    data_min_: _PerFeature
+    data_max_: _PerFeature
+    data_range_: _PerFeature
+    max_abs_: _PerFeature
+
+
 @cache
 def rules_of(kind: type) -> dict[str, Rule]:
     """Rules of the fields of a frozen value, or of what the fit of an estimator finds, by name."""
     rules: dict[str, Rule] = {}
+    if kind.__module__.partition(".")[0] != _PACKAGE:
+        kind = _ScikitLearnScaler
     for base in reversed(kind.__mro__):
         annotated = vars(base).get("__annotations__", {})
         named = {name: hint for name, hint in annotated.items() if is_dataclass(kind) or name.endswith("_")}
