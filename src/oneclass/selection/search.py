@@ -284,7 +284,8 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
 
     def __check__(self) -> None:
         best = vars(self).get("best_estimator_")
-        must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
+        last = best.steps[-1][1] if isinstance(best, Pipeline) else best
+        must(last is None or isinstance(last, Saved), "best_estimator_ must be a classifier of the library")
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)

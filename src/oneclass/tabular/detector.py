@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.delegation import Delegates, if_wrapped_has
@@ -234,7 +235,9 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     def __check__(self) -> None:
         made = len(self.plan_.made)
-        must(isinstance(self.estimator_, Saved), "estimator_ must be a classifier of the library")
+        estimator = self.estimator_
+        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+        must(isinstance(last, Saved), "estimator_ must be a classifier of the library")
         columns = getattr(self.estimator_, "n_features_in_", made)  # a search that did not refit has none
         must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
