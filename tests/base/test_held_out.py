@@ -129,7 +129,7 @@ def test_a_threshold_that_needs_no_held_out_scores_leaves_none_behind():
         _ = model.held_out_scores_
     # Of the fit that was, and not of the parameter as it is.
     model.set_params(threshold="held_out")
-    with pytest.raises(AttributeError, match=r"a fit with threshold='train' judges none"):
+    with pytest.raises(AttributeError, match=r"a fit with threshold='train' computes none"):
         _ = model.held_out_scores_
     with pytest.raises(ValueError, match=r"KMeansDetector: .* a fit with threshold='train' does not compute"):
         model.p_value(ROWS)
