@@ -380,7 +380,7 @@ def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     ("row_of", "error", "message"),
     [
         (lambda table: table.iloc[0], ValueError, r"got a series: one row of a table is X\.iloc\[\[i\]\]"),
-        (lambda table: table.iloc[0].to_dict(), TypeError, r"'id' holds a single one: .*pandas\.DataFrame\(\[X\]\)"),
+        (lambda table: table.iloc[0].to_dict(), TypeError, r"'id' holds a single cell; .*pandas\.DataFrame\(\[X\]\)"),
         (lambda table: table.to_dict("records"), TypeError, r"got dicts: pass pandas\.DataFrame\(X\)"),
     ],
     ids=["series", "dict", "dicts"],

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then moved into it."""
+"""Atomic writing of files: a temporary file is written, and then renamed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _BUFFER = 1 << 20
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` in the end; if that is not reached, nothing has changed."""
-    place = Path(os.path.realpath(path))  # a link stays, and what it points to is replaced
+    """A file that replaces `path` when the block ends. If the block raises an error, `path` is unchanged."""
+    place = Path(os.path.realpath(path))  # a symbolic link is kept, and its target is replaced
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if place.exists() and not place.is_file():  # a pipe or a device is written to: nothing can take its place
+    if place.exists() and not place.is_file():  # a pipe or a device is written directly: it cannot be replaced
         with io.BufferedWriter(_Named(place, str(path), "w"), _BUFFER) as file:
             yield file
         return
@@ -36,13 +36,13 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(place)
-    except BaseException:  # an interruption leaves nothing behind either
+    except BaseException:  # also after KeyboardInterrupt
         beside.unlink(missing_ok=True)
         raise
 
 
 class _Named(io.FileIO):
-    """A file whose errors name the path that the user knows."""
+    """A file whose errors name the path given by the user, and not the temporary file."""
 
     def __init__(self, path: Path, known_as: str, mode: str) -> None:
         self._known_as = known_as
