@@ -117,7 +117,9 @@ def test_fits_that_do_not_judge_every_row_say_so():
     model.fit_chunks(ROWS)
     for name in ("held_out_scores_", "held_out_p_values_"):
         assert not hasattr(model, name)
-        with pytest.raises(AttributeError, match=f"VAAKELM: {name} needs the held-out loss of every row, but chunks"):
+        with pytest.raises(
+            AttributeError, match=f"VAAKELM: {name} needs the held-out loss of every row, but fits on chunks"
+        ):
             getattr(model, name)
 
 

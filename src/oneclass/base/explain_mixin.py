@@ -33,8 +33,8 @@ _SUBSTITUTED = (
     "column's value in the row, and the increase when the column's value is put into a row of expected values"
 )
 
-#: Number of nearest normal rows whose median is the expected value, and upper bound on the training rows searched.
-_NEAREST, _KNOWN = 5, 1000
+#: Number of nearest training rows whose median is the expected value, and upper bound on the training rows searched.
+_N_NEIGHBORS, _MAX_SEARCHED_ROWS = 5, 1000
 
 
 class Explains(ABC):
@@ -186,12 +186,12 @@ def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Mat
 def usual_values(Z: Matrix, known: Matrix) -> Matrix:
     """Expected value of each cell: the median over the training rows that are nearest in all *other* columns.
 
-    Distances are city-block distances, which one wrong value changes little. At most `_KNOWN` evenly spaced training
-    rows are searched.
+    Distances are city-block distances, which one wrong value changes little. At most `_MAX_SEARCHED_ROWS` evenly
+    spaced training rows are searched.
     """
-    known = known[:: -(-len(known) // _KNOWN)]
+    known = known[:: -(-len(known) // _MAX_SEARCHED_ROWS)]
     m, d = known.shape
-    k = min(_NEAREST, m) if d > 1 else m  # a single column has no other columns to compute distances from
+    k = min(_N_NEIGHBORS, m) if d > 1 else m  # a single column has no other columns to compute distances from
     expected = np.empty(Z.shape)
     for a, b in blocks(len(Z), 3 * m * d, np.empty(0), for_products=True):
         gaps = np.abs(Z[a:b, None, :] - known)

@@ -18,24 +18,24 @@ from .warnings import DependentRowsWarning, warn
 __all__ = ["time_blocks", "warn_if_dependent"]
 
 #: Upper bounds on the number of rows, counted from the first: for the check of a fit, and for the decorrelation time.
-_LOOKED_AT, _TIMED = 1000, 20_000
+_MAX_CHECKED_ROWS, _MAX_TIMED_ROWS = 1000, 20_000
 
 #: Upper bound on the copies of a weighted row in the check for near-duplicates.
-_COPIES = 4
+_MAX_COPIES = 4
 
 #: Number of independent rows in a series below which `time_blocks` warns.
-_FEW = 8
+_MIN_INDEPENDENT_ROWS = 8
 
 
 def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
-    """Warn if rows are too similar to be independent. At most the first `_LOOKED_AT` rows are checked.
+    """Warn if rows are too similar to be independent. At most the first `_MAX_CHECKED_ROWS` rows are checked.
 
     If weights are given, a row of weight w counts as w copies of the row.
     """
     n = X.shape[0]
     if n < FEWEST:
         return
-    first = np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64)
+    first = np.asarray(to_numpy(X[: min(n, _MAX_CHECKED_ROWS), :]), dtype=np.float64)
     with on_one_thread(0, first):
         found = _dependence(first, w)
     if found is not None:
@@ -71,9 +71,9 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
 
 
 def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:
-    """Rows repeated by their weights, at most `_COPIES` times each and `_LOOKED_AT` rows in all."""
-    copies = np.clip(to_numpy(w[: len(rows)]), 1, _COPIES).astype(int)
-    return np.repeat(rows, copies, axis=0)[:_LOOKED_AT]
+    """Rows repeated by their weights, at most `_MAX_COPIES` times each and `_MAX_CHECKED_ROWS` rows in all."""
+    copies = np.clip(to_numpy(w[: len(rows)]), 1, _MAX_COPIES).astype(int)
+    return np.repeat(rows, copies, axis=0)[:_MAX_CHECKED_ROWS]
 
 
 def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
@@ -122,7 +122,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
     if length is None:
         length = _decorrelation(rows)
         independent = n / (2 * length)
-        if independent < _FEW:
+        if independent < _MIN_INDEPENDENT_ROWS:
             warn(
                 f"time_blocks: {n} rows that are alike for about {length} hold about {max(1, round(independent))} "
                 "independent ones, too few to say how often rows of another time will be rejected; use a longer series",
@@ -136,7 +136,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
 
 
 def _decorrelation(rows: NDArray[np.floating] | None) -> int:
-    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
+    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_MAX_TIMED_ROWS], dtype=np.float64))
     if not Z.shape[1]:
         what = "a number of rows" if rows is None else "columns that are constant or sorted"
         raise ValueError(f"time_blocks: length must be given for {what}, got None")

@@ -10,7 +10,7 @@ from ..core.arrays import Array, free_bytes, namespace
 __all__ = ["available_bytes", "check_matrix_fits", "has_room"]
 
 #: Allocations of at most so many bytes are not checked: reading the free memory takes as long as a small fit.
-_TRIFLE = 2**22
+_MAX_UNCHECKED_BYTES = 2**22
 
 
 def available_bytes(like: Array) -> int:
@@ -39,7 +39,7 @@ def _host_bytes() -> int:
 
 def has_room(need: int, like: Array) -> bool:
     """Whether `need` bytes can be allocated on the device of `like`."""
-    return need <= _TRIFLE or need <= available_bytes(like)
+    return need <= _MAX_UNCHECKED_BYTES or need <= available_bytes(like)
 
 
 def check_matrix_fits(estimator: object, X: Array) -> None:

@@ -26,7 +26,7 @@ __all__ = ["cores", "on_one_thread", "spread"]
 
 #: Upper bound on the rows of matrices that `on_one_thread` treats as small. One core factors a square matrix with so
 #: many rows in about a tenth of a second.
-_SMALL = 2048
+_MAX_SMALL_ROWS = 2048
 
 B = TypeVar("B")
 S = TypeVar("S")
@@ -68,7 +68,7 @@ def on_one_thread(size: int, like: Array) -> Iterator[None]:
     The threads of a BLAS wait for one another in busy loops. On a small matrix, a second thread gains little. If other
     work occupies its core, the wait takes many times as long as the arithmetic.
     """
-    small = size <= _SMALL and isinstance(like, np.ndarray)
+    small = size <= _MAX_SMALL_ROWS and isinstance(like, np.ndarray)
     if not small or cores() == 1 or not _alone.acquire(blocking=False):
         yield
         return

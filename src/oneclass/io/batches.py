@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 #: Upper bounds on the rows of a block, and on the bytes of its numbers.
-_ROWS, _BYTES = 16_384, 16 << 20
+_MAX_ROWS, _MAX_BYTES = 16_384, 16 << 20
 
 #: A function of column names and a number of rows that reads these columns in blocks of so many rows.
 Batches = Callable[[list[str], int], Iterable[Batch]]
@@ -73,7 +73,7 @@ def numbered_labels(schema: Schema) -> dict[str, int]:
 
 def rows_of_block(n_columns: int) -> int:
     """The number of rows in a block of `n_columns` columns."""
-    return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
+    return max(1, min(_MAX_ROWS, _MAX_BYTES // (8 * n_columns)))
 
 
 def _validated(batches: Iterable[Batch], columns: list[str]) -> Iterator[Batch]:

@@ -44,7 +44,7 @@ _START = _FIELDS.size + _DIGEST
 #: Blocks start at multiples of this number of bytes, the size of a cache line and of the widest vector registers.
 _ALIGNMENT = 64
 #: Upper bound on the bytes of a header. Parsed JSON takes about twenty times as much memory.
-_LONGEST = 16 << 20
+_MAX_HEADER = 16 << 20
 
 _KINDS = {
     name: np.dtype(name).newbyteorder("<")
@@ -60,9 +60,9 @@ def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> N
     """Write the header and the arrays. If writing fails, an existing file is unchanged."""
     listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_HEADER:
         raise ValueError(
-            f"the header of a model file has at most {_LONGEST:,} bytes, but this model needs {len(text):,}"
+            f"the header of a model file has at most {_MAX_HEADER:,} bytes, but this model needs {len(text):,}"
         )
     size = _START + _padded(len(text)) + sum(_padded(array.nbytes) for array in arrays)
     fields = _FIELDS.pack(_MAGIC, VERSION, 0, size, len(text))
@@ -111,7 +111,7 @@ def _header_length(path: str | Path, start: bytes, size: int) -> int:
         )
     if size < claimed:
         raise ModelFileError(f"{path} is truncated: {size:,} of its {claimed:,} bytes are there")
-    if size > claimed or length > min(size - _START, _LONGEST):
+    if size > claimed or length > min(size - _START, _MAX_HEADER):
         raise ModelFileError(
             f"{path} was altered: it is {size:,} bytes long and claims {claimed:,}, {length:,} of header"
         )

@@ -33,11 +33,11 @@ __all__ = ["TableFile"]
 
 #: Upper bound on the bytes of a line, and lower bound on the bytes that PyArrow parses at once. PyArrow reads 36 such
 #: pieces ahead.
-_LONGEST, _PIECE = 4 << 20, 1 << 20
+_MAX_LINE_BYTES, _MIN_PIECE_BYTES = 4 << 20, 1 << 20
 #: The name that pandas gives an unnamed index in a file.
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 #: Upper bound on the characters of a name or a cell in a message.
-_SHOWN = 80
+_MAX_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ class TableFile:
         pa = arrow()
         delimiter = self.delimiter or ENDINGS[kind]
         with self._stream(packed) as stream:
-            first = first_line(stream.read(_LONGEST + 1), self._name, delimiter=delimiter, longest=_LONGEST)
+            first = first_line(
+                stream.read(_MAX_LINE_BYTES + 1), self._name, delimiter=delimiter, longest=_MAX_LINE_BYTES
+            )
         delimiter = delimiter or only_delimiter(first, self._name)
         cells = cells_of(first, delimiter)
         named = self.header
@@ -155,7 +157,7 @@ class TableFile:
             reader = pa.csv.open_csv(
                 pa.PythonFile(lines, mode="r"),
                 read_options=pa.csv.ReadOptions(
-                    block_size=max(_PIECE, 4 * len(first)), column_names=None if named else names
+                    block_size=max(_MIN_PIECE_BYTES, 4 * len(first)), column_names=None if named else names
                 ),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=delimiter,
@@ -200,7 +202,7 @@ class TableFile:
                 raise
             raise ValueError(
                 f"{self._name}: a number must stand in every cell, but column {_shown(names[int(found[1])])} holds "
-                f"{one_line(found[2], _SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
+                f"{one_line(found[2], _MAX_SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
 
     def _uneven(self, cells: int, delimiter: str, packed: str | None) -> str | None:
@@ -323,7 +325,7 @@ class _Blank:
 
 def _shown(name: str | int) -> str:
     """A name as it is shown in messages."""
-    return one_line(repr(name), _SHOWN)
+    return one_line(repr(name), _MAX_SHOWN)
 
 
 def _is_utf8(encoding: str) -> bool:

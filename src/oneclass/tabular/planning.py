@@ -23,20 +23,20 @@ from .text import CODE, comma_hint, foreign_figure
 __all__ = ["NoColumnError", "make_plan"]
 
 #: Values of a category that get an indicator: upper bound on their number, and lower bound on their share of the rows.
-_SHOWN, _SHARE = 12, 0.01
+_MAX_INDICATORS, _MIN_INDICATOR_SHARE = 12, 0.01
 #: Missing values are rare below this share of the rows. They are informative above this correlation with another
 #: column.
-_RARE, _TELLING = 0.05, 0.2
+_RARE_SHARE, _MIN_CORRELATION = 0.05, 0.2
 #: Lower bound on the rows for which a column may be recognized as an id. Lower bound on the share of distinct values
 #: for which a text column is one.
-_FEW, _DISTINCT = 20, 0.9
+_MIN_ID_ROWS, _MIN_ID_SHARE = 20, 0.9
 #: Lower bound on the median digits for which whole numbers are ids, and upper bound on the numbers that are checked.
-_DIGITS, _MANY = 15, 100
+_MIN_ID_DIGITS, _MAX_CHECKED_NUMBERS = 15, 100
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 _DAY = 86_400_000_000
 #: Upper bounds on the cells used for the correlations of missing values, and on the distinct words whose format is
 #: checked.
-_CELLS, _LOOKED_AT = 4_000_000, 2_000
+_MAX_CELLS, _MAX_CHECKED_WORDS = 4_000_000, 2_000
 
 
 class NoColumnError(ValueError):
@@ -100,10 +100,10 @@ def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
     for name, cells in read.items():
         if cells.kind == "words" and cells.words is not None and not _is_called_id(name):
             words = [word for word in cells.words.levels if word is not None]
-            some = words[:: 1 + len(words) // _LOOKED_AT]
+            some = words[:: 1 + len(words) // _MAX_CHECKED_WORDS]
             if words and 2 * sum(map(is_time, some)) >= len(some):
                 found[name] = next(word for word in words if not is_time(word))
-            elif len(words) > _SHOWN and (such := foreign_figure(some)) is not None:
+            elif len(words) > _MAX_INDICATORS and (such := foreign_figure(some)) is not None:
                 found[name] = such
     if found:
         said = ", ".join(f"{name!r} holds {such!r}" for name, such in [*found.items()][:5])
@@ -152,11 +152,11 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
     if distinct == 1 and known == n:
         always = cells.as_words().levels[0]
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
-    if n < _FEW or cells.kind in ("time", "flag"):
+    if n < _MIN_ID_ROWS or cells.kind in ("time", "flag"):
         return None
     named = _is_called_id(name)
     if cells.kind == "words":
-        if (distinct >= _DISTINCT * known and not _mostly_numbers(cells)) or (named and distinct > _FEW):
+        if (distinct >= _MIN_ID_SHARE * known and not _mostly_numbers(cells)) or (named and distinct > _MIN_ID_ROWS):
             return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
         return None
     values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
@@ -164,15 +164,17 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
         return None
     steps = np.diff(values)
     counts = bool(np.all(steps > 0) or np.all(steps < 0)) or (distinct == known and np.ptp(values) < 2 * known)
-    if (counts and distinct == known) or (distinct > _FEW and (named or _has_many_digits(values))):
+    if (counts and distinct == known) or (distinct > _MIN_ID_ROWS and (named or _has_many_digits(values))):
         return Column(name, "drop", "an id: whole numbers that count rows or name things", noticed=True)
     return None
 
 
 def _has_many_digits(values: NDArray[np.float64]) -> bool:
     """Whether whole numbers have more significant digits than a measurement has."""
-    digits = [len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MANY].tolist()]
-    return bool(np.median(digits) >= _DIGITS)
+    digits = [
+        len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MAX_CHECKED_NUMBERS].tolist()
+    ]
+    return bool(np.median(digits) >= _MIN_ID_DIGITS)
 
 
 def _mostly_numbers(cells: Cells) -> bool:
@@ -215,7 +217,7 @@ def _category(
         holders, n = np.unique(np.stack([words.codes, together]), axis=1)[0], len(np.unique(together))
     counted = zip(words.levels.tolist(), np.bincount(holders).tolist(), strict=True)
     levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
-    shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
+    shown = max(1, sum(count >= max(_MIN_INDICATOR_SHARE * n, 5) for count in counts[:_MAX_INDICATORS]))
     distinct = len(levels) - (None in levels)
     why = why or f"{distinct} different values{_share(cells.gaps)}"
     return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
@@ -225,7 +227,7 @@ def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, aske
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
     elapsed = kind == "date"
-    if elapsed and not asked and len(since) >= _FEW and np.all(np.diff(since) >= 0):
+    if elapsed and not asked and len(since) >= _MIN_ID_ROWS and np.all(np.diff(since) >= 0):
         # The rows are in the order of time: new rows will all be later, and would look anomalous.
         elapsed, kind, why = False, "clock", "rows stand in its order, and new ones will be later"
     days = since // _DAY
@@ -254,7 +256,7 @@ class _Telling:
         n, missing = len(gaps), int(gaps.sum())
         if missing == 0:
             return 0.0
-        if missing < _RARE * n or self._tell(name, gaps):
+        if missing < _RARE_SHARE * n or self._tell(name, gaps):
             return math.log((n + 0.5) / (missing + 0.5)) or 1.0
         return None
 
@@ -265,7 +267,7 @@ class _Telling:
         For large tables, the slice holds a part of the rows.
         """
         n, d = len(next(iter(self._columns.values()))), len(self._columns)
-        rows = slice(None, None, -(-n * d // _CELLS))
+        rows = slice(None, None, -(-n * d // _MAX_CELLS))
         values = np.column_stack([column[rows] for column in self._columns.values()])
         seen = ~np.isnan(values)
         ranks = np.where(seen, np.argsort(np.argsort(values, axis=0), axis=0), 0.0)  # NaN is sorted last
@@ -281,6 +283,6 @@ class _Telling:
         x, count = gaps[rows].astype(float), seen.sum(axis=0)
         share = x @ seen / np.maximum(count, 1)
         spread = np.sqrt(share * (1 - share)) * count
-        found = np.abs(x @ ranks) > max(_TELLING, 4 / math.sqrt(len(x))) * spread
+        found = np.abs(x @ ranks) > max(_MIN_CORRELATION, 4 / math.sqrt(len(x))) * spread
         others = np.array([other != name for other in self._columns])
         return bool(np.any(found & others & (count > 2) & (spread > 0)))
