@@ -94,8 +94,8 @@ SOURCES = {
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 150)
-    monkeypatch.setattr(batches, "_ROWS", 150)
-    monkeypatch.setattr(tables, "_PIECE", 3000)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 150)
+    monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 3000)
 
 
 @pytest.mark.usefixtures("short_reads")

@@ -37,8 +37,8 @@ def model():
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 70)
-    monkeypatch.setattr(batches, "_ROWS", 70)
-    monkeypatch.setattr(tables, "_PIECE", 1500)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 70)
+    monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 1500)
 
 
 def written(path):
