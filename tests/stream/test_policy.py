@@ -243,7 +243,7 @@ def test_an_adoption_is_taken_back_exactly(aakelm):
 def test_only_adoptions_are_forgotten(stream):
     rng = np.random.default_rng(6)
     alarms(stream, normal(rng, 60, AWAY))
-    with pytest.raises(ValueError, match="Stream: event must be an adoption"):
+    with pytest.raises(ValueError, match="Stream: event must be of kind 'change', 'mode' or 'wider'"):
         stream.forget(stream.events_[-1])
 
 

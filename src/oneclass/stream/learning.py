@@ -1,4 +1,4 @@
-"""The pure functions that lead from what a stream knows to what it knows after more rows."""
+"""Pure functions that return the state of a stream after more rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["begin", "judged", "learn"]
 
 
 def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> State:
-    """The stream that opens with rows that are believed."""
+    """Return the first state of a stream, which has learned the rows `X` with the weights `w`."""
     n = len(X)
     time = np.cumsum(w) if time is None else time
     now = float(time[-1])
@@ -40,7 +40,19 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
 
 
 def judged(state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[State, Vector]:
-    """The stream with more rows pending, and their features."""
+    """Return the state with more rows scored and pending, and the features of these rows.
+
+    Parameters
+    ----------
+    state : State
+        The state before the rows.
+    X : array of shape (n, d)
+        The new rows.
+    time : array of shape (n,) or None
+        Times of the rows, for a stream with a clock.
+    told : array of shape (n,)
+        1 for rows labelled as normal, 0 for rows labelled as anomalies, NaN for rows without a label.
+    """
     Z = state.plan.scaler(X)
     F = state.plan.features(Z)
     loss = state.losses(Z, F)
@@ -51,14 +63,15 @@ def judged(state: State, X: Vector, time: Vector | None, told: Vector) -> tuple[
 
 
 def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
-    """Learn what is pending: believe, forget, add, and adopt what waited long enough.
+    """Return the state after the pending rows.
 
-    The features `F` of all of it may be known already.
+    The steps are: decide which rows are learned, forget older rows, add the new rows, and adopt rows that were held
+    back if the evidence is large enough. `F` holds the features of the new pending rows, if they are known already.
     """
     came, patience, before = state.pending, settings.patience, state.learned
     state, rows = state.but(pending=came[:0]), came
     if F is None or len(F) != len(rows):
-        rows = replace(rows, Z=state.plan.scaler(rows.X))  # there may be another plan since they came
+        rows = replace(rows, Z=state.plan.scaler(rows.X))  # the plan may have changed since the rows were scored
         F = state.plan.features(rows.Z)
     state = _test(settings, state, rows)
     rows, alone, held = believed(patience, state, rows)
@@ -81,7 +94,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
 
 
 def _tried(settings: Settings, patience: Patience, state: State, rows: Memory) -> State:
-    """The stream after more rows of a trial: it goes on, is over for good, or is taken back with all that it taught."""
+    """Return the state after more rows of a trial: the trial continues, ends with the change kept, or is undone."""
     assert state.trial is not None
     without, F = judged(state.trial.without, rows.X, rows.time, rows.trust)
     trial = watched(state.trial, without)
@@ -94,7 +107,8 @@ def _tried(settings: Settings, patience: Patience, state: State, rows: Memory) -
 
 
 def _test(settings: Settings, state: State, rows: Memory) -> State:
-    # Losses of a world that is still being learned fall: they tell nothing of a change.
+    """Return the state after the test for change of the losses of these rows."""
+    # While the stream still learns new data, losses decrease, which the test would mistake for a change.
     if settings.test is None or state.now - state.since < settings.forgetting.span:
         return state
     bets, rejected = settings.test.bet(state.bets, rows.loss)

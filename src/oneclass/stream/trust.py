@@ -1,4 +1,8 @@
-"""Whom a stream believes among rows that were judged, and where that puts the level of its threshold."""
+"""Decide which scored rows a stream learns, and correct the level of its threshold.
+
+The constants were chosen on the streams of docs/streams.md. Unless a comment says otherwise, there is no
+recorded measurement of a single constant.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,30 @@ from .state import Settings, State
 
 __all__ = ["believed", "corrected"]
 
-#: Losses that it takes to tell who is strange.
+#: Smallest number of losses of normal rows from which the limit for anomalous rows is estimated.
 _ENOUGH = 20
-#: Share of the rows that need nobody's backing, and backing below which others wait.
-_UNASKED, _DOUBTED = 0.75, 0.5
-#: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
-_STEP, _LOWEST, _HIGHEST = 0.1, 0.04, 10.0
-#: Share of the rows that anomalies are granted among those that wait by themselves, and rows over which these count.
-_GRANTED, _LATELY = 0.01, 200
+#: Share of the normal rows, those with the smallest losses, whose neighbors are not checked.
+_UNASKED = 0.75
+#: Smallest support by trusted neighbors of a row that is not held back.
+_DOUBTED = 0.5
+#: Change of the level by one false alarm, in units of `delta` (adaptive conformal inference).
+_STEP = 0.1
+#: Smallest level, in units of `delta`.
+_LOWEST = 0.04
+#: Largest level, in units of `delta`. The level is also at most 0.5.
+_HIGHEST = 10.0
+#: Share of all rows that count as anomalies among single alarms that are held back. Further single alarms are false.
+_GRANTED = 0.01
+#: Number of latest rows over which the share of single alarms is averaged (the decay length of an exponential mean).
+_LATELY = 200
 
 
 def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Mask, Mask]:
-    """The rows with what is believed of them, alarms that wait by themselves, and those held in a stretch."""
+    """Return the rows with their trust, and two masks of rows held back: single alarms, and rows in a burst.
+
+    A label that is given with a row decides its trust. Other rows are held back if they are anomalous, in a burst, or
+    have too few trusted neighbors. The remaining rows get a weight that decreases with their loss.
+    """
     told, none = rows.trust, np.zeros(len(rows), dtype=bool)
     known = ~np.isnan(told)
     normal = known & (told > 0)
@@ -38,8 +54,9 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
     held = in_stretches(state.memory.alarm, rows.alarm) if sure else none
     backed = np.ones(len(rows))
     if sure and columns > 1:
-        # Rows less strange than most need nobody to vouch for them; nor do those at an end of a single column, whose
-        # neighbors are as far out as they are: one that waited would keep the others waiting.
+        # Neighbors are checked only for the quarter of the rows with the largest losses. They are not checked in data
+        # with a single column: rows at its ends have only each other as neighbors, so that one row held back would
+        # cause the next to be held back.
         asked, memory = rows.loss > quantiles(losses, _UNASKED), state.memory
         backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
     trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
@@ -51,9 +68,10 @@ def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Mem
 
 
 def corrected(settings: Settings, state: State, rows: Memory, alone: Mask) -> State:
-    """The stream with a level that heeds the false alarms among rows.
+    """Return the state with the level after these rows: lower after false alarms, higher after other rows.
 
-    Alarms that wait by themselves may be either: what they have beyond the share granted to anomalies is false.
+    Single alarms that are held back may be anomalies or false alarms. Up to 1 % of all rows count as anomalies; single
+    alarms beyond this share count as false.
     """
     lately = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _LATELY)
     false = _normal(lately) / lately if lately > 0 else 0.0
@@ -64,5 +82,5 @@ def corrected(settings: Settings, state: State, rows: Memory, alone: Mask) -> St
 
 
 def _normal(alone: float) -> float:
-    """Share of normal rows that wait by themselves, when so many rows do."""
+    """Return the share of normal rows among all rows, if a share `alone` of all rows are single alarms held back."""
     return max(0.0, alone - _GRANTED)

@@ -1,4 +1,4 @@
-"""A call with rows, as a function: what a stream knew, what it knows then, and what it said."""
+"""Pure functions for one call with new rows: they return the next state and the verdict on the rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .state import Settings, State
 
 __all__ = ["last_time", "opened", "watched"]
 
-#: Rows that are judged by one machine, at most.
+#: Largest number of rows that are scored before the next are learned. No recorded measurement.
 _LONGEST = 1024
 
 
 def watched(
     settings: Settings, known: State, detector: ChangeDetector | None, X: Vector, time: Vector | None, told: Vector
 ) -> tuple[State, ChangeDetector | None, Verdict]:
-    """Judge rows, learn those that are believed, and say what was said of them."""
+    """Score rows, learn those accepted as normal, and return the next state, the detector and the verdict."""
     state, losses, labels = known, [], []
     for a in range(0, len(X), _LONGEST):
         block = slice(a, a + _LONGEST)
@@ -42,7 +42,11 @@ def watched(
 def opened(
     settings: Settings, known: Opening | None, X: Vector, time: Vector | None, told: Vector
 ) -> tuple[State | Opening, Verdict]:
-    """Begin with two rows or more, or with single ones as soon as they make a block; till then all rows are normal."""
+    """Return the first state of a stream, or the collected rows if they are too few, and the verdict on the new rows.
+
+    A first call with at least two rows starts the stream. Single rows are collected until there are `every` of them.
+    All rows until the start are labelled as normal, with a score of zero.
+    """
     alone = known is not None or len(X) < 2
     opening = Opening(X, np.full(len(X), np.nan) if time is None else time, told)
     if known is not None:
@@ -58,14 +62,14 @@ def opened(
 
 
 def last_time(known: State | Opening | None) -> float:
-    """When the last row came."""
+    """Return the time of the latest row, or minus infinity before the first row."""
     if isinstance(known, State):
         return float(known.pending.time[-1]) if len(known.pending) else known.now
     return -np.inf if known is None else float(known.time[-1])
 
 
 def _detected(detector: ChangeDetector, state: State, rows: Memory) -> tuple[ChangeDetector, State]:
-    """A detector of river after the p-values of rows, and the stream with an event if it found a change."""
+    """Return the river detector after the p-values of these rows, and the state, with an event if it found a change."""
     found = False
     for p in state.calibration.p_value(rows.loss).tolist():
         detector.update(p)
