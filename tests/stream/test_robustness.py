@@ -239,7 +239,9 @@ def test_a_long_silence_leaves_a_stream_that_learns_again(aakelm):
 
 
 def test_what_is_told_must_leave_something(stream):
-    with pytest.raises(ValueError, match="Stream: at least one learned row must remain, but these rows are all of them"):
+    with pytest.raises(
+        ValueError, match="Stream: at least one learned row must remain, but these rows are all of them"
+    ):
         stream.tell(np.arange(200), normal=False)
     with pytest.raises(ValueError, match=r"Stream: rows must be in \[0, 200\), got 200 to 200"):
         stream.tell(200)

@@ -11,12 +11,12 @@ from .memory import Vector
 __all__ = ["Event", "Moved", "moved"]
 
 #: Largest number of columns that an event names. No recorded measurement.
-_NAMED = 5
+_MAX_COLUMNS = 5
 #: Smallest change of a median, in standard deviations of the column, at which an event names it. No recorded
 #: measurement.
-_FAR = 0.5
+_MIN_CHANGE = 0.5
 #: Interquartile range of a normal distribution, in standard deviations.
-_QUARTILES = 1.349
+_NORMAL_IQR = 1.349
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def moved(before: Vector, after: Vector) -> tuple[Moved, ...]:
     low, old, high = np.quantile(before, [0.25, 0.5, 0.75], axis=0)
     new = np.median(after, axis=0)
     # The smallest float as a spread: in a column that was constant, any other value is a change.
-    spread = np.where(high > low, (high - low) / _QUARTILES, np.finfo(float).tiny)
+    spread = np.where(high > low, (high - low) / _NORMAL_IQR, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         far = np.abs(new - old) / spread
-    order = np.argsort(-far, kind="stable")[:_NAMED]
-    return tuple(Moved(int(j), float(old[j]), float(new[j])) for j in order if far[j] > _FAR)
+    order = np.argsort(-far, kind="stable")[:_MAX_COLUMNS]
+    return tuple(Moved(int(j), float(old[j]), float(new[j])) for j in order if far[j] > _MIN_CHANGE)

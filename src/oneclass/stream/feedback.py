@@ -9,14 +9,14 @@ import numpy as np
 from .events import Event, Moved, moved
 from .martingale import Bets
 from .memory import Mask, Numbers, Vector
-from .policy import far_out
+from .policy import anomaly_limit
 from .renewal import held_out, renew
 from .state import Settings, State, Trial
 
-__all__ = ["adopt", "doubt", "forget", "moved_from", "taken_back", "tell"]
+__all__ = ["adopt", "forget", "hold_back_anomalous", "moved_from", "tell", "undone"]
 
 #: Smallest number of losses of normal rows on which the threshold depends. No recorded measurement.
-_ENOUGH = 20
+_MIN_LOSSES = 20
 
 
 def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
@@ -24,7 +24,7 @@ def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
     return moved(state.memory.X[state.memory.counted], X)
 
 
-def _trusting(settings: Settings, state: State, which: Mask, trust: float) -> State:
+def _with_trust(settings: Settings, state: State, which: Mask, trust: float) -> State:
     """Return the state in which the rows of a mask have this trust, with moments that follow the change exactly."""
     memory, forgetting = state.memory, settings.forgetting
     more = (np.where(which, trust, memory.trust) - memory.trust) * forgetting.weights(state.now - memory.time)
@@ -38,7 +38,7 @@ def _trusting(settings: Settings, state: State, which: Mask, trust: float) -> St
     return replace(state, moments=moments, memory=memory.where(which, trust=trust), learned=learned)
 
 
-def doubt(settings: Settings, state: State, known: Numbers) -> State:
+def hold_back_anomalous(settings: Settings, state: State, known: Numbers) -> State:
     """Return the first state of a stream with its anomalous rows held back, except rows labelled as normal.
 
     Parameters
@@ -51,12 +51,12 @@ def doubt(settings: Settings, state: State, known: Numbers) -> State:
         Numbers of the rows labelled as normal.
     """
     memory = state.memory
-    if settings.patience is None or np.count_nonzero(memory.counted) < _ENOUGH:
+    if settings.patience is None or np.count_nonzero(memory.counted) < _MIN_LOSSES:
         return state
-    cut = far_out(np.sort(memory.loss[memory.counted]), columns=memory.Z.shape[1])
-    strange = memory.counted & (memory.loss > cut) & ~np.isin(memory.number, known)
-    state = _trusting(settings, state, strange, 0.0)
-    return replace(state, memory=state.memory.where(strange, counted=False, waiting=True))
+    cut = anomaly_limit(np.sort(memory.loss[memory.counted]), columns=memory.Z.shape[1])
+    anomalous = memory.counted & (memory.loss > cut) & ~np.isin(memory.number, known)
+    state = _with_trust(settings, state, anomalous, 0.0)
+    return replace(state, memory=state.memory.where(anomalous, counted=False, waiting=True))
 
 
 def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidence: float) -> State:
@@ -66,7 +66,7 @@ def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidenc
     """
     which = np.isin(state.memory.number, numbers)
     columns = moved_from(state, state.memory.X[which])
-    state = _trusting(settings, state, which, 1.0)
+    state = _with_trust(settings, state, which, 1.0)
     memory = state.memory.where(which, waiting=False, counted=True, alarm=False)
     level = state.level
     if kind == "change":
@@ -86,29 +86,29 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
         which = np.isin(state.memory.number, named)
         if np.any(which):
             less = which & (state.memory.trust < 1) if value else which
-            state = _trusting(settings, state, less, float(value))
+            state = _with_trust(settings, state, less, float(value))
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # The landmarks were chosen without these rows, and represent rows that were anomalous poorly.
-            state = renew(settings, state) if value else _with_enough(settings, state)
+            state = renew(settings, state) if value else _with_enough_losses(settings, state)
     if state.trial is None:
         return state
     without = tell(settings, state.trial.without, numbers, normal)
     return state.but(trial=replace(state.trial, without=without))
 
 
-def _with_enough(settings: Settings, state: State) -> State:
+def _with_enough_losses(settings: Settings, state: State) -> State:
     """Return the state, with held-out losses of all learned rows for the threshold if too few losses remain."""
     known = state.memory.trust > 0
-    if int(state.memory.counted.sum()) >= min(_ENOUGH, int(known.sum())):
+    if int(state.memory.counted.sum()) >= min(_MIN_LOSSES, int(known.sum())):
         return state
     loss = held_out(settings, state, known)
     return replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
 
 
-def taken_back(state: State, trial: Trial) -> State:
+def undone(state: State, trial: Trial) -> State:
     """Return the state without the change on trial, with the events so far and a new event "forgotten"."""
-    told = {"bets": state.bets, "n_events": state.n_events, "events": state.events}
-    back = trial.without.but(**told, deceived=state.deceived + 1)
+    kept = {"bets": state.bets, "n_events": state.n_events, "events": state.events}
+    back = trial.without.but(**kept, deceived=state.deceived + 1)
     lost = state.memory[(state.memory.trust > 0) & (state.memory.number >= trial.first)]
     lost = lost[~np.isin(lost.number, back.memory.number[back.memory.trust > 0])]
     return back.with_event("forgotten", lost.number, trial.odds, moved_from(back, lost.X))
@@ -120,14 +120,14 @@ def forget(settings: Settings, state: State, event: Event) -> State:
     If the change is still on trial, the state also loses what the stream learned since the change.
     """
     if state.trial is not None and max(event.rows) >= state.trial.first:
-        return taken_back(state, state.trial)
+        return undone(state, state.trial)
     which = np.isin(state.memory.number, np.asarray(event.rows))
-    state = _trusting(settings, state, which, 0.0)
+    state = _with_trust(settings, state, which, 0.0)
     state = replace(state, memory=state.memory.where(which, counted=False, waiting=False))
     if state.trial is not None:
         state = state.but(trial=replace(state.trial, without=forget(settings, state.trial.without, event)))
     if not np.any(state.memory.trust > 0):
         return state
-    state = _with_enough(settings, state)
+    state = _with_enough_losses(settings, state)
     state = state.but(deceived=state.deceived + (event.kind == "change"))
     return state.with_event("forgotten", state.memory.number[which], event.evidence, event.columns)

@@ -21,15 +21,15 @@ from .memory import Mask, Numbers, Vector
 __all__ = ["Forgetting", "carried"]
 
 #: Smallest number of rows that a stream with a half-life keeps. No recorded measurement.
-_FEWEST = 1024
+_MIN_KEPT = 1024
 #: Largest number of rows that a stream without a window of rows keeps. The moments represent the others. No recorded
 #: measurement.
-_MOST = 4096
+_MAX_KEPT = 4096
 #: Number of half-lives for which a row is kept. After 4 half-lives its weight is 1/16. No recorded measurement.
-_HALVES = 4
+_KEPT_HALF_LIVES = 4
 #: Number of learned rows, without forgetting, after which the losses of new rows no longer decrease noticeably. No
 #: recorded measurement.
-_MANY = 20_000.0
+_SETTLED_ROWS = 20_000.0
 #: Ridge, in units of the trace, that keeps the regression of new features on old ones solvable. No recorded
 #: measurement.
 _RIDGE = 1e-12
@@ -48,7 +48,7 @@ class Forgetting:
     clock: bool = False
 
     def weights(self, age: Vector) -> Vector:
-        """Return the factor by which forgetting reduces the weight of a row of each age."""
+        """Return the factor by which the weight of a row of each age is multiplied."""
         return np.ones(len(age)) if self.half_life is None else 0.5 ** (age / self.half_life)
 
     def inside(self, age: Vector) -> Mask:
@@ -60,7 +60,7 @@ class Forgetting:
         """Age after which a row has little influence: the window, 4 half-lives, or 20,000 without forgetting."""
         if self.window is not None:
             return self.window
-        return _MANY if self.half_life is None else _HALVES * self.half_life
+        return _SETTLED_ROWS if self.half_life is None else _KEPT_HALF_LIVES * self.half_life
 
     @property
     def size(self) -> float:
@@ -72,8 +72,8 @@ class Forgetting:
         if self.window is not None:
             return np.inf if self.clock else 2 * self.window
         if self.half_life is None or self.clock:
-            return _MOST
-        return min(max(_FEWEST, _HALVES * self.half_life), _MOST)
+            return _MAX_KEPT
+        return min(max(_MIN_KEPT, _KEPT_HALF_LIVES * self.half_life), _MAX_KEPT)
 
 
 def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tuple[Moments, float]:
@@ -132,15 +132,15 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
     unexplained = float(np.sum(left)) / max(float(np.sum(G * G)), np.finfo(float).tiny)
     if after.centres is None:
         return reduce(add, (moved(p) for p in range(len(old.weight)))), unexplained
-    home = _homes(before, after, Z, new_Z)
+    successor = _cluster_successors(before, after, Z, new_Z)
     nothing = after.moments(X[:0], None)
     slots = [Moments(*(part[c : c + 1] for part in vars(nothing).values())) for c in range(len(after.centres))]
     for p in range(len(old.weight)):
-        slots[home[p]] = slots[home[p]] + moved(p)
+        slots[successor[p]] = slots[successor[p]] + moved(p)
     return Moments.stack(slots), unexplained
 
 
-def _homes(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Numbers:
+def _cluster_successors(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Numbers:
     """Return, for each old cluster, the new cluster that contains most of its rows."""
     k = 1 if after.centres is None else len(after.centres)
     old = np.zeros(len(Z), dtype=int) if before.centres is None else clusters.assign(Z, before.centres)

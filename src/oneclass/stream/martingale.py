@@ -25,16 +25,16 @@ __all__ = ["Bets", "Martingale"]
 #: Slopes of the betting functions ``1 + slope (p - 1/2)``. Beyond 2 in size, a bet could be negative.
 _SLOPES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 #: Share of the total that is redistributed evenly among the slopes. No recorded measurement.
-_MOVED = 0.2
+_REDISTRIBUTED_SHARE = 0.2
 #: Number of rows between two redistributions. No recorded measurement.
-_ROUND = 20
+_REDISTRIBUTED_EVERY = 20
 #: Number of losses that are ranked at a time. It affects speed and memory only. Counts in a block are uint8, so it must
 #: be below 256.
-_RANKED = 128
+_RANK_BLOCK = 128
 #: Entry (i, j) is whether loss j of a block came before loss i.
-_BEFORE = np.tri(_RANKED, k=-1, dtype=bool)
+_EARLIER = np.tri(_RANK_BLOCK, k=-1, dtype=bool)
 #: Multipliers of the splitmix64 random number generator.
-_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+_SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
@@ -122,12 +122,16 @@ class Bets:
         """Return the state after more losses."""
         everything = np.concatenate([self.losses, losses])
         p = _ranks(everything, len(self.losses), self.seen)
-        starts = np.arange(-self.seen % _ROUND, len(p), _ROUND).tolist()
+        starts = np.arange(-self.seen % _REDISTRIBUTED_EVERY, len(p), _REDISTRIBUTED_EVERY).tolist()
         begun = sorted({0, *starts})
         gains = np.multiply.reduceat(1 + _SLOPES * (p[:, None] - 0.5), begun).tolist()
         money, fortune, highest = self.money.tolist(), self.fortune, self.highest
         for start, gain in zip(begun, gains, strict=True):
-            kept, given = (1 - _MOVED, _MOVED / len(money)) if (self.seen + start) % _ROUND == 0 else (1.0, 0.0)
+            kept, given = (
+                (1 - _REDISTRIBUTED_SHARE, _REDISTRIBUTED_SHARE / len(money))
+                if (self.seen + start) % _REDISTRIBUTED_EVERY == 0
+                else (1.0, 0.0)
+            )
             money = [(kept * part + given) * by for part, by in zip(money, gain, strict=True)]
             total = math.fsum(money)
             money, fortune = [part / total for part in money], fortune + math.log(total)
@@ -140,20 +144,20 @@ def _ranks(losses: Vector, first: int, seen: int) -> Vector:
 
     Ranks are numbers in [0, 1); the largest losses have the smallest ranks.
     """
-    parts = [_above(losses[:a], losses[a : a + _RANKED]) for a in range(first, len(losses), _RANKED)]
+    parts = [_larger_and_equal(losses[:a], losses[a : a + _RANK_BLOCK]) for a in range(first, len(losses), _RANK_BLOCK)]
     above, equal = np.concatenate(parts, axis=1)
     # A pseudo-random number breaks ties between equal losses, and between a loss and itself, so that ranks are exactly
     # uniform.
-    chosen = above + _chance(seen, len(above)) * (equal + 1)
+    chosen = above + _pseudo_random(seen, len(above)) * (equal + 1)
     return np.asarray(chosen / np.arange(first + 1, len(losses) + 1))
 
 
-def _above(old: Vector, new: Vector) -> Vector:
+def _larger_and_equal(old: Vector, new: Vector) -> Vector:
     """Return how many of the earlier losses are larger than each new loss, and how many are equal to it.
 
     The earlier losses are the old losses, and the new losses before the one that is ranked.
     """
-    order, before = np.sort(old), _BEFORE[: len(new), : len(new)]
+    order, before = np.sort(old), _EARLIER[: len(new), : len(new)]
     below = np.searchsorted(order, new, side="right")
     above = len(old) - below + np.sum((new > new[:, None]) & before, axis=1, dtype=np.uint8)
     equal = below - np.searchsorted(order, new, side="left")
@@ -162,9 +166,9 @@ def _above(old: Vector, new: Vector) -> Vector:
     return np.stack([above, equal])
 
 
-def _chance(first: int, n: int) -> Vector:
+def _pseudo_random(first: int, n: int) -> Vector:
     """Return pseudo-random numbers in [0, 1) for rows `first` to `first + n`, which do not depend on the batches."""
-    key = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(_MIX[0])
-    for shift, mix in ((30, _MIX[1]), (27, _MIX[2])):
+    key = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(_SPLITMIX[0])
+    for shift, mix in ((30, _SPLITMIX[1]), (27, _SPLITMIX[2])):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(mix)
     return np.asarray((key ^ (key >> np.uint64(31))) >> np.uint64(11), dtype=float) * 2.0**-53

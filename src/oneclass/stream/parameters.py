@@ -38,9 +38,9 @@ __all__ = [
 
 #: Regularization of the default machine. Measured in docs/streams.md: with C = 32, a stream that learns all rows loses
 #: 0.03 of AUROC; with C = 4, a stream without labels loses 0.002.
-_C = 1.0
+_DEFAULT_C = 1.0
 #: Number of landmarks of the default machine. Measured in docs/streams.md: 400 landmarks add 0.002 of AUROC.
-_LANDMARKS = 256
+_DEFAULT_LANDMARKS = 256
 
 
 class ChangeDetector(Protocol):
@@ -58,7 +58,9 @@ class ChangeDetector(Protocol):
 
 def default_machine() -> AAKELM:
     """Return the machine of a stream whose `estimator` is None; its C is small because any row may be an anomaly."""
-    return AAKELM(C=_C, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(_LANDMARKS))
+    return AAKELM(
+        C=_DEFAULT_C, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(_DEFAULT_LANDMARKS)
+    )
 
 
 def settings_of(stream: Stream) -> Settings:

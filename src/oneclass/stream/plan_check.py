@@ -18,18 +18,18 @@ from .memory import Memory, Vector
 __all__ = ["Fitting"]
 
 #: Largest root mean square change over the columns, of the means (in widths) or of the logarithms of the widths.
-_MOVED = 0.1
+_MAX_CHANGE = 0.1
 #: Largest relative increase of the variance of the features that the landmarks do not represent.
-_UNREACHED = _MOVED / 2
+_MAX_UNEXPLAINED_INCREASE = _MAX_CHANGE / 2
 #: Absolute increase of that variance that is allowed in addition.
-_SLACK = _MOVED / 20
+_UNEXPLAINED_SLACK = _MAX_CHANGE / 20
 #: Number of latest learned rows whose means and widths are compared.
-_LATEST = 1024
+_LATEST_ROWS = 1024
 #: Constant added to the width of each scaled column, which is about one. Without it, a column that hardly varies could
 #: seem to become many times as wide.
-_NARROW = 0.1
+_WIDTH_OFFSET = 0.1
 #: Lower limit of the share of rows that are not landmarks, when the fit for new rows is estimated.
-_MIN_NEW = 0.5
+_MIN_NEW_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Fitting:
         squares = whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0])
         plain = features.factored if isinstance(features, NystromMap) else None
         reached = float(np.trace(squares)) if plain is None else trace_of_solved(plain, squares)
-        Z = memory.Z[memory.trust > 0][-_LATEST:]
-        return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _NARROW)
+        Z = memory.Z[memory.trust > 0][-_LATEST_ROWS:]
+        return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _WIDTH_OFFSET)
 
     @classmethod
     def at_first(cls, plan: Plan, moments: Moments, memory: Memory) -> Fitting:
@@ -59,11 +59,11 @@ class Fitting:
         The landmarks represent themselves exactly, so new rows are represented less well.
         """
         fit = cls.of(plan, moments, memory)
-        fresh = max(_MIN_NEW, 1 - moments.f.shape[1] / fit.weight)
+        fresh = max(_MIN_NEW_SHARE, 1 - moments.f.shape[1] / fit.weight)
         return replace(fit, reached=1 - (1 - fit.reached) / fresh)
 
-    def is_left_by(self, now: Fitting) -> bool:
+    def is_outdated(self, now: Fitting) -> bool:
         """Return whether the rows moved, changed their width, or are represented less well since these statistics."""
         moves = ((now.mean - self.mean) / self.width, np.log(now.width / self.width))
-        farther = 1 - now.reached > (1 + _UNREACHED) * (1 - self.reached) + _SLACK
-        return farther or any(float(np.mean(move**2)) > _MOVED**2 for move in moves)
+        farther = 1 - now.reached > (1 + _MAX_UNEXPLAINED_INCREASE) * (1 - self.reached) + _UNEXPLAINED_SLACK
+        return farther or any(float(np.mean(move**2)) > _MAX_CHANGE**2 for move in moves)

@@ -25,13 +25,13 @@ from .memory import Mask, Memory, Numbers, Vector
 __all__ = [
     "PROMPT",
     "STRETCH",
+    "Adoptable",
     "Patience",
-    "Ripe",
-    "backing",
-    "far_out",
-    "in_stretches",
+    "adoptable",
+    "anomaly_limit",
+    "in_bursts",
+    "neighbor_support",
     "quantiles",
-    "ripe",
     "soft_trust",
     "trusted_rows",
 ]
@@ -39,40 +39,40 @@ __all__ = [
 #: Number of rows in a stretch.
 STRETCH = 20
 #: Largest share of alarms in a stretch that is not a burst.
-_HELD = 0.5
+_BURST_SHARE = 0.5
 #: Share of the normal rows whose loss exceeds the limit for anomalous rows.
-_STRANGE = 0.003
+_ANOMALOUS_SHARE = 0.003
 #: Upper tail shares of the two quantiles (75 % and 90 %) from which that limit is extrapolated.
-_TAIL = np.array([0.25, 0.1])
+_TAIL_SHARES = np.array([0.25, 0.1])
 #: Largest share of normal rows that the estimate of the limit assumes to be held back.
-_MISSING = 0.05
+_MAX_MISSING = 0.05
 #: Factor on the limit for data with a single column. The rows at its two ends have losses about a hundred times as
 #: large as other rows, which the two quantiles do not predict. Measured: the table "One column" in docs/streams.md.
-_ENDS = 16.0
+_ONE_COLUMN_FACTOR = 16.0
 #: Relative slack for rounding errors in comparisons of losses and of evidence.
-_SLACK = 1e-9
+_ROUNDING_SLACK = 1e-9
 #: Largest share of the rows of a block that counts as evidence: a denser kind of rows gives no more evidence.
-_MANY = 0.2
+_MAX_COUNTED_SHARE = 0.2
 #: Number of rows in a block whose evidence is counted together.
-_TOGETHER = 5
+_EVIDENCE_BLOCK = 5
 #: Smallest number of rows of one kind in a stretch of 20 rows that makes the kind dense.
-_THICK = 7
+_DENSE_ROWS = 7
 #: Share of the usual evidence that is enough for a kind that was never dense.
-_ENOUGH = 0.5
+_NEVER_DENSE_FACTOR = 0.5
 #: Number of most similar rows that support a row.
-_NEIGHBOURS = 10
+_NEIGHBORS = 10
 #: Smallest trust (weight before forgetting) of a row that counts as trusted.
-_TRUSTED = 0.5
+_MIN_TRUST = 0.5
 #: Number of trusted rows that are compared first. It affects the speed only.
-_SAMPLED = 128
+_SAMPLE_SIZE = 128
 #: Number of nearest neighbors to which a row that is held back may be linked.
-_LINKS = 5
+_N_LINKS = 5
 #: Smallest number of linked rows that form a kind.
-_FEW = 10
+_MIN_KIND_SIZE = 10
 #: Smallest share of rows held back, among all rows since a change began, at which the change counts as complete.
-_GONE = 0.8
+_CHANGE_SHARE = 0.8
 #: Number of latest rows in which rows that are held back count as evidence.
-_HORIZON = 20_000
+_EVIDENCE_ROWS = 20_000
 #: Smallest number of rows without trust that a stream keeps. It keeps twice `Patience.rows` if that is more.
 _MIN_KEPT = 512
 
@@ -114,8 +114,8 @@ class Patience:
     def __post_init__(self) -> None:
         if not self.rows > 0:
             raise ValueError(f"Patience: rows must be a number in (0, inf], got {self.rows!r}")
-        if not 0 < self.share < _MANY:
-            raise ValueError(f"Patience: share must be a number in (0, {_MANY:g}), got {self.share!r}")
+        if not 0 < self.share < _MAX_COUNTED_SHARE:
+            raise ValueError(f"Patience: share must be a number in (0, {_MAX_COUNTED_SHARE:g}), got {self.share!r}")
         if not 0 <= self.steepness < math.inf:
             raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
         if not self.trial > 0:
@@ -124,7 +124,7 @@ class Patience:
     @property
     def needed(self) -> float:
         """Evidence at which rows are adopted: that of `rows` rows with a fifth of all rows or more."""
-        return (_MANY - self.share) * self.rows * (1 - _SLACK)
+        return (_MAX_COUNTED_SHARE - self.share) * self.rows * (1 - _ROUNDING_SLACK)
 
     @property
     def kept(self) -> int:
@@ -144,12 +144,13 @@ class Patience:
         seen : int
             Number of all rows so far.
         """
-        back = (seen - 1 - number[number >= seen - _HORIZON]) // _TOGETHER
-        each = np.minimum(np.bincount(back), _MANY * _TOGETHER) - self.share * _TOGETHER
+        back = (seen - 1 - number[number >= seen - _EVIDENCE_ROWS]) // _EVIDENCE_BLOCK
+        each = np.minimum(np.bincount(back), _MAX_COUNTED_SHARE * _EVIDENCE_BLOCK) - self.share * _EVIDENCE_BLOCK
         return float(np.max(np.cumsum(each), initial=0.0))
 
 
-#: The policy of a stream whose `patience` is "prompt", the default.
+#: The policy of a stream whose `patience` is "prompt", the default. Measured in docs/streams.md, section "Measured"; a
+#: `steepness` of 0 or 1 gives the same results there.
 PROMPT = Patience(rows=140, trial=45)
 
 
@@ -158,7 +159,7 @@ def quantiles(losses: Vector, shares: Vector | float) -> Vector:
     return np.asarray(np.interp(np.asarray(shares) * (len(losses) - 1), np.arange(len(losses)), losses))
 
 
-def far_out(losses: Vector, missing: float = 0.0, *, columns: int) -> float:
+def anomaly_limit(losses: Vector, missing: float = 0.0, *, columns: int) -> float:
     """Return the loss that 3 in 1,000 normal rows exceed: rows beyond it are anomalous.
 
     The limit is extrapolated from the 75 % and 90 % quantiles. It assumes that the square roots of the losses have an
@@ -175,13 +176,15 @@ def far_out(losses: Vector, missing: float = 0.0, *, columns: int) -> float:
         Number of columns. With one column the limit is 16 times as large, because the quantiles do not predict the
         losses of rows at the two ends of the column.
     """
-    beyond = (_TAIL - min(missing, _MISSING)) / (1 - min(missing, _MISSING))
+    beyond = (_TAIL_SHARES - min(missing, _MAX_MISSING)) / (1 - min(missing, _MAX_MISSING))
     low, high = np.sqrt(quantiles(losses, 1 - beyond))
-    cut = (high + (high - low) * math.log(_TAIL[1] / _STRANGE) / math.log(_TAIL[0] / _TAIL[1])) ** 2
-    return float(cut * (1 + _SLACK) * (_ENDS if columns == 1 else 1.0))
+    cut = (
+        high + (high - low) * math.log(_TAIL_SHARES[1] / _ANOMALOUS_SHARE) / math.log(_TAIL_SHARES[0] / _TAIL_SHARES[1])
+    ) ** 2
+    return float(cut * (1 + _ROUNDING_SLACK) * (_ONE_COLUMN_FACTOR if columns == 1 else 1.0))
 
 
-def in_stretches(before: Mask, alarm: Mask) -> Mask:
+def in_bursts(before: Mask, alarm: Mask) -> Mask:
     """Return which rows are in a burst: in a stretch with more than half alarms, between its first and last alarm.
 
     Parameters
@@ -196,10 +199,12 @@ def in_stretches(before: Mask, alarm: Mask) -> Mask:
     n = len(seq)
     if n < STRETCH:
         return np.zeros(len(alarm), dtype=bool)
-    reached = np.concatenate([[0], np.cumsum(seq)])
-    hot = np.concatenate([reached[STRETCH:] - reached[:-STRETCH] > _HELD * STRETCH, np.zeros(STRETCH - 1, dtype=bool)])
-    heats = np.concatenate([np.zeros(STRETCH), np.cumsum(hot)])
-    inside = heats[STRETCH:] > heats[:-STRETCH]
+    alarm_count = np.concatenate([[0], np.cumsum(seq)])
+    burst = np.concatenate(
+        [alarm_count[STRETCH:] - alarm_count[:-STRETCH] > _BURST_SHARE * STRETCH, np.zeros(STRETCH - 1, dtype=bool)]
+    )
+    burst_count = np.concatenate([np.zeros(STRETCH), np.cumsum(burst)])
+    inside = burst_count[STRETCH:] > burst_count[:-STRETCH]
     places = np.arange(n)
     begin = np.maximum.accumulate(np.where(inside & ~np.roll(inside, 1), places, 0))
     end = np.minimum.accumulate(np.where(inside & ~np.roll(inside, -1), places, n - 1)[::-1])[::-1]
@@ -215,31 +220,31 @@ def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
     return np.asarray(ratio**steepness)
 
 
-def backing(kernel: Kernel, Z: Vector, known: Vector, trusted: Mask) -> Vector:
+def neighbor_support(kernel: Kernel, Z: Vector, known: Vector, trusted: Mask) -> Vector:
     """Return twice the share of trusted rows among the ten known rows most similar to each row, at most one."""
-    half = _NEIGHBOURS // 2
+    half = _NEIGHBORS // 2
     backed = np.ones(len(Z))
     if np.sum(~trusted) <= half or not len(Z):
         return backed
     # The result is below one only if more than half of the ten neighbors are not trusted. Then the sixth nearest row
     # without trust is nearer than the fifth nearest trusted row. A sample of the trusted rows shows for most rows that
     # it is not. Only the remaining rows are compared with all known rows.
-    close = -np.partition(-_nearness(kernel, Z, known[~trusted]), half, axis=1)[:, half]
+    close = -np.partition(-_similarity(kernel, Z, known[~trusted]), half, axis=1)[:, half]
     good = np.flatnonzero(trusted)
-    sampled = known[good[:: max(1, len(good) // _SAMPLED)]]
+    sampled = known[good[:: max(1, len(good) // _SAMPLE_SIZE)]]
     near = (
-        np.count_nonzero(_nearness(kernel, Z, sampled) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
+        np.count_nonzero(_similarity(kernel, Z, sampled) > close[:, None], axis=1) if len(sampled) else np.zeros(len(Z))
     )
-    open_ = np.flatnonzero(near < half)
-    if open_.size:
-        similar = _nearness(kernel, Z[open_], known)
-        k = min(_NEIGHBOURS, len(known))
+    unresolved = np.flatnonzero(near < half)
+    if unresolved.size:
+        similar = _similarity(kernel, Z[unresolved], known)
+        k = min(_NEIGHBORS, len(known))
         nearest = np.argpartition(-similar, k - 1, axis=1)[:, :k]
-        backed[open_] = np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1))
+        backed[unresolved] = np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1))
     return backed
 
 
-def _nearness(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
+def _similarity(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
     """Return similarities, larger for more similar rows: the negative distances if the kernel has distances.
 
     Distances cost less than kernel values, and they still differ for rows so far away that the kernel is zero.
@@ -250,11 +255,11 @@ def _nearness(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
 
 def trusted_rows(memory: Memory) -> Mask:
     """Return which rows are trusted, and so can support other rows."""
-    return memory.trust >= _TRUSTED
+    return memory.trust >= _MIN_TRUST
 
 
 @dataclass(frozen=True)
-class Ripe:
+class Adoptable:
     """The numbers of the rows to adopt, the kind of adoption, and its evidence."""
 
     rows: Numbers
@@ -262,37 +267,37 @@ class Ripe:
     evidence: float
 
 
-def ripe(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Ripe | None:
+def adoptable(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Adoptable | None:
     """Return the rows held back whose evidence is large enough for an adoption, or None if there are none."""
     needed, number = patience.needed, memory.number[memory.waiting]
     evidence = patience.evidence(number, seen)
-    if evidence < _ENOUGH * needed:
+    if evidence < _NEVER_DENSE_FACTOR * needed:
         return None
     # The longest stretch of latest rows in which at least 80 % of the rows are held back.
     lasting = seen - number
-    alone = np.flatnonzero(np.arange(len(number), 0, -1) >= _GONE * lasting)
-    if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MANY - patience.share):
-        return Ripe(number[alone[0] :], "change", evidence)
+    alone = np.flatnonzero(np.arange(len(number), 0, -1) >= _CHANGE_SHARE * lasting)
+    if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MAX_COUNTED_SHARE - patience.share):
+        return Adoptable(number[alone[0] :], "change", evidence)
     label, around = _kinds(kernel, memory.Z[memory.waiting], memory.Z[trusted_rows(memory)])
     size = np.bincount(label)
     rows, found, kind = np.zeros(len(number), dtype=bool), [], "mode"
-    for c in np.flatnonzero(size >= max(_FEW, _ENOUGH * needed)):
+    for c in np.flatnonzero(size >= max(_MIN_KIND_SIZE, _NEVER_DENSE_FACTOR * needed)):
         alike = patience.evidence(number[label == c], seen)
-        if alike >= (needed if _came_thick(number[label == c]) else _ENOUGH * needed):
+        if alike >= (needed if _was_dense(number[label == c]) else _NEVER_DENSE_FACTOR * needed):
             rows |= label == c
             found.append(alike)
-    scattered = (size[label] < _FEW) & around
+    scattered = (size[label] < _MIN_KIND_SIZE) & around
     wide = patience.evidence(number[scattered], seen)
     if wide >= needed:
         rows |= scattered
         found.append(wide)
         kind = "wider"
-    return Ripe(number[rows], kind, max(found)) if found else None
+    return Adoptable(number[rows], kind, max(found)) if found else None
 
 
-def _came_thick(number: Numbers) -> bool:
+def _was_dense(number: Numbers) -> bool:
     """Return whether at least 7 of these rows once came within 20 rows, as in a burst but not in a rare mode."""
-    return bool(np.any(number[_THICK - 1 :] - number[: len(number) - _THICK + 1] < STRETCH))
+    return bool(np.any(number[_DENSE_ROWS - 1 :] - number[: len(number) - _DENSE_ROWS + 1] < STRETCH))
 
 
 def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Numbers, Mask]:
@@ -301,10 +306,10 @@ def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> tuple[Numbers, Mask]:
     Two rows are linked if each is among the five nearest of the other, and nearer to it than any trusted row is. A kind
     is a connected component of this graph.
     """
-    similar = _nearness(kernel, Z, Z)
+    similar = _similarity(kernel, Z, Z)
     np.fill_diagonal(similar, -np.inf)
-    k = min(_LINKS, len(Z) - 1)
+    k = min(_N_LINKS, len(Z) - 1)
     close = -np.partition(-similar, k - 1, axis=1)[:, k - 1]
-    near = np.max(_nearness(kernel, Z, trusted), axis=1) if len(trusted) else np.full(len(Z), -np.inf)
+    near = np.max(_similarity(kernel, Z, trusted), axis=1) if len(trusted) else np.full(len(Z), -np.inf)
     linked = similar >= np.maximum(close, np.nextafter(near, np.inf))[:, None]
     return np.asarray(connected_components(linked & linked.T, directed=False)[1]), near >= close

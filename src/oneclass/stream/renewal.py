@@ -20,22 +20,22 @@ from .forgetting import carried
 from .martingale import Bets
 from .memory import Mask, Vector
 from .plan_check import Fitting
-from .state import RANKED, Settings, State
+from .state import CALIBRATION_ROWS, Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]
 
 #: Weight below which the influence of a row on the machine is as small as rounding errors.
-_WEIGHTLESS = 1e-6
+_MIN_WEIGHT = 1e-6
 #: Number of learned rows between two checks of the plan.
-_LOOK = 100
-#: Weight of all rows, in units of `_LOOK`, up to which the plan is checked at each block.
-_EARLY = 4
+_CHECKED_EVERY = 100
+#: Weight of all rows, in units of `_CHECKED_EVERY`, up to which the plan is checked at each block.
+_SHORT_STREAM = 4
 #: Factor by which the weight of the rows may grow before the plan is renewed.
-_GROWTH = 2
+_MAX_GROWTH = 2
 #: Share of the total weight below which the moments of rows that are not kept are dropped.
-_NEGLIGIBLE = 1e-6
+_NEGLIGIBLE_SHARE = 1e-6
 #: Relative slack for rounding errors when sums of weights are compared.
-_SLACK = 1e-12
+_ROUNDING_SLACK = 1e-12
 
 
 def due(settings: Settings, state: State, before: float, *, surprised: bool) -> bool:
@@ -55,17 +55,21 @@ def due(settings: Settings, state: State, before: float, *, surprised: bool) -> 
     surprised : bool
         Whether the block contains alarms that were learned.
     """
-    if not surprised and state.weight > _EARLY * _LOOK and state.learned // _LOOK == before // _LOOK:
+    if (
+        not surprised
+        and state.weight > _SHORT_STREAM * _CHECKED_EVERY
+        and state.learned // _CHECKED_EVERY == before // _CHECKED_EVERY
+    ):
         return False
-    if settings.forgetting.half_life is None and settings.forgetting.window is None and not _is_whole(state):
+    if settings.forgetting.half_life is None and settings.forgetting.window is None and not _keeps_all_rows(state):
         return False
     first, now = state.planned, Fitting.of(state.plan, state.moments, state.memory)
-    return now.weight >= _GROWTH * first.weight or first.is_left_by(now)
+    return now.weight >= _MAX_GROWTH * first.weight or first.is_outdated(now)
 
 
-def _is_whole(state: State) -> bool:
+def _keeps_all_rows(state: State) -> bool:
     """Return whether the stream still keeps all rows that it learned."""
-    return bool(np.sum(state.memory.trust) >= state.learned * (1 - _SLACK))
+    return bool(np.sum(state.memory.trust) >= state.learned * (1 - _ROUNDING_SLACK))
 
 
 def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
@@ -96,17 +100,17 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
         return state
     plan, moments = planned(settings, memory.X, w)
     memory = replace(memory, Z=plan.scaler(memory.X))
-    open_ = 0.0
+    unexplained = 0.0
     if settings.forgetting.window is None:
         some = w > 0
         old = state.moments - state.plan.moments(memory.X[some], w[some])
         gone = float(np.sum(old.weight))
-        if gone > _NEGLIGIBLE * state.weight:
+        if gone > _NEGLIGIBLE_SHARE * state.weight:
             part, left = carried(old, state.plan, plan, memory.X[some], w[some])
-            moments, open_ = moments + part, left * gone / state.weight
-    fit, open_ = Fitting.at_first(plan, moments, memory), max(state.carried, open_)
-    fresh = replace(state, plan=plan, moments=moments, planned=fit, carried=open_)
-    ranked = np.flatnonzero(memory.counted)[-RANKED:]
+            moments, unexplained = moments + part, left * gone / state.weight
+    fit, unexplained = Fitting.at_first(plan, moments, memory), max(state.carried, unexplained)
+    fresh = replace(state, plan=plan, moments=moments, planned=fit, carried=unexplained)
+    ranked = np.flatnonzero(memory.counted)[-CALIBRATION_ROWS:]
     loss, found = memory.loss.copy(), held_out(settings, fresh, ranked)
     if drift:
         # The ratio of the stored loss to the held-out loss stays the same.
@@ -123,8 +127,8 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
 def held_out(settings: Settings, state: State, which: Mask | NDArray[np.intp]) -> Vector:
     """Return the losses of rows that are kept, each under the machine without that row."""
     X, w, machine = state.memory.X[which], state.weights(settings.forgetting)[which], state.machine
-    rows = state.plan.training_rows(machine.model, X, np.maximum(w, _WEIGHTLESS))  # type: ignore[arg-type]
+    rows = state.plan.training_rows(machine.model, X, np.maximum(w, _MIN_WEIGHT))  # type: ignore[arg-type]
     with np.errstate(over="ignore", invalid="ignore"):
         # A row with a negligible weight has no influence on the machine, so its loss is already a held-out loss.
-        found = np.where(w > _WEIGHTLESS, machine.held_out_losses(rows), machine.training_losses(rows))
+        found = np.where(w > _MIN_WEIGHT, machine.held_out_losses(rows), machine.training_losses(rows))
     return np.where(np.isfinite(found), found, np.finfo(float).max)

@@ -21,14 +21,14 @@ from .memory import Memory, Numbers, Vector
 from .plan_check import Fitting
 from .policy import Patience
 
-__all__ = ["RANKED", "Settings", "State", "Trial"]
+__all__ = ["CALIBRATION_ROWS", "Settings", "State", "Trial"]
 
 #: Number of latest losses of normal rows on which the threshold depends. No recorded measurement.
-RANKED = 500
+CALIBRATION_ROWS = 500
 #: Largest number of events that are kept. It bounds memory.
-_EVENTS = 256
+_MAX_EVENTS = 256
 #: Names of the cached properties of a state.
-_WORKED_OUT = ("machine", "calibration", "threshold")
+_CACHED = ("machine", "calibration", "threshold")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class State:
     def calibration(self) -> Calibration:
         """The latest losses, before learning, of rows accepted as normal."""
         counted = self.memory.counted if np.any(self.memory.counted) else self.memory.trust > 0
-        losses = self.memory.loss[counted][-RANKED:]
+        losses = self.memory.loss[counted][-CALIBRATION_ROWS:]
         return Calibration.of(losses, np.ones(len(losses)))
 
     @cached_property
@@ -111,10 +111,10 @@ class State:
     def but(self, **changes: object) -> State:
         """Return the state with other values on which machine and threshold do not depend; cached properties stay."""
         changed = replace(self, **changes)  # type: ignore[arg-type]
-        vars(changed).update({name: vars(self)[name] for name in _WORKED_OUT if name in vars(self)})
+        vars(changed).update({name: vars(self)[name] for name in _CACHED if name in vars(self)})
         return changed
 
     def with_event(self, kind: str, rows: Numbers, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
         """Return the state with one more event."""
         event = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
-        return self.but(n_events=self.n_events + 1, events=(*self.events, event)[-_EVENTS:])
+        return self.but(n_events=self.n_events + 1, events=(*self.events, event)[-_MAX_EVENTS:])

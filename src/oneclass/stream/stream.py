@@ -247,21 +247,21 @@ class Stream(Answers):
         return verdict
 
     def _watched(self, X: Rows, y: Labels | None, time: ArrayLike | None) -> Verdict:
-        known = getattr(self, "state_", None)
-        if known is None:
+        state_before = getattr(self, "state_", None)
+        if state_before is None:
             settings, (rows, header) = settings_of(self), read_training_rows(self, X, min_rows=1)
             detector = copy.deepcopy(detector_of(self))
         else:
             settings, header = self.settings_, Header.of(self)
             rows, detector = read_rows(header, X), self.change_detector_
         rows = self._rows(rows, header, settings)
-        told = read_labels(self, y, len(rows))
-        when = read_times(self, time, len(rows), last_time(known))
-        if isinstance(known, State):
-            state, detector, verdict = watched(settings, known, detector, rows, when, told)
+        given_trust = read_labels(self, y, len(rows))
+        when = read_times(self, time, len(rows), last_time(state_before))
+        if isinstance(state_before, State):
+            state, detector, verdict = watched(settings, state_before, detector, rows, when, given_trust)
             self._keep_state(header, settings, state, detector)
             return verdict
-        begun, verdict = opened(settings, known, rows, when, told)
+        begun, verdict = opened(settings, state_before, rows, when, given_trust)
         if isinstance(begun, State):
             self._keep_state(header, settings, begun, detector)
         else:
@@ -294,8 +294,8 @@ class Stream(Answers):
                 raise ValueError(
                     f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
                 )
-            known = read_normal(self, normal, len(which))
-            return self._keep_next(self._not_empty(tell(self.settings_, state, which, known)))
+            is_normal = read_normal(self, normal, len(which))
+            return self._keep_next(self._not_empty(tell(self.settings_, state, which, is_normal)))
 
     def forget(self, event: Event) -> Self:
         """Undo the learning of the rows that an event adopted, as if they had never been learned.

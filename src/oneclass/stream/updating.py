@@ -14,7 +14,7 @@ from .state import Settings, State
 __all__ = ["added", "bounded"]
 
 #: Smallest total weight that forgetting leaves. No recorded measurement.
-_LEAST = 1e-9
+_MIN_TOTAL_WEIGHT = 1e-9
 
 
 def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float) -> State:
@@ -32,7 +32,7 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float)
     moments = _without(state.plan, moments, memory, gone)
     if forgetting.half_life is not None and state.weight > 0:
         rho = float(forgetting.weights(np.array([now - state.now]))[0])
-        moments = moments.decay(max(rho, min(1.0, _LEAST / state.weight)))
+        moments = moments.decay(max(rho, min(1.0, _MIN_TOTAL_WEIGHT / state.weight)))
     if np.any(arriving):
         w = rows.trust * forgetting.weights(now - rows.time)
         everything = bool(np.all(arriving))
