@@ -1,11 +1,12 @@
 """The rules by which a stream decides which rows it learns, which rows it holds back, and when it adopts those.
 
 A row is *anomalous* when its loss exceeds a limit that 3 in 1,000 normal rows exceed. A row is *in a burst* when more
-than half of the rows in its stretch of 20 rows are alarms. The stream holds such rows back. It learns other rows at
-once, with a weight that decreases with their loss. The stream *adopts* (learns later) the rows that it held back when
-rows of their kind have been frequent for a given number of rows (`Patience`). An adoption has one of three kinds:
-"change" when the new rows replaced the earlier data, "mode" when a new kind of rows came besides the earlier data, and
-"wider" when scattered rows around the earlier data were adopted.
+than half of the rows in its stretch of 20 rows are alarms. A row has *few trusted neighbors* when most of the ten rows
+most similar to it were not learned, or only with a small weight. The stream holds these three kinds of rows back. It
+learns other rows at once, with a weight that decreases with their loss. The stream *adopts* (learns later) the rows
+that it held back when rows of their kind have been frequent for a given number of rows (`Patience`). An adoption has
+one of three kinds: "change" when the new rows replaced the earlier data, "mode" when a new kind of rows came besides
+the earlier data, and "wider" when scattered rows around the earlier data were adopted.
 
 The constants below were chosen on the streams of docs/streams.md. Unless a comment says otherwise, there is no
 recorded measurement of a single constant.
@@ -273,7 +274,7 @@ def adoptable(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> 
     evidence = patience.evidence(number, seen)
     if evidence < _NEVER_DENSE_FACTOR * needed:
         return None
-    # The longest stretch of latest rows in which at least 80 % of the rows are held back.
+    # The longest run of latest rows in which at least 80 % of the rows are held back.
     lasting = seen - number
     alone = np.flatnonzero(np.arange(len(number), 0, -1) >= _CHANGE_SHARE * lasting)
     if alone.size and evidence >= needed and lasting[alone[0]] >= needed / (_MAX_COUNTED_SHARE - patience.share):
