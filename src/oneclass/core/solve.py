@@ -1,4 +1,4 @@
-r"""The one linear system of the family: factor once, then weights, residuals and leave-one-out in closed form."""
+r"""The linear system of all kernel machines here: one factorisation gives weights, residuals and leave-one-out."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Targets, residuals and weights of the training rows and, where they are asked for, their leverages."""
+    """Targets, residuals and weights of the training rows and, if requested, their leverages."""
 
     T: Array
     residuals: Array
     w: Array
     leverage: Array | None = None
-    spare: Array | None = None  # 1 - leverage of the weight that leaves: by itself, since the difference would cancel
-    outside: Array | float = 0.0  # C times the variance that no weight of the model can reach
-    left: tuple[Array, Array] | None = None  # residuals and leverages of rows that left, where more than errors leave
+    spare: Array | None = None  # 1 - leverage of the removed weight, stored because the difference loses digits
+    outside: Array | float = 0.0  # C times the variance outside the model's features
+    left: tuple[Array, Array] | None = None  # held-out residuals and leverages, if `spare` is not enough for them
 
     def held_out_residuals(self) -> Array:
-        """Residual of each row under the model fitted with one unit of its weight removed, or without its group."""
+        """Return the residual of each row for the model without one unit of its weight, or without its group."""
         return self.residuals / _asked(self.spare)[:, None] if self.left is None else self.left[0]
 
     def at(self, places: Array) -> TrainingRows:
-        """The rows at these places, as no one left yet."""
+        """Return the rows at these indices, without held-out values."""
         xp = namespace(self.T)
         known = self.T, self.residuals, self.w, self.leverages(), _asked(self.spare)
         T, residuals, w, leverage, spare = (xp.take(of, places, axis=0) for of in known)
@@ -59,20 +59,20 @@ class TrainingRows:
         return TrainingRows(T, residuals, w, leverage, spare, outside)
 
     def leverages(self) -> Array:
-        """Weight of each row's target in its own output, for one unit of its weight."""
+        """Return the derivative of each row's output by its own target, for one unit of its weight."""
         return _asked(self.leverage)
 
     def uncertainty(self) -> Array:
-        """C times the variance v of each row's output: its leverage and what lies outside the model."""
+        """Return C times the variance v of each row's output: its leverage plus the variance outside the features."""
         return self.leverages() + self.outside
 
     def held_out_uncertainty(self) -> Array:
-        """The same under the model fitted with one unit of the row's weight removed, or without its group."""
+        """Return the same for the model without one unit of the row's weight, or without its group."""
         inside = self.leverages() / _asked(self.spare) if self.left is None else self.left[1]
         return inside + self.outside
 
     def signal(self, *, C: float) -> float:
-        """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
+        """Return tau², the maximum-likelihood variance of the targets in the Gaussian-process view."""
         xp = namespace(self.T)
         total = float(xp.sum(self.w @ (self.T * self.residuals)))
         return float(C * total / (float(xp.sum(self.w)) * self.T.shape[1]))
@@ -92,11 +92,11 @@ class DualModel:
     rows: Array
     weights: Array
     ridge: float
-    L: Array | None = None  # Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
-    shrink: Structured | None = None  # S
+    L: Array | None = None  # Cholesky factor of the system, only for the uncertainty; None if `shrink` is given
+    shrink: Structured | None = None  # S, from which the factor is computed when it is needed
 
     def __getstate__(self) -> dict[str, object]:
-        # Without the n x n factor, which is worked out again: the model is as large as its rows.
+        # Without the n x n factor, which is computed again after loading: a saved model is as large as its rows.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
@@ -107,16 +107,16 @@ class DualModel:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether what uncertainty takes is at hand."""
+        """Whether the factor that the uncertainty needs is already computed."""
         return "factored" in vars(self)
 
     def prepare(self) -> None:
-        """Work out what uncertainty takes before several threads ask for it: each of them would."""
+        """Compute the factor once, before several threads need it and each of them computes it."""
         _ = self.factored
 
     @property
     def width(self) -> int:
-        """Values that one row takes on its way to an output."""
+        """Number of intermediate values for each scored row."""
         return int(self.rows.shape[0])
 
     def features(self, Z: Array) -> Array:
