@@ -134,7 +134,7 @@ class DualModel:
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
-    """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
+    """Return ``K + ridge S``, computed in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
     G = namespace(Z).empty((n, n), dtype=Z.dtype, device=device(Z))
     values = expecting(n * n // 2, kernel)
@@ -158,28 +158,28 @@ def solve_dual(
     C: float = 1.0,
     groups: Groups | None = None,
 ) -> tuple[DualModel, TrainingRows]:
-    r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
+    r"""Return the model with :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), ``ridge = lam / C``.
 
     Multiplying by :math:`S = (W + M/C)^{-1}` gives the same ``A`` from the symmetric positive definite system
     :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals follow without K:
     :math:`T - KA = T - SWT + (\lambda/C) S A`. Leverages are the diagonal of `_Covariance`.
 
-    Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too: each by itself, or
-    with all of its group.
+    With `leave_one_out`, each row is held out by itself or, if `groups` are given, with its group. If an `embedding` is
+    given, held-out rows are removed from its matrix M too, at this `C`. Without one, M stays as it is.
     """
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
     SWT = shrink @ (w[:, None] * T)
-    # All that is solved for at once: each time takes a pass over the whole factor.
+    # Solve for all right-hand sides at once: each solve reads the whole factor.
     t = T.shape[1]
     solved = cho_solve(L, xp.concat([SWT, shrink.V], axis=1))
     A, P = solved[:, :t], solved[:, t:]
     residuals = (T - SWT) + ridge * (shrink @ A)
-    # An S without structure is as large as the factor, and takes longer.
+    # A full S is as large as the factor, and computing the factor from it takes longer: keep the factor then.
     kept = () if not keep_factor else (None, shrink) if shrink.full is None else (L,)
     model = DualModel(kernel, Z, A, ridge, *kept)
     if keep_factor:
-        vars(model)["factored"] = L  # at hand: not to be worked out again
+        vars(model)["factored"] = L  # keep the computed factor
     if not leave_one_out:
         return model, TrainingRows(T, residuals, w)
     Q = _Covariance(kernel, Z, shrink, L, P, ridge)
@@ -202,8 +202,8 @@ def solve_dual(
 class _Covariance:
     r"""Entries of ``Q = (W + M/C + ridge K^-1)^-1``, C times the covariance of the training rows' outputs.
 
-    :math:`Q = S - ridge\, S G^{-1} S` keeps its digits where S is small beside ``K / ridge``, the prior. Where C is so
-    small that the prior is the smaller one, that difference cancels, and
+    :math:`Q = S - ridge\, S G^{-1} S` is accurate where S is small compared with the prior, ``K / ridge``. For a small
+    C the prior is smaller than S and this difference loses digits; then
     :math:`Q = (K - K G^{-1} K) / ridge = S G^{-1} K` is used.
     """
 
@@ -221,11 +221,11 @@ class _Covariance:
 
     @cached_property
     def by_kernel(self) -> Array:
-        """Rows whose prior is the smaller one."""
+        """Whether the prior of each row is smaller than its entry of S."""
         return self.prior < self.shrink.diagonal()
 
     def of_columns(self, V: Array, embedding: WithinVariance, *, C: float) -> Array:
-        """``Q V`` for the columns of an embedding."""
+        """Return ``Q V`` for the columns V of an embedding."""
         xp, shrink = namespace(V), self.shrink
         found = embedding.shrunk(V, shrink.V - self.ridge * (shrink @ self.P), shrink, C=C)
         if not bool(xp.any(self.by_kernel)):
@@ -234,7 +234,7 @@ class _Covariance:
         return xp.where(self.by_kernel[:, None], shrink @ cho_solve(self.L, KV), found)
 
     def of_groups(self, places: Array, left: Array) -> tuple[Array, Array]:
-        """The blocks of groups (groups x size), and ``I - Q U`` for the weights U that leave."""
+        """Return the blocks of Q for groups of rows (groups x size), and ``I - Q U`` for the removed weights U."""
         xp, L = namespace(left), self.L
         groups, size = places.shape
         flat = xp.reshape(places, (-1,))
@@ -247,7 +247,7 @@ class _Covariance:
         half = halves(self.shrink @ chosen)
         S, less = self.shrink.inside(places), self.ridge * (half @ xp.matrix_transpose(half))
         eye = xp.eye(size, dtype=left.dtype, device=device(left))
-        # In this order: where a row's weight is all of S, nothing of it is rounded away.
+        # The order of these sums matters: where S is the inverse of the row's weight, 1 - S U must be exactly 0.
         E = eye - S * left[:, None, :] + less * left[:, None, :]
         if not bool(xp.any(xp.take(self.by_kernel, flat))):
             return S - less, E
@@ -258,7 +258,7 @@ class _Covariance:
         return Q, xp.where(by_kernel, eye - Q * left[:, None, :], E)
 
     def diagonal(self, unit: Array, *, precise: bool, overwrite: bool) -> tuple[Array, Array]:
-        """The diagonal q, and ``1 - unit q``; not the last digits of a small q unless `precise`. May `overwrite` L."""
+        """Return the diagonal q of Q, and ``1 - unit q``. A small q is accurate if `precise`. May `overwrite` L."""
         xp, S, L = namespace(unit), self.shrink.diagonal(), self.L
         explained_by = None
         if precise and bool(xp.any(self.by_kernel)):
@@ -281,7 +281,7 @@ class _Covariance:
 def _leave_groups(
     Q: _Covariance, embedded: Embedded | None, groups: Groups, T: Array, residuals: Array, w: Array
 ) -> tuple[Array, Array]:
-    """Residuals and leverages of rows under machines without their group."""
+    """Return residuals and leverages of each row for the machine fitted without its group."""
     xp = namespace(T)
     n = T.shape[0]
     order, held, known = [], [], []
@@ -301,9 +301,9 @@ def _leave_groups(
 
 
 def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
-    """``I - S + ridge S G^-1 S``, which makes residuals of targets, for a whole host matrix `K` and rows of weight one.
+    """Return ``I - S + ridge S G^-1 S``, the matrix that maps targets to residuals.
 
-    The strict upper triangle is unspecified.
+    `K` is a full host matrix, and all rows have weight one. The strict upper triangle is unspecified.
     """
     S, V, d = shrink.full, shrink.V, shrink.d
     L = cholesky(shrink.added_to(K, scale=ridge))
@@ -324,7 +324,7 @@ def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
 
 
 def _sandwich_diagonal(shrink: Structured, L: Array, P: Array, *, overwrite: bool) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may `overwrite` `L`."""
+    """Return the diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may `overwrite` `L`."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))
