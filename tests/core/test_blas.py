@@ -88,7 +88,7 @@ def test_no_rows_are_no_work():
 )
 def test_what_would_be_read_wrongly_is_refused(wrong):
     before = wrong.copy()
-    with pytest.raises(ValueError, match="rows must lie one after the other"):
+    with pytest.raises(ValueError, match="rows must be C-contiguous"):
         blas.solve_rows(triangle(4, np.float64), wrong)
     np.testing.assert_array_equal(wrong, before)
 
@@ -118,7 +118,7 @@ def test_squares_that_would_be_written_wrongly_are_refused(G, F):
 def test_read_only_rows_are_refused():
     found = rows(3, 4, np.float64)
     found.flags.writeable = False
-    with pytest.raises(ValueError, match="rows must lie one after the other"):
+    with pytest.raises(ValueError, match="rows must be C-contiguous"):
         blas.solve_rows(triangle(4, np.float64), found)
 
 
