@@ -23,7 +23,7 @@ from .calibration import benjamini_hochberg
 from .kernels import Laplacian
 from .scaling import ColumnMoments, Scaler
 
-__all__ = ["Verdict", "p_values_by_tail", "remoteness", "settle"]
+__all__ = ["ScreenedRows", "p_values_by_tail", "remoteness", "settle"]
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
@@ -140,7 +140,7 @@ def _fitted_tail(ranked: Numbers, low: int, high: int, total: float) -> tuple[fl
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScreenedRows:
     """Outliers among the training rows, their p-values and distances, and the number of rounds until convergence."""
 
     odd: Mask
@@ -150,7 +150,7 @@ class Verdict:
     settled: bool  # whether the last two rounds kept the same rows
 
 
-def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> Verdict:
+def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> ScreenedRows:
     """Mark rows as outliers at the false-discovery rate `q`: on average at most a share `q` of them is normal.
 
     `judge(kept, bandwidth)` returns the distances of all rows from the rows kept. Each round leaves the suspected rows
@@ -172,7 +172,7 @@ def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, in
         if any(np.array_equal(kept[-1], before) for before in kept[:-1]):
             break
     odd = p <= benjamini_hochberg(p, q=q)
-    return Verdict(odd, p, distances, len(kept) - 1, bool(np.array_equal(kept[-1], kept[-2])))
+    return ScreenedRows(odd, p, distances, len(kept) - 1, bool(np.array_equal(kept[-1], kept[-2])))
 
 
 def _trusted(p: Numbers) -> Mask:
