@@ -160,15 +160,15 @@ class Scaler:
         if scaling == "none":
             return cls.identity(X)
         # `rounded` bounds the relative scale of a column that is constant up to rounding.
-        tamed, rounded = scaling == "robust", 10 * float(xp.finfo(columns.dtype).eps)
+        robust, rounded = scaling == "robust", 10 * float(xp.finfo(columns.dtype).eps)
         centre = columns.mean
         scale = xp.sqrt(xp.abs(columns.squares) / but_for_one(columns.weight))
-        if tamed:
+        if robust:
             low, centre, high = quantiles(xp.astype(X, xp.float64, copy=False), w, _DECILES)
             apart = high / _DECILE_DISTANCE - low / _DECILE_DISTANCE
             scale = xp.where(apart > rounded * xp.abs(centre), apart, scale)
         scale = xp.where(scale > rounded * xp.abs(centre), scale, xp.ones_like(scale))
-        return cls(xp.astype(centre, columns.dtype), xp.astype(scale, columns.dtype), tamed)
+        return cls(xp.astype(centre, columns.dtype), xp.astype(scale, columns.dtype), robust)
 
     @classmethod
     def identity(cls, like: Array) -> Scaler:
