@@ -14,7 +14,8 @@ import oneclass
 from oneclass import OCKELM, VAAKELM, Nystrom
 from oneclass.core import plan
 from oneclass.engines import Chunks, chunks
-from oneclass.io import batches, tables
+from oneclass.io import batches
+from oneclass.io import table_file as tables
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 

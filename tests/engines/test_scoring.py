@@ -14,7 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 import oneclass
 from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile, make_one_class_pipeline
 from oneclass.engines import chunks
-from oneclass.io import batches, tables
+from oneclass.io import batches
+from oneclass.io import table_file as tables
 from saved import CASES, fitted
 
 pa = pytest.importorskip("pyarrow")
