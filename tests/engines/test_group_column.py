@@ -164,7 +164,7 @@ def test_groups_beyond_the_limit_are_a_sample_of_whole_groups():
     [
         ("nurse", r"name a column of X, one of \['mass', 'patient', .*got 'nurse'"),
         (4, "name a column of X, .*got 4"),
-        (np.arange(300), "must be a column of them, by name or number; got ndarray"),
+        (np.arange(300), "must name a column of X, by name or number, if rows are read in chunks; got ndarray"),
     ],
 )
 def test_what_names_no_column_is_refused(table, groups, rule):
@@ -195,5 +195,5 @@ def test_groups_on_dask_are_those_in_chunks(table, fresh, judgement):
         array = dd.from_pandas(numbers, npartitions=3).to_dask_array(lengths=True)
         found = judgement(machine.fit(array, groups=1), fresh)
         assert_agree(found, judgement(machine.fit_chunks(numbers.to_numpy(), groups=1), fresh), 1e-9)
-        with pytest.raises(ValueError, match="must be a column of them"):
+        with pytest.raises(ValueError, match="must name a column of X"):
             machine.fit(frame, groups=table["patient"])
