@@ -30,6 +30,7 @@ GIVEN = {
     "missing": np.where(np.eye(4, 3) == 1, np.nan, ROWS),
     "infinite": np.where(np.eye(4, 3) == 1, np.inf, ROWS),
     "huge": np.full((4, 3), 1.5e308),
+    "huge, both signs": (1.5e308 * (-1.0) ** np.arange(12)).reshape(3, 4).T,
     "complex": ROWS + 1j,
     "masked": np.ma.masked_array(ROWS, mask=np.eye(4, 3)),
     "subclass": np.ma.masked_array(ROWS),

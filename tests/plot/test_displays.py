@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 
+from awkward import huge_rows
 from oneclass import AAKELM, KNNDetector, OneClassSearchCV, Stream, TableDetector, make_one_class_pipeline, plot
 from oneclass.plot import (
     BoundaryDisplay,
@@ -312,3 +313,16 @@ def test_images_show_the_row_what_was_expected_and_the_shares():
     found = model.explain(X[3:4])
     for ax, expected in zip(shown.ax_, (X[3], found.expected[0], found.shares[0]), strict=True):
         np.testing.assert_allclose(ax.images[0].get_array(), expected.reshape(2, 3))
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
+@pytest.mark.parametrize(
+    "X",
+    [huge_rows(np.zeros((1, 2))), np.full((1, 2), 1e8), np.full((5, 2), np.finfo(float).max), 1e16 + np.zeros((3, 2))],
+    ids=["all sizes", "one row", "the largest number", "equal rows"],
+)
+def test_rows_of_any_size_are_drawn(display, X):
+    model = KNNDetector().fit(np.random.default_rng(0).normal(size=(100, 2)))
+    with np.errstate(over="warn", invalid="warn", divide="warn"):
+        shown = display.from_estimator(model, X, **{"resolution": 5} if display is BoundaryDisplay else {})
+        shown.figure_.canvas.draw()

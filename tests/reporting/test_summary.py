@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, RobustScaler
 
 import oneclass
+from awkward import huge_rows
 from oneclass import (
     OCKELM,
     OCSVM,
@@ -386,3 +387,24 @@ def test_numbers_are_written_with_few_digits():
     assert [percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (0, 1e-7, 0.0005, 0.123, 1)] == [
         *("0 %", "< 0.01 %", "0.05 %", "12.3 %", "100 %")
     ]
+
+
+HUGE = {
+    "one row": np.full((1, 2), 1e8),
+    "rows of one size": np.full((3, 2), 1e300),
+    "neighbors among numbers": 1e16 + np.arange(6.0).reshape(3, 2) * 2,
+    "rows of all sizes": huge_rows(np.zeros((1, 2))),
+    "beside normal ones": np.concatenate([rows(20, 1, 2), huge_rows(np.zeros((1, 2)))[::5]]),
+}
+
+
+@pytest.mark.parametrize("X", HUGE.values(), ids=HUGE.keys())
+@pytest.mark.parametrize("model", [KNNDetector(), PCADetector(), NaiveParzen(), VAAKELM(), OCSVM()], ids=repr)
+def test_rows_of_any_size_are_reported(model, X):
+    known = rows(100, 0, 2)
+    found = report(model.fit(known), pd.DataFrame(X, columns=["a", "b"]).to_numpy(), X_train=known)
+    summary = json.loads(found.to_json())
+    assert sum(summary["scores"]["counts"]) == len(X)
+    assert summary["alarms"]["flagged"] == int((model.predict(X) == -1).sum())
+    for text in (found.to_html(), found.to_markdown()):
+        assert not re.search(r"\b(nan|inf)\b", text)

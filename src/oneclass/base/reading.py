@@ -99,7 +99,8 @@ def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array
     if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
         raise ValueError(blame(name, X))
     try:
-        return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
+        with np.errstate(invalid="ignore"):  # it adds all values up, which the largest numbers of both signs overflow
+            return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
     except (TypeError, ValueError) as error:
         if reason := blame(name, X):
             kind = TypeError if isinstance(error, TypeError) else ValueError

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.protocol import Detector
+from ..core.bins import drawable
 from ..core.typing import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
@@ -76,7 +77,7 @@ class BoundaryDisplay:
         """The display without a drawing; the parameters are those of `from_estimator`."""
         model, table = fitted(estimator), _table(X)
         positions = _positions(table, columns)
-        points = np.stack([numbers(_column(table, j)) for j in positions], axis=1)
+        points = drawable(np.stack([numbers(_column(table, j)) for j in positions], axis=1))
         reach = np.ptp(points, axis=0)
         low, high = points.min(axis=0) - _MARGIN * reach, points.max(axis=0) + _MARGIN * reach
         x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))

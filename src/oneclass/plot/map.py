@@ -80,15 +80,19 @@ class MapDisplay:
         Z = _prepared(model, X)
         normal = Z[~flagged] if (~flagged).sum() > 1 else Z
         some = normal[:: -(-len(normal) // _ROWS)]
-        known = KernelPCA(2, kernel=kernel, **options).fit(some)
-        places = known.transform(Z)
-        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # a single column has a single component
-        shape = {"gamma": known.gamma_, "degree": known.degree, "coef0": known.coef0}
+        known = KernelPCA(2, kernel=kernel, **options)
+        shape = {
+            "gamma": 1 / Z.shape[1] if known.gamma is None else known.gamma,
+            "degree": known.degree,
+            "coef0": known.coef0,
+        }
         K = pairwise_kernels(some, metric=kernel, filter_params=True, **shape)
         # The variance is the trace of the centred kernel matrix, the sum of all its eigenvalues.
         total = np.trace(K) - K.sum() / len(K)
         if total <= _ROUNDING * np.trace(K):  # one row, or equal rows
-            return cls(places, flagged, (0.0, 0.0))
+            return cls(np.zeros((len(Z), 2)), flagged, (0.0, 0.0))
+        places = known.fit(some).transform(Z)
+        places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # a single column has a single component
         first, second = [*(known.eigenvalues_ / total).tolist(), 0.0][:2]
         return cls(places, flagged, (first, second))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..base.labels import is_target
 from ..base.protocol import Detector
+from ..core.bins import bin_edges, drawable
 from ..core.typing import Labels, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, needs_log_scale, numbers
 
@@ -102,7 +103,7 @@ class ScoreDisplay:
         """Draw a histogram of the losses (minus the scores); return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.2))
         losses, limit, held_out = self.visible()
-        edges = np.histogram_bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), bins=_BINS)
+        edges = bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), _BINS)
         inside = np.ones(len(losses), dtype=bool) if self.targets is None else self.targets
         self._draw(losses[inside], edges, "rows" if self.targets is None else "targets", color=INSIDE, alpha=0.7)
         if not inside.all():
@@ -130,5 +131,5 @@ class ScoreDisplay:
         """Losses, threshold and held-out losses as drawn: as logarithms if a few large losses would hide the others."""
         losses, limit, held_out = -self.scores, -self.offset, None if self.held_out is None else -self.held_out
         if not self._logarithmic:
-            return losses, limit, held_out
+            return drawable(losses), float(drawable([limit])[0]), None if held_out is None else drawable(held_out)
         return np.log10(losses), float(np.log10(limit)), None if held_out is None else np.log10(held_out)

@@ -8,6 +8,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.bins import drawable
 from ..core.column_summary import LEVELS
 from .formatting import cell
 from .schema import ColumnValues
@@ -24,8 +25,6 @@ _BINS, _POINTS = 48, 1000
 _BEYOND = 1.5
 #: Width of a range chart, and the margin on each side, in which the lines of medians at the ends have room.
 _RANGES, _MARGIN = 112.0, 4.0
-#: Numbers are clipped to this, so that their differences are finite.
-_LARGEST = 1e300
 
 
 class DistributionChart(TypedDict):
@@ -48,13 +47,9 @@ class Mark(TypedDict):
     median: float
 
 
-def _drawable(values: Sequence[float]) -> Float:
-    return np.asarray(np.clip(np.array(values, dtype=float), -_LARGEST, _LARGEST))
-
-
 def distribution_chart(quantiles: Sequence[float], values: Sequence[float], kind: str) -> DistributionChart:
     """The distribution of a training column with these quantiles, and the values of flagged rows."""
-    q, flagged = _drawable(quantiles), _drawable(values)
+    q, flagged = drawable(quantiles), drawable(values)
     low, high = _ends(q, flagged)
     edges = np.linspace(low, high, _BINS + 1)
     # A value that many rows share is the quantile at many levels, and so is counted many times.
@@ -88,11 +83,11 @@ def _ends(q: Float, flagged: Float) -> tuple[float, float]:
 
 def range_chart(training: ColumnValues, new: ColumnValues) -> list[Mark]:
     """Central 90 % and median of the training values and of the new values, on one axis."""
-    ends = _drawable([*training["central_90"], *new["central_90"]])
+    ends = drawable([*training["central_90"], *new["central_90"]])
     low, wide = float(ends.min()), float(np.ptp(ends)) or 1.0
     marks: list[Mark] = []
     for values in (training, new):
-        places = (_drawable([*values["central_90"], values["median"]]) - low) / wide * _RANGES + _MARGIN
+        places = (drawable([*values["central_90"], values["median"]]) - low) / wide * _RANGES + _MARGIN
         start, end, median = places.round(1).tolist()
         median = min(max(median, _MARGIN), _MARGIN + _RANGES)
         marks.append({"start": start, "width": max(end - start, 1.5), "median": median})

@@ -12,6 +12,7 @@ from scipy.stats import kstwobign
 from ..base.protocol import Detector
 from ..core import calibration
 from ..core.arrays import to_numpy
+from ..core.bins import bin_edges, drawable
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision
 from ..core.typing import Rows
@@ -144,7 +145,8 @@ def histogram_of(scored: ScoredRows) -> Histogram:
     """Histogram of the losses of the rows, on a logarithmic scale if a few large losses would hide the others."""
     losses, limit = -scored.scores, -scored.offset
     logarithmic = limit > 0 and needs_log_scale(losses, np.median(losses))
-    counts, edges = np.histogram(np.log10(losses) if logarithmic else losses, bins=_LOSS_BARS)
+    shown = drawable(np.log10(losses) if logarithmic else losses)
+    counts, edges = np.histogram(shown, bins=bin_edges(shown, _LOSS_BARS))
     return {"logarithmic": logarithmic, "counts": counts.tolist(), "edges": edges.tolist()}
 
 
