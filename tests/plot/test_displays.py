@@ -318,11 +318,20 @@ def test_images_show_the_row_what_was_expected_and_the_shares():
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
 @pytest.mark.parametrize(
     "X",
-    [huge_rows(np.zeros((1, 2))), np.full((1, 2), 1e8), np.full((5, 2), np.finfo(float).max), 1e16 + np.zeros((3, 2))],
-    ids=["all sizes", "one row", "the largest number", "equal rows"],
+    [
+        huge_rows(np.zeros((1, 2))),
+        huge_rows(np.zeros((1, 3))),
+        pd.DataFrame(huge_rows(np.zeros((1, 3))), columns=["a", "b", "c"]),
+        np.full((1, 2), 1e8),
+        np.full((6, 3), np.finfo(float).max),
+        pd.DataFrame({"a": [1e308, 1.7e308], "b": [1.0, 2.0], "c": [1.7e308, 1.7e308]}),
+        1e16 + np.zeros((3, 2)),
+    ],
+    ids=["all sizes", "three columns", "a frame", "one row", "the largest number", "a frame of two rows", "equal rows"],
 )
 def test_rows_of_any_size_are_drawn(display, X):
-    model = KNNDetector().fit(np.random.default_rng(0).normal(size=(100, 2)))
+    known = np.random.default_rng(0).normal(size=(100, X.shape[1]))
+    model = KNNDetector().fit(pd.DataFrame(known, columns=X.columns) if isinstance(X, pd.DataFrame) else known)
     with np.errstate(over="warn", invalid="warn", divide="warn"):
         shown = display.from_estimator(model, X, **{"resolution": 5} if display is BoundaryDisplay else {})
         shown.figure_.canvas.draw()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.protocol import Detector
-from ..core.bins import drawable
+from ..core.bins import LARGEST, drawable
 from ..core.typing import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
@@ -164,7 +164,7 @@ def _column(X: Any, j: int) -> ArrayLike:
 def _grid_rows(X: Any, positions: list[int], first: Float, second: Float) -> Rows:
     """Rows that vary in two columns; all other columns have their median or most frequent value."""
     if not hasattr(X, "iloc"):
-        rows = np.tile(np.median(X, axis=0), (len(first), 1))
+        rows = np.tile(np.median(drawable(X), axis=0), (len(first), 1))
         rows[:, positions[0]], rows[:, positions[1]] = first, second
         return rows
     import pandas as pd
@@ -177,4 +177,6 @@ def _grid_rows(X: Any, positions: list[int], first: Float, second: Float) -> Row
 
 def _typical(column: Any) -> object:
     """Median or most frequent value of a column; None if all values are missing."""
-    return column.median() if column.dtype.kind in "iuf" else next(iter(column.mode()), None)
+    if column.dtype.kind in "iuf":
+        return column.clip(-LARGEST, LARGEST).median()
+    return next(iter(column.mode()), None)

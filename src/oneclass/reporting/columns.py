@@ -33,6 +33,8 @@ _CATEGORIES = 8
 _EXPECTED_COUNT = 5
 #: Share of flagged rows up to which a change may be attributed to them.
 _MINORITY = 0.5
+#: The slope between the quantiles of two levels is at most 64 times the largest value: values are divided by more.
+_SLOPE_SCALE = 128.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Distribution:
         q = self.quantiles
         if q is None or np.isnan(q).any():
             return found
-        low, median, high = np.interp([0.05, 0.5, 0.95], LEVELS, q).tolist()
+        # Slopes between huge values would overflow; division by a power of two is exact.
+        low, median, high = (np.interp([0.05, 0.5, 0.95], LEVELS, q / _SLOPE_SCALE) * _SLOPE_SCALE).tolist()
         ends = [float(q[0]), float(q[-1])]
         return {**found, "median": median, "central_90": [low, high], "range": ends, "quantiles": q.tolist()}
 
