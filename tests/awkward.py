@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-__all__ = ["DATASETS", "DEPENDENT", "huge_rows"]
+__all__ = ["DATASETS", "DEPENDENT", "EXTREMES", "huge_rows"]
 
 Rng = np.random.Generator
 Draw = Callable[[Rng, int], np.ndarray]
@@ -225,3 +225,7 @@ def huge_rows(like: np.ndarray) -> np.ndarray:
     directions = np.concatenate([directions, -directions])
     sizes = [size for size in (*HUGE, largest) if size <= largest]
     return np.concatenate([size * directions for size in sizes]).astype(like.dtype)
+
+
+#: Positive numbers that arithmetic stumbles over: their squares, inverses or sums with one are zero, one or infinite.
+EXTREMES = (5e-324, 2.3e-308, 1e-200, 1e-154, 1e-17, 1 - 1e-16, 1.0, 1e16, 1e154, 1e160, float(np.finfo(float).max))

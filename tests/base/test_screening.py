@@ -167,7 +167,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_many_rows_are_compared_with_some(monkeypatch):
     X, y = dirty("gaussian", 0.05, np.random.default_rng(0), clumped=True)
-    monkeypatch.setattr(bulk, "_COMPARED", 60)
+    monkeypatch.setattr(bulk, "_MOST_COMPARED", 60)
     np.testing.assert_array_equal(settle(partial(remoteness, X), 200, q=Q).odd, y)
 
 

@@ -79,7 +79,7 @@ def test_squares_of_products_and_the_trace_of_what_is_solved_are_those_of_whole_
 @pytest.fixture
 def small_panels(monkeypatch):
     monkeypatch.setattr(cholesky, "_PANEL", 16)
-    monkeypatch.setattr(cholesky, "_DIRECT", 16)
+    monkeypatch.setattr(cholesky, "_MOST_DIRECT", 16)
     monkeypatch.setattr(cholesky, "_FEWEST", 16)
 
 

@@ -13,6 +13,7 @@ from oneclass import AAKELM, VAAKELM, Fourier, Nystrom
 CHECKS = """
 import json, warnings
 from sklearn.utils.estimator_checks import check_estimator
+import oneclass
 from oneclass import AAKELM, VOCKELM, Fourier, Nystrom
 warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
 report = {}

@@ -197,7 +197,7 @@ MANY = np.random.default_rng(0).normal(size=(30, 2))
 NO_ROWS = {
     "dicts": ([{"a": 1.0}] * 30, TypeError, "got dicts: pass pandas.DataFrame"),
     "a dict": ({"a": [1.0] * 30}, TypeError, "got dicts: pass pandas.DataFrame"),
-    "gaps": (np.where(MANY > 1.5, np.nan, MANY), ValueError, "column 0 holds missing values.* or take oneclass.Table"),
+    "gaps": (np.where(MANY > 1.5, np.nan, MANY), ValueError, "column 0 holds missing values.* or use oneclass.Table"),
     "a masked array": (np.ma.masked_array(MANY, MANY > 1.5), ValueError, "3 cells of the array are masked; fill them"),
     "dates": (np.array([DAYS, DAYS], dtype="datetime64[D]").T, ValueError, "column 0 holds dates or times, column 1"),
     "a list of dates": ([[np.datetime64(day)] for day in DAYS], ValueError, "column 0 holds dates or times"),

@@ -28,7 +28,7 @@ def test_labels_may_be_of_targets_only():
 
 @pytest.mark.parametrize("y", [["a", "b"], [2, 3], [0, 1, 2]])
 def test_labels_of_which_none_names_the_target_class_are_refused(y):
-    with pytest.raises(ValueError, match="is_target: target must say which label of y is the target class"):
+    with pytest.raises(ValueError, match="is_target: target must be the label of the target class in y"):
         is_target(y)
 
 

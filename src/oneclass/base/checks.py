@@ -13,14 +13,20 @@ from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
 
 __all__ = [
+    "LARGEST",
     "ChoiceError",
     "check_choice",
     "check_integer",
     "check_magnitudes",
     "check_number",
+    "check_size",
     "check_square",
     "read_scaling",
 ]
+
+#: Largest size of a parameter that rows are multiplied or divided by, for rows in double and in single precision. The
+#: product of three such numbers, or of their inverses, is finite and not zero. The smallest size is the inverse.
+LARGEST, _LARGEST_SINGLE = 1e100, 1e12
 
 #: Type of a choice: a string, or None.
 C = TypeVar("C", bound=str | None)
@@ -58,6 +64,16 @@ def _as_float(value: object) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+def check_size(estimator: object, name: str, value: float, *, single: bool = False) -> None:
+    """Refuse a parameter, positive or negative, that is too large or too small to compute with."""
+    most = _LARGEST_SINGLE if single else LARGEST
+    if not 1 / most <= abs(value) <= most:
+        rows = " for rows in single precision" if single else ""
+        raise ChoiceError(
+            f"{type(estimator).__name__}: {name} must be from {1 / most:g} to {most:g} in size{rows}, got {value!r}"
+        )
 
 
 def check_integer(estimator: object, parameter: str, low: int) -> int:

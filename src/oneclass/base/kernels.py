@@ -11,7 +11,7 @@ import numpy as np
 from ..core import kernels as k
 from ..core.arrays import Array
 from ..core.data_choices import BANDWIDTH_RULES, COST_RULES
-from .checks import ChoiceError, check_number
+from .checks import ChoiceError, check_number, check_size
 
 __all__ = ["HasCost", "HasKernel", "KernelChoice", "is_precomputed", "read_cost", "read_kernel"]
 
@@ -72,13 +72,16 @@ def read_kernel(estimator: HasKernel) -> k.Kernel:
         listed = ", ".join(repr(c) for c in BANDWIDTH_RULES)
         name = type(estimator).__name__
         raise ChoiceError(f"{name}: sigma must be a number in (0, inf) or one of {listed}; got {sigma!r}")
+    check_size(estimator, "sigma", float(sigma))
     return kernel.with_sigma(float(sigma))
 
 
 def read_cost(estimator: HasCost) -> float | str:
     """The checked value of `estimator.C`: a number or the name of a rule."""
     if not isinstance(estimator.C, str) or not estimator._cost_by_rule:
-        return check_number(estimator, "C", 0, float("inf"))
+        C = check_number(estimator, "C", 0, float("inf"))
+        check_size(estimator, "C", C)
+        return C
     if estimator.C not in COST_RULES:
         name, listed = type(estimator).__name__, ", ".join(repr(c) for c in COST_RULES)
         raise ChoiceError(f"{name}: C must be a number in (0, inf) or one of {listed}; got {estimator.C!r}")

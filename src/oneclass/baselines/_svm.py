@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
-from ..base.checks import check_number, read_scaling
+from ..base.checks import LARGEST, check_number, read_scaling
 from ..base.kernels import KernelChoice, is_precomputed, read_kernel
 from ..base.rates import decision_of
 from ..base.reading import Header
 from ..base.training_set import TrainingSet
+from ..base.warnings import warn
 from ..core.arrays import Array, blocks, ones
 from ..core.data_choices import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, Settled, is_radial
@@ -26,7 +29,11 @@ from ._slow import SQUARED_FOLDS, Slow
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Description", "KernelDescription", "nu_svm"]
+__all__ = ["Description", "KernelDescription", "nu_svm", "values_of"]
+
+
+#: Iterations of libsvm, for each row of so many at least: five times what tol=1e-8 took on rows of five kinds.
+_ITERATIONS, _FEW = 100, 100
 
 
 @dataclass(frozen=True)
@@ -131,18 +138,44 @@ class KernelDescription(Slow[D]):
         return tags
 
 
-def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float) -> tuple[Array, float]:
+def values_of(kernel: Kernel, rows: Array, *, caller: str) -> Array:
+    """Kernel values among rows, refused where a solver could not compute with them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel(rows, rows)
+    largest = np.abs(K).max()
+    if not largest <= LARGEST:
+        raise ValueError(f"{caller}: kernel must have values of at most {LARGEST:g} in size, got {largest:g}")
+    return K
+
+
+def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float, caller: str) -> tuple[Array, float]:
     """Multipliers, which sum to 1 and are at most ``1 / (nu n)``, and rho of libsvm's one-class SVM."""
     if nu >= 1:  # all rows are at the bound, where libsvm gives no rho
         multipliers = np.full(len(Z), 1 / len(Z))
         return multipliers, max(float((kernel(Z[a:b], Z) @ multipliers).max()) for a, b in blocks(len(Z), len(Z), Z))
     # Within its tolerance, the solution of libsvm depends on the order of the rows: sort them.
     order = np.arange(len(Z)) if isinstance(kernel, Precomputed) else np.lexsort(Z.T[::-1])
-    rows = Z[order]
-    if isinstance(kernel, RBF):
-        machine = OneClassSVM(kernel="rbf", gamma=0.5 / float(kernel.sigma) ** 2, nu=nu, tol=tol).fit(rows)
-    else:
-        machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol).fit(kernel(rows, rows))
+    rows, radial = Z[order], isinstance(kernel, RBF)
+    options: dict[str, Any] = {"gamma": 0.5 / float(kernel.sigma) ** 2} if isinstance(kernel, RBF) else {}
+    machine = OneClassSVM(
+        kernel="rbf" if radial else "precomputed",
+        nu=nu,
+        tol=tol,
+        max_iter=_ITERATIONS * max(len(Z), _FEW),
+        **options,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        values = rows if radial else values_of(kernel, rows, caller=caller)
+        try:
+            machine.fit(values)
+        except ValueError as error:
+            raise ValueError(f"{caller}: libsvm found no solution; kernel values may be too large ({error})") from None
+    if machine.fit_status_:
+        warn(
+            f"{caller}: the solver did not reach tol={tol:g} within {_ITERATIONS} iterations a row; raise tol",
+            ConvergenceWarning,
+        )
     total = nu * len(Z)
     multipliers = np.zeros(len(Z))
     multipliers[order[machine.support_]] = machine.dual_coef_[0] / total

@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from ..base.checks import check_choice, check_integer, check_number
+from ..base.checks import LARGEST, check_choice, check_integer, check_number
 from ..base.seeds import seeded
 from ..base.warnings import warn
 from ..core.arrays import Array
@@ -36,7 +36,7 @@ class AutoencoderDetector(Explained["_Network"]):
         Number of units of the hidden layer, or of each hidden layer.
     activation : {"tanh", "relu", "logistic", "identity"}, default="tanh"
         Activation function of the hidden units.
-    alpha : float in [0, inf), default=1e-4
+    alpha : float in [0, 1e100), default=1e-4
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
         Largest number of iterations of L-BFGS. A warning says if they were too few.
@@ -113,7 +113,7 @@ class AutoencoderDetector(Explained["_Network"]):
             hidden_layer_sizes=self._layers(),
             activation=check_choice(self, "activation", tuple(_ACTIVATIONS)),
             solver="lbfgs",
-            alpha=check_number(self, "alpha", 0, np.inf, closed_low=True),
+            alpha=check_number(self, "alpha", 0, LARGEST, closed_low=True),
             max_iter=max_iter,
             max_fun=20 * max_iter,  # a line search takes a few evaluations; only max_iter limits the fit
             random_state=seeded(self.random_state),

@@ -32,6 +32,10 @@ _TIE_BREAKER = 1e-6
 #: whatever the trees vote. So far out even columns with Cauchy tails have normal values in one row of 1,000 n at most.
 _FAR = 1e3
 
+#: Bounds of what a user may ask for: more outliers to a row take hours or do not fit into memory, and in a wider range
+#: hardly an outlier is near a row.
+_MOST_OUTLIERS, _WIDEST = 1e3, 1e6
+
 
 @dataclass(frozen=True)
 class _Seen:
@@ -122,9 +126,9 @@ class OCRF(Slow["_Forest"]):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    enlargement : float in [1, inf), default=1.2
+    enlargement : float in [1, 1e6], default=1.2
         Range of the outliers, as a multiple of the range of the targets (alpha in the paper).
-    outlier_ratio : float in (0, inf), default=10
+    outlier_ratio : float in (0, 1000], default=10
         Number of outliers for each target (beta in the paper).
     max_features : int, default=10
         Number of features of a tree; all features if there are fewer. Each split considers the square root of this
@@ -225,13 +229,13 @@ class OCRF(Slow["_Forest"]):
         self.random_state = random_state
 
     def _seconds(self, n: int, d: int) -> float:
-        rows = n * (1 + check_number(self, "outlier_ratio", 0, np.inf))
+        rows = n * (1 + check_number(self, "outlier_ratio", 0, _MOST_OUTLIERS, closed_high=True))
         features = min(check_integer(self, "max_features", 1), d)
         return float(check_integer(self, "n_estimators", 1) * 8e-8 * features**0.5 * rows * np.log2(rows))
 
     def _learn(self, training: Training) -> _Forest:
-        Z, enlargement = training.Z, check_number(self, "enlargement", 1, np.inf, closed_low=True)
-        check_number(self, "outlier_ratio", 0, np.inf)
+        Z, enlargement = training.Z, check_number(self, "enlargement", 1, _WIDEST, closed_low=True, closed_high=True)
+        check_number(self, "outlier_ratio", 0, _MOST_OUTLIERS, closed_high=True)
         check_integer(self, "max_features", 1)
         generator = OutlierGenerator.of(Z, enlargement=enlargement, n_bins=check_integer(self, "n_bins", 2))
         random = random_of(self.random_state)

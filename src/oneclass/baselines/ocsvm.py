@@ -88,7 +88,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
 
     def _describe(self, kernel: Kernel, training: Training) -> _Halfspace:
         Z, tol = training.Z, check_number(self, "tol", 0, float("inf"))
-        multipliers, rho = nu_svm(kernel, Z, nu=self._share("nu", len(Z)), tol=tol)
+        multipliers, rho = nu_svm(kernel, Z, nu=self._share("nu", len(Z)), tol=tol, caller=self._name)
         return _Halfspace.of(kernel, Z, multipliers, boundary=0.0, rho=rho)
 
 

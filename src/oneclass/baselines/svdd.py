@@ -14,7 +14,7 @@ from ..core.kernels import Kernel, Precomputed
 from ..core.typing import Labels, Name, Rows
 from ._base import Training
 from ._qp import solve_box_qp
-from ._svm import Description, KernelDescription, nu_svm
+from ._svm import Description, KernelDescription, nu_svm, values_of
 
 __all__ = ["SVDD"]
 
@@ -156,8 +156,8 @@ class SVDD(KernelDescription["_Ball"]):
     def _multipliers(self, kernel: Kernel, V: Array, signs: Array, upper: Array, diagonal: Array) -> Array:
         tol = check_number(self, "tol", 0, float("inf"))
         if (signs > 0).all() and _is_constant(diagonal):
-            return nu_svm(kernel, V, nu=self._share("nu", len(V)), tol=tol)[0]
-        Q = signs[:, None] * kernel(V, V) * signs
+            return nu_svm(kernel, V, nu=self._share("nu", len(V)), tol=tol, caller=self._name)[0]
+        Q = signs[:, None] * values_of(kernel, V, caller=self._name) * signs
         return solve_box_qp(Q, -signs * diagonal, signs, upper, caller=self._name)
 
     def _training_diagonal(self, kernel: Kernel, V: Array) -> Array:

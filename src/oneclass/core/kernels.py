@@ -102,11 +102,11 @@ def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> A
     one = ones(Y)
     origin = (one @ Y) / Y.shape[0]
     X, Y = X - origin, Y - origin
+    own, eps = X.dtype, xp.finfo(X.dtype).eps
+    if eps > _MOST_ROUNDING**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _MOST_ROUNDING * unit**2:
+        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     if unit != 1:
         X, Y = X / unit, Y / unit
-    own, eps = X.dtype, xp.finfo(X.dtype).eps
-    if eps > _MOST_ROUNDING**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _MOST_ROUNDING:
-        X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     # Reduce the squared norms by slightly more than rounding, so that a row and its copy have distance zero, not the
     # square root of a rounding error, 1e-8. The reduction is relative to each row's norm: an absolute one, from the
     # largest norm, would set the distances of all other rows of the batch to zero.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from . import clusters
 from .arrays import Array, device, namespace
-from .cholesky import cholesky, solve_lower
+from .cholesky import SingularSystemError, cholesky, solve_lower
 from .kernels import Kernel
 
 __all__ = ["LANDMARKS", "choose_landmarks"]
 
 Rng = np.random.Generator
+
+#: Part of the largest k(x, x) below which a row is explained by the landmarks so far.
+_EXPLAINED = 1e-10
 
 
 def _uniform(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
@@ -38,7 +42,12 @@ def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
     # The unexplained part is a small difference of large numbers: single precision would lose it.
     Z, w = xp.astype(Z, xp.float64), xp.astype(w, xp.float64)
     left = kernel.diagonal(Z) + 0
-    explained = 1e-10 * float(xp.max(left))
+    explained = _EXPLAINED * float(xp.max(left))
+    if not 0 < explained < math.inf:
+        raise SingularSystemError(
+            "k(x, x) of the kernel must be finite and, for one row at least, positive; the largest is "
+            f"{explained / _EXPLAINED:g}"
+        )
     F = xp.zeros((Z.shape[0], m), dtype=Z.dtype, device=device(Z))
     pivots = xp.zeros(0, dtype=xp.int64, device=device(Z))
     while True:

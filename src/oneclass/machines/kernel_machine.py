@@ -39,7 +39,7 @@ from .approximate import fit_through
 from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, losses_of
 from .explaining import expected_of, kept_rows, parts_of
-from .parameters import recipe_of, seed_of
+from .parameters import check_single, recipe_of, seed_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -224,6 +224,8 @@ class KernelMachine(OneClassClassifier):
             if n_rows < 2:
                 raise ValueError(f"{self._name}: X must have at least 2 rows, got {n_rows}")
             check_magnitudes(self, columns, header.names, scaling=recipe.scaling)
+            if namespace(columns.mean).finfo(columns.dtype).bits == 32:
+                check_single(self, recipe)
 
         return check
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils import check_random_state
 
-from ..base.checks import ChoiceError, check_choice, check_integer, check_number, read_scaling
+from ..base.checks import ChoiceError, check_choice, check_integer, check_number, check_size, read_scaling
 from ..base.kernels import read_cost, read_kernel
 from ..core.arrays import Array, device, namespace
 from ..core.embedding import Scatter, UserLaplacian
-from ..core.kernels import Precomputed
+from ..core.kernels import Precomputed, is_radial
 from ..core.loss import REBUILDING
 from ..core.recipe import Recipe, Variance
 
 if TYPE_CHECKING:
     from .kernel_machine import KernelMachine
 
-__all__ = ["is_matrix", "recipe_of", "seed_of"]
+__all__ = ["check_single", "is_matrix", "recipe_of", "seed_of"]
 
 _INFINITE = float("inf")
 
@@ -33,12 +33,16 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
     constant = None if machine._rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
         raise ChoiceError(f"{name}: r must not be 0, because that is the output for rows far from all training rows")
+    lam = check_number(machine, "lam", 0, _INFINITE)
+    for parameter, value in (("lam", lam), ("r", constant)):
+        if value is not None:
+            check_size(machine, parameter, value)
     kernel, scaling = read_kernel(machine), read_scaling(name, machine.scale)
     precomputed = isinstance(kernel, Precomputed)
     recipe = Recipe(
         kernel=kernel,
         C=read_cost(machine),
-        lam=check_number(machine, "lam", 0, _INFINITE),
+        lam=lam,
         loss=loss,
         constant=constant,
         variance=_variance(machine, rows, kept),
@@ -49,6 +53,14 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
             f"{name}: kernel='precomputed' needs loss='reconstruction', because k(z, z) of new rows is unknown"
         )
     return recipe
+
+
+def check_single(machine: KernelMachine, recipe: Recipe) -> None:
+    """Refuse numbers that are too large or too small for rows in single precision."""
+    sigma = recipe.kernel.sigma if is_radial(recipe.kernel) else None
+    for parameter, value in (("C", recipe.C), ("lam", recipe.lam), ("r", recipe.constant), ("sigma", sigma)):
+        if value is not None and not isinstance(value, str):
+            check_size(machine, parameter, value, single=True)
 
 
 def seed_of(machine: KernelMachine) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.checks import check_integer, check_number
+from ..base.checks import check_integer, check_number, check_size
 from ..core.approximation import Nystrom
 from ..core.typing import Labels
 from ..machines import AAKELM
@@ -73,10 +73,7 @@ def settings_of(stream: Stream) -> Settings:
         raise ValueError(
             f"{name}: half_life or window must be None, got half_life={stream.half_life!r} and window={stream.window!r}"
         )
-    half_life, window = (
-        None if getattr(stream, span) is None else check_number(stream, span, 0, np.inf)
-        for span in ("half_life", "window")
-    )
+    half_life, window = _span(stream, "half_life"), _span(stream, "window")
     detector_of(stream)
     return Settings(
         recipe=recipe_of(machine, None),
@@ -88,6 +85,14 @@ def settings_of(stream: Stream) -> Settings:
         test=_test(stream),
         every=check_integer(stream, "every", 1),
     )
+
+
+def _span(stream: Stream, name: str) -> float | None:
+    if getattr(stream, name) is None:
+        return None
+    span = check_number(stream, name, 0, np.inf)
+    check_size(stream, name, span)
+    return span
 
 
 def _clock(stream: Stream) -> bool:

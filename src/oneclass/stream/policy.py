@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from ..base.checks import check_size
 from ..core.kernels import Kernel
 from ..core.stored import Extended
 from .memory import Mask, Memory, Numbers, Vector
@@ -122,6 +123,9 @@ class Patience:
             raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
         if not self.trial > 0:
             raise ValueError(f"Patience: trial must be a number in (0, inf], got {self.trial!r}")
+        for name in ("rows", "trial"):
+            if math.isfinite(span := getattr(self, name)):
+                check_size(self, name, span)
 
     @property
     def needed(self) -> float:
