@@ -22,6 +22,7 @@ from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
 from ..core.cholesky import SingularSystemError
 from ..core.column_summary import ColumnSummary
 from ..core.pareto_tail import TAILS
+from ..core.plan import CostError
 from ..core.stored import MAYBE, Names, Size, must
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source
@@ -121,7 +122,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         """Add the name of the classifier, and the text `about`, to error messages of the core."""
         try:
             yield
-        except (rules.LossError, SingularSystemError) as error:
+        except (CostError, rules.LossError, SingularSystemError) as error:
             raise type(error)(f"{self._name}: {error}{about}") from None
         except np.linalg.LinAlgError as error:
             raise SingularSystemError(f"{self._name}: a linear system has no solution ({error}){about}") from None

@@ -25,7 +25,6 @@ from ..core.embedding import NotLaplacianError
 from ..core.groups import OneGroupError
 from ..core.kernels import Precomputed, is_radial
 from ..core.machine import Machine
-from ..core.plan import CostError
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
@@ -236,7 +235,7 @@ class KernelMachine(OneClassClassifier):
         with self._naming(f"; C={recipe.C!r}, lam={recipe.lam!r}{sigma}"):
             try:
                 yield
-            except (CostError, NotLaplacianError, OneGroupError) as error:
+            except (NotLaplacianError, OneGroupError) as error:
                 raise ValueError(f"{self._name}: {error}") from None
 
     def _keep_fit(
