@@ -150,10 +150,8 @@ def test_a_penalty_that_rounding_leaves_nothing_of_is_refused_where_features_nee
     X, C = ROWS.astype(kind), 1e13 if kind is np.float64 else 1e6
     for fit in (lambda m: m.fit(X), lambda m: m.fit_chunks([X[:20], X[20:]]), lambda m: m.fit(X, groups=OWNERS)):
         model = getattr(oneclass, machine)(C=C, delta=0.1, approximation=Nystrom(60))
-        with pytest.raises(
-            ValueError,
-            match=rf"^{machine}: (lam / C must be at least .* got 1e-13: |C must be at most 8.4e\+04).*; C={C!r}",
-        ):
+        refused = r"(lam / C must be at least .* got 1e-(13|06): |C must be at most 8.4e\+04)"
+        with pytest.raises(ValueError, match=f"^{machine}: {refused}"):
             fit(model)
         model.set_params(C=C / 100)
         assert np.all(fit(model).predict(FAR.astype(kind)) == -1)
