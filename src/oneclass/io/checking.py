@@ -18,8 +18,9 @@ from typing import Annotated, Any, ClassVar, Union, get_args, get_origin, get_ty
 import numpy as np
 
 from ..core.stored import APART, MAYBE, Mark, Sizes, Within
+from .scikit_learn import STAND_INS
 
-__all__ = ["Checker", "Rule", "rules_of"]
+__all__ = ["Checker", "Rule", "name_of", "rules_of"]
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -31,6 +32,12 @@ _NUMBERS: dict[Any, tuple[type, ...]] = {
     int: (int, np.integer),
     bool: (bool, np.bool_),
 }
+
+
+def name_of(kind: type) -> str:
+    """The name that a class has in files."""
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
+    return name.replace("sklearn.preprocessing._data.", "sklearn.preprocessing.")
 
 
 class Checker:
@@ -45,13 +52,14 @@ class Checker:
         Raises a `ValueError` that names the class, the field and the rule.
         """
         kind: type = type(value)
-        rules, sizes = rules_of(kind), Sizes()
+        stand_in = STAND_INS.get(name_of(kind), kind)
+        rules, sizes = rules_of(stand_in), Sizes()
         try:
             if parts:  # an estimator that is not fitted has none
                 self._check_parts(kind, rules, parts, derived, sizes)
             if parts or not rules:
-                check: Callable[[], Mapping[str, int] | None] = getattr(value, "__check__", dict)
-                for name, size in (check() or {}).items():
+                check: Callable[[object], Mapping[str, int] | None] = getattr(stand_in, "__check__", lambda value: None)
+                for name, size in (check(value) or {}).items():
                     if not sizes.fit(name, size):
                         raise ValueError(f"{name} must be {sizes.get(name)}, got {size}")
         except ValueError as error:
