@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import oneclass
@@ -15,6 +16,7 @@ from oneclass import (
     AAKELM,
     ModelFileError,
     Nystrom,
+    OneClassPipeline,
     OneClassSearchCV,
     Stream,
     TableDetector,
@@ -243,6 +245,29 @@ def test_a_scaler_of_scikit_learn_comes_back_and_is_checked(name, place):
     for odd, message in ((arrays[i][:2], r"must be of shape \(d\)"), (arrays[i] * np.nan, "must be finite")):
         refused(place, closed(header, [*arrays[:i], odd, *arrays[i + 1 :]]), f"{name}: .* {message}")
     refused(place, closed(with_field(header, name, "found", known, None), arrays), f"{name}: {known} must be ")
+
+
+STEPS = {
+    "none": [],
+    "no list": "steps",
+    "no pairs": [["a", None]],
+    "a number for a name": [{"tuple": [1, None]}],
+    "a step that is no transformer": [{"tuple": ["first", 3]}, "the last"],
+    "a last step that is no estimator": [{"tuple": ["last", 0.5]}],
+}
+
+
+@pytest.mark.parametrize("kind", ["Pipeline", "OneClassPipeline"])
+@pytest.mark.parametrize("fault", STEPS)
+def test_steps_of_a_pipeline_that_it_could_not_go_through_are_refused(kind, fault, place):
+    steps = [("first", StandardScaler()), ("last", AAKELM(sigma=1.0))]
+    pipeline = Pipeline(steps) if kind == "Pipeline" else OneClassPipeline(steps)
+    search = OneClassSearchCV(pipeline, {"last__C": [0.5, 2.0]}, cv=3).fit(ROWS, np.repeat([1, -1], [30, 10]))
+    header, arrays = saved(search, place)
+    record = next(record for record in header["values"] if record["class"].endswith(f".{kind}"))
+    last = record["parameters"]["steps"][-1]
+    record["parameters"]["steps"] = [last if step == "the last" else step for step in STEPS[fault]]
+    refused(place, closed(header, arrays), f"cannot be read: {kind}: ")
 
 
 @pytest.mark.parametrize("keys", [[k * (2**61 - 1) for k in range(9)], [[1, 2]], [1.5], ["a", "a"], [1, True]])

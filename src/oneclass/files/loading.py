@@ -163,8 +163,9 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
 def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:
     """A fitted estimator from a file that its `save` has written.
 
-    Files that are truncated, altered, of another kind or from a newer version are refused with `ModelFileError`. No
-    file, whoever wrote it, makes this run code or take more memory than the file is long, but for its header.
+    Files that are truncated, altered, of another kind or from a newer version are refused with `ModelFileError`, and so
+    are those that hold what their classes would not. No file, whoever wrote it, makes this run code or take more memory
+    than the file is long, but for its header, which takes up to 250 MB.
 
     Parameters
     ----------
@@ -199,6 +200,6 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
         if not isinstance(estimator, Saved):
             raise ValueError(f"it holds a {type(estimator).__name__}, which is no estimator")
         check_is_fitted(estimator)
-    except ValueError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise refusal(path, f"cannot be read: {error}") from None
     return estimator

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Array
 from ..core.stored import MAYBE, Floats, Names, Size, must
 
-__all__ = ["STAND_INS"]
+__all__ = ["STAND_INS", "check_steps"]
 
 Column = Annotated[Array, Floats("d")]
 
@@ -72,6 +72,19 @@ class _StandardScaler(_Fitted):
 
 class _Pipeline:
     """A fit of a pipeline is that of its steps."""
+
+    def __check__(self: Any) -> None:
+        check_steps(self.steps)
+
+
+def check_steps(steps: Any) -> None:
+    """Refuse steps of a pipeline that it could not go through."""
+    named = isinstance(steps, list) and all(isinstance(step, tuple) and len(step) == 2 for step in steps)
+    must(named and len(steps) > 0, "steps must be a list of names and estimators")
+    for name, step in steps[:-1]:
+        must(step in (None, "passthrough") or hasattr(step, "transform"), f"step {name!r:.60} must transform rows")
+    must(hasattr(steps[-1][1], "fit"), "the last step must be an estimator")
+    must(all(isinstance(name, str) for name, _ in steps), "steps must have words as names")
 
 
 #: Stand-ins by the names that the classes have in files.

@@ -22,7 +22,7 @@ from ..base.delegation import Delegates, if_wrapped_has
 from ..base.groups import read_labels, without_groups
 from ..base.labels import is_target, warn_of_few
 from ..base.non_numeric import framed, unwrapped
-from ..base.pipeline import OneClassPipeline, with_verbs
+from ..base.pipeline import with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
 from ..base.saving import Saved
@@ -285,8 +285,6 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     def __check__(self) -> None:
         best = with_verbs(vars(self).get("best_estimator_"))
         must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
-        if isinstance(best, OneClassPipeline):
-            best.__check__()
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
