@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,report,river,fast
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo transcript pictures docs gallery linkcheck test lint types contracts tests test-slow bench reproduce reproduce-quick clean
+.PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -47,6 +47,10 @@ linkcheck: $(VENV)/.all
 	$(SPHINX) --builder linkcheck docs build/links
 
 test: lint types contracts tests
+
+# What a contributor runs at every step: one parametrisation of each test, and the oracle tests whole. Two minutes.
+quick: lint types contracts
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" --quick
 
 lint: $(VENV)/.all
 	$(BIN)/ruff check .

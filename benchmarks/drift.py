@@ -49,7 +49,7 @@ class Method(Protocol):
 
 
 class Ours:
-    """The stream, which sees all rows; told, it sees their labels too."""
+    """The stream, which gets all rows, and their labels if `told`."""
 
     def __init__(self, *, told: bool = False, patience: str | float | None = "prompt") -> None:
         self.stream, self.told = Stream(window=WINDOW, delta=DELTA, patience=patience), told
@@ -153,17 +153,17 @@ class Gaussian(Sliding):
 
 
 FROZEN, REFITTED = "VAAKELM fitted once", "VAAKELM refitted on the last 1,000 rows"
-REFITTED_TOLD = "VAAKELM refitted, told which rows are normal"
+REFITTED_TOLD = "VAAKELM refitted, with labels"
 NEIGHBOURS = "20-NN on a window of accepted rows, sliding quantile"
 GAUSSIAN = "forgetting Gaussian, sliding quantile"
-OURS, TOLD = "Stream", "Stream told which rows are normal"
+OURS, TOLD = "Stream", "Stream with labels"
 METHODS: dict[str, Callable[[], Method]] = {
     FROZEN: lambda: Refitted(frozen=True),
     REFITTED: Refitted,
     REFITTED_TOLD: lambda: Refitted(told=True),
     NEIGHBOURS: Neighbors,
     GAUSSIAN: Gaussian,
-    "Stream that believes all rows": lambda: Ours(patience=None),
+    "Stream that learns all rows": lambda: Ours(patience=None),
     OURS: Ours,
     TOLD: lambda: Ours(told=True),
 }
@@ -327,7 +327,7 @@ def shows(results: dict[str, list[Result]], names: list[str]) -> list[str]:
     ours, lines = results[OURS], []
     if REFITTED_TOLD in results:
         lines.append(
-            f"1. Told which rows are normal, AUROC {area(TOLD):.3f}; refitting on the window, told too, gives "
+            f"1. With labels, AUROC {area(TOLD):.3f}; refitting on the window with labels gives "
             f"{area(REFITTED_TOLD):.3f}: {'within' if area(TOLD) > area(REFITTED_TOLD) - 0.01 else 'not within'} 0.01."
         )
         goal = area(REFITTED) + 0.75 * (area(REFITTED_TOLD) - area(REFITTED))
@@ -335,8 +335,9 @@ def shows(results: dict[str, list[Result]], names: list[str]) -> list[str]:
         gaps = {s: mean_over(ours, names, s, "area") - mean_over(results[REFITTED], names, s, "area") for s in names}
         worst = min(gaps, key=lambda s: gaps[s])
         lines.append(
-            f"2. Not told, {area(OURS):.3f}; refit plus three quarters of what labels add is {goal:.3f}, the best "
-            f"anchor ({best}) {area(best):.3f}. Against the refit the worst stream is '{worst}', {gaps[worst]:+.3f}."
+            f"2. Without labels, {area(OURS):.3f}; refit plus three quarters of what labels add is {goal:.3f}, the "
+            f"best anchor ({best}) {area(best):.3f}. Against the refit the worst stream is '{worst}', "
+            f"{gaps[worst]:+.3f}."
         )
     later = [rate for r in ours for rate in r.later]
     inside = np.mean([0.03 <= rate <= 0.07 for rate in later])
@@ -417,7 +418,7 @@ def long_run(n: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one seed of three streams, no told refit, no page")
+    parser.add_argument("--quick", action="store_true", help="one seed of three streams, no refit with labels, no page")
     parser.add_argument(
         "--long", type=int, metavar="ROWS", help="only feed a stream so many rows, and watch its memory"
     )

@@ -1,4 +1,4 @@
-"""Fixtures that every room's tests share."""
+"""Fixtures that all tests share, and the option `--quick`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,33 @@ settings.load_profile("theorems")
 
 #: Where data that are not part of the repository lie unless ONECLASS_DATA says otherwise.
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
+
+
+#: Tests whose every parametrisation `--quick` keeps: equations, refits and equivalences.
+WHOLE = (
+    "machines/test_equations",
+    "machines/test_theorems",
+    "core/test_solve",
+    "core/test_leave_out",
+    "stream/test_equiv",
+)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="one parametrisation of each test, but for the oracle tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--quick"):
+        return
+    kept, seen = [], set()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name not in seen or any(part in name for part in WHOLE):
+            kept.append(item)
+        seen.add(name)
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session", autouse=True)

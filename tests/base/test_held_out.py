@@ -117,7 +117,9 @@ def test_fits_that_do_not_judge_every_row_say_so():
     model.fit_chunks(ROWS)
     for name in ("held_out_scores_", "held_out_p_values_"):
         assert not hasattr(model, name)
-        with pytest.raises(AttributeError, match=f"VAAKELM: {name} needs the held-out loss of every row, but chunks"):
+        with pytest.raises(
+            AttributeError, match=f"VAAKELM: {name} needs the held-out loss of every row, but fits on chunks"
+        ):
             getattr(model, name)
 
 
@@ -129,7 +131,7 @@ def test_a_threshold_that_needs_no_held_out_scores_leaves_none_behind():
         _ = model.held_out_scores_
     # Of the fit that was, and not of the parameter as it is.
     model.set_params(threshold="held_out")
-    with pytest.raises(AttributeError, match=r"a fit with threshold='train' judges none"):
+    with pytest.raises(AttributeError, match=r"a fit with threshold='train' computes none"):
         _ = model.held_out_scores_
     with pytest.raises(ValueError, match=r"KMeansDetector: .* a fit with threshold='train' does not compute"):
         model.p_value(ROWS)

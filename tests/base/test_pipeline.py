@@ -199,8 +199,8 @@ def test_folding_adds_up_columns_that_came_of_one():
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (PCA(), "PCA makes columns of several others"),
-        (PolynomialFeatures(), "PolynomialFeatures makes columns of several others"),
+        (PCA(), "PCA computes a column from several others"),
+        (PolynomialFeatures(), "PolynomialFeatures computes a column from several others"),
         (FunctionTransformer(np.abs), "FunctionTransformer does not name the columns that it makes"),
     ],
 )

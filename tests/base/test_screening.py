@@ -239,8 +239,8 @@ def test_what_was_removed_counts_in_groups_where_these_weigh_one(make):
 def test_what_was_removed_counts_by_its_share_where_a_sample_of_the_rows_is_judged(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(950, 2)), 30 + rng.normal(size=(50, 2))])
-    monkeypatch.setattr(approximate, "_JUDGED_ROWS", 190)
-    monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
+    monkeypatch.setattr(approximate, "_THRESHOLD_ROWS", 190)
+    monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
     model = VAAKELM(approximation=Nystrom(50), delta=0.2)
     odd = model.screen(X).odd
     assert odd[950:].all()

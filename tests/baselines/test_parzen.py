@@ -68,7 +68,7 @@ def test_a_full_bandwidth_does_not_see_how_features_are_mixed():
 def test_the_rows_that_judge_the_width_are_as_good_as_all(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(1000, 3))
     width = Parzen().fit(rows).width_
-    monkeypatch.setattr("oneclass.baselines.parzen._JUDGES", 500)
+    monkeypatch.setattr("oneclass.baselines.parzen._WIDTH_ROWS", 500)
     assert Parzen().fit(rows).width_ == pytest.approx(width, rel=0.05)
 
 

@@ -32,7 +32,7 @@ def test_held_out_losses_are_those_of_refitting(n, d, kept):
 def test_folds_stand_in_where_leaving_out_every_row_costs_too_much(rows, monkeypatch):
     model = PCADetector(scale=False).fit(rows)
     one_by_one = losses_held_out(model, rows)
-    monkeypatch.setattr(pca, "_AFFORDABLE", 0)
+    monkeypatch.setattr(pca, "_LEAVE_ONE_OUT_COST", 0)
     by_folds = losses_held_out(model, rows)
     assert np.median(by_folds / one_by_one) == pytest.approx(1, abs=0.1)
     assert np.any(by_folds != one_by_one)

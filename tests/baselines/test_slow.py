@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from oneclass import OCRF, OCSVM, SVDD, KCentersDetector, MSTDetector, Parzen
-from oneclass.baselines import _slow as _patience
+from oneclass.baselines import _slow
 
 
 class StartedError(Exception):
@@ -46,4 +46,4 @@ def test_a_fit_that_is_quick_says_nothing(model, monkeypatch):
 
 @pytest.mark.parametrize(("seconds", "words"), [(61, "61 seconds"), (150, "2 minutes"), (7200, "2 hours")])
 def test_times_are_told_in_words(seconds, words):
-    assert _patience._in_words(seconds) == words
+    assert _slow._in_words(seconds) == words

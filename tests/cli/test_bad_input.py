@@ -200,7 +200,7 @@ def test_scoring_onto_the_input_leaves_it_alone(folder, run):
 
 
 def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
-    monkeypatch.setattr("oneclass.io.batches._ROWS", 7)
+    monkeypatch.setattr("oneclass.io.batches._MAX_ROWS", 7)
     run("fit normal.csv -o model.oneclass --method pca --drop note")
     table = parcels(20, 1).astype({"price": object})
     table.loc[16, "price"] = "6,5"

@@ -30,8 +30,8 @@ def test_a_C_left_to_the_rows_is_the_same_number_given_in_memory_in_chunks_and_a
 
 @pytest.mark.parametrize("kernel", ["laplacian", "rbf"])
 def test_a_C_left_to_more_rows_than_are_looked_at_is_that_of_what_all_of_them_weigh(kernel, monkeypatch):
-    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 256)
-    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 256)
+    monkeypatch.setattr(approximate, "_PLAN_ROWS", 256)
+    monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 256)
     X, w = np.random.default_rng(2).normal(size=(1_024, 2)), np.full(1_024, 0.9375)
     for rows, weights in ((X, w), (X[:960], None)):
         assert AAKELM(kernel=kernel, approximation=Nystrom(20)).fit(rows, sample_weight=weights).C_ == 15.0

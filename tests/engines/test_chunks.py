@@ -14,7 +14,8 @@ import oneclass
 from oneclass import OCKELM, VAAKELM, Nystrom
 from oneclass.core import plan
 from oneclass.engines import Chunks, chunks
-from oneclass.io import batches, tables
+from oneclass.io import batches
+from oneclass.io import table_file as tables
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
 
@@ -93,8 +94,8 @@ SOURCES = {
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 150)
-    monkeypatch.setattr(batches, "_ROWS", 150)
-    monkeypatch.setattr(tables, "_PIECE", 3000)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 150)
+    monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 3000)
 
 
 @pytest.mark.usefixtures("short_reads")
@@ -254,8 +255,8 @@ def test_a_fit_is_silent_unless_asked(vaakelm, rows, capsys):
 @pytest.mark.parametrize(("threads", "groups"), [(1, None), (2, None), (1, 3)])
 def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads, groups):
     monkeypatch.setattr(plan, "_GROUPS", 400)
-    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 400)
-    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 400)
+    monkeypatch.setattr(approximate, "_PLAN_ROWS", 400)
+    monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 400)
     monkeypatch.setattr(Chunks, "loss_limit", 1000)
 
     def peak(n_chunks):

@@ -14,7 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 import oneclass
 from oneclass import KMeansDetector, KNNDetector, OneClassSearchCV, TableFile, make_one_class_pipeline
 from oneclass.engines import chunks
-from oneclass.io import batches, tables
+from oneclass.io import batches
+from oneclass.io import table_file as tables
 from saved import CASES, fitted
 
 pa = pytest.importorskip("pyarrow")
@@ -36,8 +37,8 @@ def model():
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
     monkeypatch.setattr(chunks, "_ROWS", 70)
-    monkeypatch.setattr(batches, "_ROWS", 70)
-    monkeypatch.setattr(tables, "_PIECE", 1500)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 70)
+    monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 1500)
 
 
 def written(path):

@@ -116,7 +116,7 @@ def test_the_number_of_threads_does_not_change_the_machine(chunked):
 
 
 def test_small_matrices_have_one_thread_of_blas_and_large_ones_all():
-    for size, expected in ((threads._SMALL, 1), (threads._SMALL + 1, 2)):
+    for size, expected in ((threads._MAX_SMALL_ROWS, 1), (threads._MAX_SMALL_ROWS + 1, 2)):
         with on_one_thread(size, ROWS):
             assert blas_threads() == expected
             with on_one_thread(size, ROWS):
@@ -136,7 +136,7 @@ def test_small_fits_and_batches_have_one_thread_of_blas(approximation, monkeypat
     VAAKELM(kernel=kernel, approximation=approximation).fit(X).predict(X[:5])
     assert seen == {1}
     seen.clear()
-    monkeypatch.setattr(threads, "_SMALL", 0)
+    monkeypatch.setattr(threads, "_MAX_SMALL_ROWS", 0)
     VAAKELM(kernel=kernel, approximation=approximation).fit(X).predict(X[:5])
     assert seen == {2}
 
@@ -187,7 +187,7 @@ def test_small_landmark_systems_are_judged_on_one_thread_however_many_rows_there
         return plain(*args)
 
     monkeypatch.setattr(approximate.OwnLandmarks, "of", count)
-    VAAKELM(approximation=Nystrom(80)).fit(np.random.default_rng(0).normal(size=(threads._SMALL + 500, 3)))
+    VAAKELM(approximation=Nystrom(80)).fit(np.random.default_rng(0).normal(size=(threads._MAX_SMALL_ROWS + 500, 3)))
     assert counted == [1]
     assert blas_threads() == 2
 

@@ -165,7 +165,7 @@ def with_field(header, kind, part, name, node):
         ("VAAKELM", "found", "n_features_in_", 4, r"VAAKELM: .* must .*3"),
         ("VAAKELM", "found", "offset_", {"float": "nan"}, "VAAKELM: offset_ must be a finite number in .*, got nan"),
         ("VAAKELM", "found", "predict", 5, "VAAKELM: 'predict' is not known"),
-        ("VAAKELM", "found", "machine_", None, "its content makes no sense: AttributeError"),
+        ("VAAKELM", "found", "machine_", None, "its content is invalid: AttributeError"),
     ],
 )
 def test_a_field_that_is_not_what_its_class_says_is_named(kind, part, name, node, message, place):

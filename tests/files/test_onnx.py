@@ -98,7 +98,7 @@ def test_other_kernels_are_their_graphs_too(kernel, approximation):
 def test_landmarks_that_are_not_whitened_are_their_graphs(monkeypatch):
     from oneclass.machines import approximate
 
-    monkeypatch.setattr(approximate, "_AFFORDABLE", 1)
+    monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 1)
     model = VAAKELM(kernel="laplacian", sigma="mean", approximation=Nystrom(20)).fit(ROWS)
     assert model.model_.map.factored is not None
     assert_same(model)

@@ -129,7 +129,7 @@ CLAIMS = {
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_arrays_that_the_file_does_not_hold_are_refused(place, claim):
     content = forged({"arrays": CLAIMS[claim], "values": []}, np.zeros(8).tobytes())
-    refuse(place, content, "claims arrays of more bytes than it holds|has no header that makes sense")
+    refuse(place, content, "claims arrays of more bytes than it holds|has an invalid header")
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -185,13 +185,13 @@ CONTENTS = {
 
 @pytest.mark.parametrize("content", CONTENTS)
 def test_contents_that_make_no_sense_are_refused(place, content):
-    refuse(place, forged(CONTENTS[content]), "cannot be read: |has no header that makes sense: ")
+    refuse(place, forged(CONTENTS[content]), "cannot be read: |has an invalid header: ")
 
 
 def test_a_header_without_end_is_not_written(tmp_path):
     model = VAAKELM(approximation=Nystrom(5)).fit(ROWS)
     model.set_params(kernel=["rbf" * 10**6] * 6)
-    with pytest.raises(ValueError, match="a model file has room for 16,777,216 bytes beside its arrays, but"):
+    with pytest.raises(ValueError, match="the header of a model file has at most 16,777,216 bytes, but"):
         model.save(tmp_path / "model.oneclass")
     assert list(tmp_path.iterdir()) == []
 

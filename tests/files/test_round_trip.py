@@ -202,7 +202,7 @@ def similar(X, Y):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda: OCKELM(kernel=similar), "OCKELM: kernel is the function similar, and a file of a model holds no code"),
+        (lambda: OCKELM(kernel=similar), "OCKELM: kernel is the function similar, and a model file cannot hold code"),
         (lambda: OCKELM(kernel=lambda X, Y: X @ Y.T), r"OCKELM: kernel is the function .*<lambda>"),
         (lambda: OneClassSearchCV(KMeansDetector(), {"n_clusters": [2]}, cv=KFold(3)), "OneClassSearchCV: cv is of"),
         (
@@ -224,7 +224,7 @@ def test_functions_and_strangers_are_refused_by_name(model, message, path):
 
 def test_parameters_that_are_no_values_are_refused_by_name(path):
     model = PCADetector().fit(ROWS).set_params(n_components=object())
-    with pytest.raises(TypeError, match="PCADetector: n_components is of type object, which a file has no place for"):
+    with pytest.raises(TypeError, match="PCADetector: n_components is of type object, which a model file cannot hold"):
         model.save(path)
     with pytest.raises(TypeError, match=r"PCADetector: n_components\[1\] is of type complex64"):
         model.set_params(n_components=[1, np.complex64(1)]).save(path)

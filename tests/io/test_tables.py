@@ -31,9 +31,9 @@ FRAME = pd.DataFrame(ROWS, columns=NAMES).assign(id=[f"00{i}" for i in range(500
 @pytest.fixture(autouse=True)
 def short_reads(monkeypatch):
     """Files are read a few rows at a time."""
-    monkeypatch.setattr(batches, "_ROWS", 70)
-    monkeypatch.setattr(table_file, "_LONGEST", 5000)
-    monkeypatch.setattr(table_file, "_PIECE", 2000)
+    monkeypatch.setattr(batches, "_MAX_ROWS", 70)
+    monkeypatch.setattr(table_file, "_MAX_LINE_BYTES", 5000)
+    monkeypatch.setattr(table_file, "_MIN_PIECE_BYTES", 2000)
 
 
 def text(path, pack=lambda data: data, encoding="utf-8", **options):
@@ -256,7 +256,7 @@ def test_what_is_cut_off_or_of_another_kind_is_refused_by_name(tmp_path, name, p
 
 
 def test_ten_thousand_columns_are_a_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_file, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(table_file, "_MAX_LINE_BYTES", 1 << 20)
     X = np.random.default_rng(0).normal(size=(3, 10_000))
     names = [f"x{j}" for j in range(10_000)]
     pd.DataFrame(X, columns=names).to_csv(tmp_path / "wide.csv", index=False, float_format="%.17g")
@@ -285,7 +285,7 @@ import pyarrow as pa
 from oneclass import EscapedCSV, TableFile
 from oneclass.io import batches, table_file
 
-batches._ROWS, table_file._LONGEST, table_file._PIECE = 500, 5000, 2000
+batches._MAX_ROWS, table_file._MAX_LINE_BYTES, table_file._MIN_PIECE_BYTES = 500, 5000, 2000
 tracemalloc.start()
 
 def peak(path):

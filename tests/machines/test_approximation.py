@@ -7,7 +7,8 @@ import pytest
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, Fourier, Nystrom
 from oneclass.core import features
 from oneclass.core.arrays import is_foreign, namespace
-from oneclass.machines import approximate, auto
+from oneclass.machines import approximate
+from oneclass.machines import auto_approximation as auto
 from oracle.comparison import assert_agree
 from oracle.problems import EMBEDDINGS
 
@@ -119,7 +120,7 @@ def test_features_without_whitening_give_the_same_machine(choice, rows, fresh, m
     params = {"sigma": 0.8, "approximation": Nystrom(20)}
     monkeypatch.setattr(features, "_STEADY", 0.0)
     whitened = choice(**params).fit(rows)
-    monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
+    monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
     plain = choice(**params).fit(rows)
     assert (whitened.model_.map.whitening is None, plain.model_.map.whitening is None) == (False, True)
     assert_same(plain, whitened, fresh, 1e-8)
@@ -165,7 +166,7 @@ def test_single_precision_is_close_to_double(machine, approximation, affordable,
     rng = np.random.default_rng(0)
     X, Z = (rng.normal(size=(n, 2)).astype(np.float32) for n in (1000, 50))
     if not affordable:
-        monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
+        monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
     params = {"C": 8.0, "kernel": "rbf", "sigma": 1.0, "scale": "zscore", "approximation": approximation}
     single, double = (machine(**params).fit(X.astype(kind)) for kind in (np.float32, float))
     scores = single.score_samples(Z)

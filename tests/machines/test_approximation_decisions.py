@@ -42,10 +42,10 @@ def leverages(monkeypatch):
 @pytest.fixture
 def too_much_work(monkeypatch):
     """Leverages of all rows would cost too much: a sample of 1,500, 500 of them for the landmarks, must do."""
-    monkeypatch.setattr(approximate, "_AFFORDABLE", 0)
-    monkeypatch.setattr(approximate, "_CHOOSING_ROWS", 500)
-    monkeypatch.setattr(approximate, "_SAMPLE_ROWS", 1000)
-    monkeypatch.setattr(approximate, "_JUDGED_ROWS", 1000)
+    monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
+    monkeypatch.setattr(approximate, "_PLAN_ROWS", 500)
+    monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 1000)
+    monkeypatch.setattr(approximate, "_THRESHOLD_ROWS", 1000)
 
 
 def assert_delivers(model, fresh, calibrating):
@@ -84,7 +84,7 @@ def test_leave_one_out_over_a_sample_delivers_the_rate(machine, params, approxim
 def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params, approximation, normal, leverages):
     rows, fresh = normal
     model = machine(C=32.0, kernel="rbf", sigma=1.0, delta=DELTA, approximation=approximation, **params).fit(rows)
-    assert sum(leverages) < 2 * approximate._COMPARED
+    assert sum(leverages) < 2 * approximate._CHANGE_ROWS
     assert_delivers(model, fresh, N)
     # Nothing was left out that mattered: leave-one-out would move the threshold by few of the rows' scores.
     exact = machine(C=32.0, kernel="rbf", sigma=1.0, delta=1e-9, approximation=approximation, **params)
@@ -150,7 +150,7 @@ def test_more_than_twice_as_many_rows_as_a_sample_holds_are_judged_by_it(normal,
     if judged == n:
         assert model.held_out_scores_.shape == (n,)
     else:
-        with pytest.raises(AttributeError, match="fits that judge a sample of the rows keep `calibration_` alone"):
+        with pytest.raises(AttributeError, match="or a sample of the rows keep only `calibration_`"):
             _ = model.held_out_scores_
 
 
@@ -168,6 +168,6 @@ def test_whether_leverages_matter_is_a_question_of_weights_and_not_of_rows():
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = OCKELM(C=0.01, approximation=Fourier(10)).fit(X, sample_weight=np.full(100, 2.0))
     # Mean leverages that are more than is negligible for 100 rows, and less for 200.
-    model.set_params(delta=model.model_.effective / (150 * approximate._NEGLIGIBLE))
+    model.set_params(delta=model.model_.effective / (150 * approximate._NEGLIGIBLE_LEVERAGE))
     offsets = (model.fit(np.repeat(X, 2, axis=0)).offset_, model.fit(X, sample_weight=np.full(100, 2.0)).offset_)
     assert offsets[0] == pytest.approx(offsets[1], rel=1e-10)

@@ -226,7 +226,7 @@ def test_a_frame_that_is_not_read_yet_is_refused_with_advice(classifier):
 
 def test_only_some_of_many_odd_columns_are_named():
     X = np.full((30, 9), "word")
-    with pytest.raises(ValueError, match="column 4 holds no numbers and 4 columns more are alike; encode"):
+    with pytest.raises(ValueError, match="column 4 holds no numbers and 4 more columns have such values; encode"):
         AAKELM().fit(X)
 
 

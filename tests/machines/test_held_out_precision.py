@@ -46,35 +46,35 @@ def judged_by(monkeypatch):
 def test_single_precision_moves_held_out_losses_of_many_rows_by_as_little_as_it_may(machine, monkeypatch, judged_by):
     plain, threshold = machine.fit(ROWS).held_out_scores_, machine.offset_
     assert RoundedModel not in judged_by
-    monkeypatch.setattr(approximate, "_SINGLE", 0)
+    monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)
     rounded = machine.fit(ROWS).held_out_scores_
     assert judged_by[-1] is RoundedModel
-    np.testing.assert_allclose(rounded, plain, rtol=3 * approximate._ROUNDED)
-    assert np.median(np.abs(rounded / plain - 1)) < 0.1 * approximate._ROUNDED
-    assert machine.offset_ == pytest.approx(threshold, rel=approximate._ROUNDED)
+    np.testing.assert_allclose(rounded, plain, rtol=3 * approximate._SINGLE_PRECISION_ERROR)
+    assert np.median(np.abs(rounded / plain - 1)) < 0.1 * approximate._SINGLE_PRECISION_ERROR
+    assert machine.offset_ == pytest.approx(threshold, rel=approximate._SINGLE_PRECISION_ERROR)
 
 
 def test_nothing_but_losses_of_training_rows_is_rounded(machine, monkeypatch):
     plain = machine.fit(ROWS).score_samples(ROWS)
-    monkeypatch.setattr(approximate, "_SINGLE", 0)
+    monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)
     np.testing.assert_array_equal(machine.fit(ROWS).score_samples(ROWS), plain)
     assert type(machine.model_) is PrimalModel
 
 
 def test_chunks_are_rounded_as_rows_in_memory_are(machine, monkeypatch, judged_by):
-    monkeypatch.setattr(approximate, "_SINGLE", 0)
+    monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)
     whole = np.sort(-machine.fit(ROWS).held_out_scores_)
     judged_by.clear()
     chunked = machine.fit_chunks(np.array_split(ROWS, 4)).calibration_.losses
     assert judged_by[-1] is RoundedModel
-    np.testing.assert_allclose(chunked, whole, rtol=3 * approximate._ROUNDED)
+    np.testing.assert_allclose(chunked, whole, rtol=3 * approximate._SINGLE_PRECISION_ERROR)
 
 
 def test_where_single_precision_would_lose_digits_that_count_losses_stay_in_double(monkeypatch, judged_by):
     monkeypatch.setattr(features, "_STEADY", 1.0)  # landmarks as they are, however much alike
     machine = AAKELM(kernel="rbf", C=1e4, loss="uncertainty", approximation=Nystrom(60))
     plain = machine.fit(ROWS[:, :2]).held_out_scores_
-    monkeypatch.setattr(approximate, "_SINGLE", 0)
+    monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)
     rounded = machine.fit(ROWS[:, :2]).held_out_scores_
     assert RoundedModel in judged_by
     assert judged_by[-1] is PrimalModel
@@ -82,7 +82,7 @@ def test_where_single_precision_would_lose_digits_that_count_losses_stay_in_doub
 
 
 def test_rows_given_in_single_precision_and_other_libraries_are_left_alone(xp, monkeypatch, judged_by):
-    monkeypatch.setattr(approximate, "_SINGLE", 0)
+    monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)
     VAAKELM(approximation=Nystrom(50)).fit(xp.asarray(ROWS[:300], dtype=xp.float32))
     assert RoundedModel not in judged_by
 
@@ -93,7 +93,7 @@ def test_features_that_are_kept_are_those_that_would_be_worked_out_again(machine
     w = RNG.integers(1, 3, len(ROWS)).astype(float) if weighted else None
     kept = machine.fit(ROWS, sample_weight=w).held_out_scores_
     weights = machine.model_.weights
-    monkeypatch.setattr(approximate, "_KEPT", 0)
+    monkeypatch.setattr(approximate, "_KEPT_FEATURE_BYTES", 0)
     again = machine.fit(ROWS, sample_weight=w).held_out_scores_
     np.testing.assert_allclose(machine.model_.weights, weights, rtol=1e-7, atol=1e-9 * np.max(np.abs(weights)))
     np.testing.assert_allclose(kept, again, rtol=1e-8)

@@ -140,6 +140,7 @@ def test_errors_name_the_machine_the_parameter_the_rule_and_the_value(machine, p
 CHECKS = """
 import json, warnings
 from sklearn.utils.estimator_checks import check_estimator
+import oneclass
 from oneclass import AAELM, OCELM
 warnings.simplefilter("ignore", oneclass.UnreachableRateWarning)
 report = {}

@@ -117,7 +117,7 @@ def test_rows_that_would_save_little_or_take_long_are_not_kept(monkeypatch):
     machine = VAAKELM(approximation=Nystrom(90))
     assert machine.fit(X).model_.equations is None
     assert machine.fit(X[:200]).model_.equations is not None
-    monkeypatch.setattr(approximate, "_AGAIN", 200 * 90**2 - 1)
+    monkeypatch.setattr(approximate, "_SAVED_FACTOR_COST", 200 * 90**2 - 1)
     assert machine.fit(X[:200]).model_.equations is None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oneclass import Patience, Stream
-from oneclass.stream.policy import STRETCH, backing, far_out, in_stretches, quantiles, soft_trust
+from oneclass.stream.policy import STRETCH, anomaly_limit, in_bursts, neighbor_support, quantiles, soft_trust
 
 AWAY = 8.0
 
@@ -243,7 +243,7 @@ def test_an_adoption_is_taken_back_exactly(aakelm):
 def test_only_adoptions_are_forgotten(stream):
     rng = np.random.default_rng(6)
     alarms(stream, normal(rng, 60, AWAY))
-    with pytest.raises(ValueError, match="Stream: event must be an adoption"):
+    with pytest.raises(ValueError, match="Stream: event must be of kind 'change', 'mode' or 'wider'"):
         stream.forget(stream.events_[-1])
 
 
@@ -323,7 +323,7 @@ def test_stretches_are_found_as_if_row_by_row():
     for _ in range(200):
         before = rng.random(rng.integers(0, 40)) < rng.random()
         alarm = (rng.random(80) < np.repeat(rng.random(8), 10))[: rng.integers(1, 80)]
-        np.testing.assert_array_equal(in_stretches(before, alarm), held_row_by_row(before, alarm))
+        np.testing.assert_array_equal(in_bursts(before, alarm), held_row_by_row(before, alarm))
 
 
 def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():
@@ -334,7 +334,7 @@ def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():
 def test_few_normal_rows_are_far_out():
     rng = np.random.default_rng(0)
     for losses in map(np.sort, (rng.chisquare(5, size=100_000), rng.exponential(size=100_000))):
-        assert 0 < np.mean(losses > far_out(losses, columns=2)) < 0.01
+        assert 0 < np.mean(losses > anomaly_limit(losses, columns=2)) < 0.01
 
 
 def test_quantiles_of_ordered_losses_are_those_of_numpy():
@@ -351,7 +351,7 @@ def test_backing_is_the_vote_of_the_ten_nearest():
     Z = rng.normal(size=(50, 3))
     nearest = np.argsort(np.sum((Z[:, None] - known) ** 2, axis=2), axis=1)[:, :10]
     expected = np.minimum(1.0, 2 * trusted[nearest].mean(axis=1))
-    np.testing.assert_allclose(backing(RBF(1.0), Z, known, trusted), expected)
+    np.testing.assert_allclose(neighbor_support(RBF(1.0), Z, known, trusted), expected)
 
 
 def test_evidence_is_what_lasts_not_what_comes_at_once():

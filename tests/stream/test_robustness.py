@@ -48,9 +48,9 @@ def test_a_clock_does_not_go_backwards(aakelm):
     X = np.random.default_rng(0).normal(size=(60, 3))
     stream = Stream(aakelm, window=50, clock=True).fit(X[:40], time=np.arange(40.0))
     state = stream.state_
-    with pytest.raises(ValueError, match="Stream: time must not go backwards, but row 0 is at 12 after 39"):
+    with pytest.raises(ValueError, match="Stream: time must not decrease, but row 0 has time 12 after 39"):
         stream.partial_fit(X[40:], time=np.full(20, 12.0))
-    with pytest.raises(ValueError, match="Stream: time must not go backwards, but row 2 is at 41 after 42"):
+    with pytest.raises(ValueError, match="Stream: time must not decrease, but row 2 has time 41 after 42"):
         stream.partial_fit(X[40:43], time=[41, 42, 41])
     with pytest.raises(ValueError, match="Stream: time must be given with every batch"):
         stream.partial_fit(X[40:43])
@@ -76,7 +76,7 @@ def test_a_clock_of_dates_is_one_of_seconds_in_whatever_unit(aakelm, zone):
     ):
         stream = Stream(aakelm, window=30, clock=True).fit(X[:40], time=first).partial_fit(X[40:], time=then)
         np.testing.assert_allclose(stream.score_samples(X), by_number.score_samples(X), rtol=1e-9)
-    with pytest.raises(ValueError, match="Stream: time must be finite, but that of row 39 is NaT"):
+    with pytest.raises(ValueError, match="Stream: time must be finite, but the time of row 39 is NaT"):
         Stream(aakelm, window=30, clock=True).fit(X[:40], time=dates[:39].append(pd.DatetimeIndex([pd.NaT], tz=zone)))
 
 
@@ -84,9 +84,9 @@ def test_a_clock_of_dates_is_one_of_seconds_in_whatever_unit(aakelm, zone):
 def test_a_time_that_is_not_finite_is_named_with_its_row(aakelm, value):
     X, time = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40.0)
     time[7] = value
-    with pytest.raises(ValueError, match=f"^Stream: time must be finite, but that of row 7 is {value}$"):
+    with pytest.raises(ValueError, match=f"^Stream: time must be finite, but the time of row 7 is {value}$"):
         Stream(aakelm, clock=True).fit(X, time=time)
-    with pytest.raises(ValueError, match=r"^Stream: time must be one number or date a row, of shape \(40,\), got"):
+    with pytest.raises(ValueError, match=r"^Stream: time must have one number or date per row, shape \(40,\), got"):
         Stream(aakelm, clock=True).fit(X, time=time[:39])
 
 
@@ -239,7 +239,9 @@ def test_a_long_silence_leaves_a_stream_that_learns_again(aakelm):
 
 
 def test_what_is_told_must_leave_something(stream):
-    with pytest.raises(ValueError, match="Stream: the rows named are all that is learned"):
+    with pytest.raises(
+        ValueError, match="Stream: at least one learned row must remain, but these rows are all of them"
+    ):
         stream.tell(np.arange(200), normal=False)
     with pytest.raises(ValueError, match=r"Stream: rows must be in \[0, 200\), got 200 to 200"):
         stream.tell(200)
@@ -255,7 +257,7 @@ def test_to_tell_nothing_is_nothing(stream):
 @pytest.mark.parametrize("normal", [[True, False], [True], [[True] * 3]])
 def test_answers_are_one_for_all_rows_or_one_a_row(stream, normal):
     state, shape = stream.state_, re.escape(str(np.shape(normal)))
-    rule = rf"Stream: normal must be True, False or one of them a row, of shape \(3,\), got {shape}"
+    rule = rf"Stream: normal must be one truth value, or one per row, shape \(3,\), got {shape}"
     for say in (lambda: stream.learn(np.zeros((3, 3)), normal), lambda: stream.tell([1, 2, 3], normal)):
         with pytest.raises(ValueError, match=rule):
             say()
@@ -273,7 +275,7 @@ def test_answers_are_no_labels(stream, normal):
 def test_dates_in_text_are_no_time(aakelm, kind):
     X, days = np.random.default_rng(0).normal(size=(40, 3)), [f"2024-01-{day:02}" for day in range(1, 21) for _ in "ab"]
     stream = Stream(aakelm, clock=True)
-    rule = r"Stream: time must be numbers or dates, got '2024-01-01'; pandas.to_datetime\(time\) reads text"
+    rule = r"Stream: time must be numbers or dates, got '2024-01-01'; pandas.to_datetime\(time\) converts text to dates"
     for verb in (stream.fit, stream.watch):
         with pytest.raises(ValueError, match=rule):
             verb(X, time=kind(days))
@@ -283,7 +285,7 @@ def test_dates_in_text_are_no_time(aakelm, kind):
 CHOICES = {
     "estimator": (KNNDetector(), TypeError, "Stream: estimator must be a kernel machine"),
     "window": (-1, ValueError, r"Stream: window must be a number in \(0, inf\), got -1"),
-    "half_life": (3.0, ValueError, "Stream: half_life must be None with a window"),
+    "half_life": (3.0, ValueError, "Stream: half_life or window must be None, got half_life=3.0 and window=1000"),
     "delta": (0.7, ValueError, r"Stream: delta must be a number in \(0, 0.5\), got 0.7"),
     "patience": (
         -3,

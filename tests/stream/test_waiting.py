@@ -9,7 +9,7 @@ from oneclass import Patience, Stream
 from oneclass.core.kernels import Laplacian
 from oneclass.stream.feedback import adopt
 from oneclass.stream.memory import Memory
-from oneclass.stream.policy import far_out, ripe
+from oneclass.stream.policy import adoptable, anomaly_limit
 
 AWAY = 8.0
 
@@ -45,10 +45,10 @@ def test_a_kind_that_never_came_thick_needs_half_the_evidence():
     patience, slow, burst = Patience(), np.arange(0, 160, 7), np.arange(60, 160)
     for number in (slow, burst):
         assert 0.5 * patience.needed < patience.evidence(number, 160) < patience.needed
-    found = ripe(patience, known(slow), 160, Laplacian(1.0))
+    found = adoptable(patience, known(slow), 160, Laplacian(1.0))
     assert found.kind == "mode"
     assert set(found.rows) <= set(slow)
-    assert ripe(patience, known(burst), 160, Laplacian(1.0)) is None
+    assert adoptable(patience, known(burst), 160, Laplacian(1.0)) is None
 
 
 def test_false_alarms_before_a_mode_was_adopted_are_made_up_for_after_it(stream):
@@ -107,8 +107,8 @@ def test_a_change_that_stays_makes_up_for_those_that_did_not(stream):
 def test_a_tail_that_is_missing_its_end_is_found_by_what_is_left_of_it():
     losses = np.sort(np.random.default_rng(0).exponential(size=20_000) ** 2)
     left = losses[: round(0.96 * len(losses))]
-    assert far_out(left, 0.04, columns=2) == pytest.approx(far_out(losses, columns=2), rel=0.01)
-    assert far_out(left, columns=2) < 0.9 * far_out(losses, columns=2)
+    assert anomaly_limit(left, 0.04, columns=2) == pytest.approx(anomaly_limit(losses, columns=2), rel=0.01)
+    assert anomaly_limit(left, columns=2) < 0.9 * anomaly_limit(losses, columns=2)
 
 
 def test_the_rate_asked_for_is_delivered_where_tails_are_heavier_than_thought(aakelm):

@@ -380,7 +380,7 @@ def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     ("row_of", "error", "message"),
     [
         (lambda table: table.iloc[0], ValueError, r"got a series: one row of a table is X\.iloc\[\[i\]\]"),
-        (lambda table: table.iloc[0].to_dict(), TypeError, r"'id' holds a single one: .*pandas\.DataFrame\(\[X\]\)"),
+        (lambda table: table.iloc[0].to_dict(), TypeError, r"'id' holds a single cell; .*pandas\.DataFrame\(\[X\]\)"),
         (lambda table: table.to_dict("records"), TypeError, r"got dicts: pass pandas\.DataFrame\(X\)"),
     ],
     ids=["series", "dict", "dicts"],
@@ -555,7 +555,7 @@ def test_the_screening_of_a_table_is_that_of_its_numbers():
 
 
 def test_a_plan_is_made_of_rows_from_all_of_a_source(monkeypatch):
-    monkeypatch.setattr(sampling, "_SAMPLE", 100)
+    monkeypatch.setattr(sampling, "_MAX_SAMPLE_ROWS", 100)
     drawn = sampling.sample_of([pd.DataFrame({"x": np.arange(a, a + 70)}) for a in range(0, 2100, 70)], "Table")["x"]
     assert len(drawn) == 100
     assert (np.diff(drawn) > 0).all()

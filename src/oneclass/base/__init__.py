@@ -1,1 +1,1 @@
-"""What every classifier is: the verbs it answers, the rows it reads, the numbers it accepts."""
+"""Base classes of all classifiers: public methods, reading of rows and labels, and checks of parameters."""

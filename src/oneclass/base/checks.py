@@ -1,4 +1,4 @@
-"""Parameters and arguments that users give: numbers, choices, matrices; errors name machine, parameter, rule, value."""
+"""Checks of parameters and arguments. Errors name the estimator, the parameter, the rule and the value."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = [
     "read_scaling",
 ]
 
-#: What may be chosen: a word, or None.
+#: Type of a choice: a string, or None.
 C = TypeVar("C", bound=str | None)
 
 
 class ChoiceError(ValueError):
-    """A parameter, or an argument, has a value that the estimator refuses."""
+    """A parameter or an argument has a value that is not allowed."""
 
 
 def check_number(
@@ -40,7 +40,7 @@ def check_number(
     closed_low: bool = False,
     closed_high: bool = False,
 ) -> float:
-    """The parameter of that name, or the value of an argument that is called so: a number inside the interval."""
+    """Check that the parameter `name`, or the argument `value` if given, is a number in the interval; return it."""
     value = getattr(estimator, name) if value is ... else value
     number = _as_float(value)
     inside = (low < number or (closed_low and number == low)) and (number < high or (closed_high and number == high))
@@ -61,7 +61,7 @@ def _as_float(value: object) -> float:
 
 
 def check_integer(estimator: object, parameter: str, low: int) -> int:
-    """The parameter's value, a whole number of at least `low`."""
+    """Check that a parameter is a whole number of at least `low`, and return it."""
     value = getattr(estimator, parameter)
     if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
         raise ChoiceError(
@@ -71,7 +71,7 @@ def check_integer(estimator: object, parameter: str, low: int) -> int:
 
 
 def check_choice(estimator: object, name: str, choices: tuple[C, ...], *, value: object = ...) -> C:
-    """The parameter of that name, or the value of an argument that is called so: one of the choices."""
+    """Check that the parameter `name`, or the argument `value` if given, is one of the choices; return it."""
     value = getattr(estimator, name) if value is ... else value
     for choice in choices:
         if isinstance(value, str | None) and value == choice:
@@ -81,7 +81,7 @@ def check_choice(estimator: object, name: str, choices: tuple[C, ...], *, value:
 
 
 def read_scaling(name: str, scale: object) -> str:
-    """What the argument `scale` of who is called `name` says, one of `SCALINGS`."""
+    """Check the parameter `scale` of the estimator called `name`, and return the scaling, one of `SCALINGS`."""
     if scale is False:
         return "none"
     if not isinstance(scale, str) or scale not in ("robust", "zscore"):
@@ -90,7 +90,7 @@ def read_scaling(name: str, scale: object) -> str:
 
 
 def check_square(estimator: object, K: Array) -> None:
-    """A precomputed kernel is square at fit."""
+    """Raise ValueError unless a precomputed training kernel is square."""
     if K.shape[0] != K.shape[1]:
         name = type(estimator).__name__
         raise ValueError(f"{name}: a precomputed kernel must be square at fit, got shape {tuple(K.shape)}")
@@ -99,7 +99,7 @@ def check_square(estimator: object, K: Array) -> None:
 def check_magnitudes(
     estimator: object, columns: ColumnMoments, names: NDArray[np.object_] | None, *, scaling: str
 ) -> None:
-    """Values that can be squared: neither so large nor so close together that their squares are lost."""
+    """Raise ValueError if the squares of a column's values would overflow or underflow."""
     j = columns.out_of_range(scaling)
     if j is None:
         return

@@ -1,4 +1,4 @@
-"""What every classifier of the library does with its losses: scores, threshold, labels, p-values."""
+"""Base class of all classifiers: turns the loss of each row into scores, a threshold, labels and p-values."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from ..io.sinks import Sink
 from .checks import check_choice, check_number, read_scaling
 from .explain_mixin import Explains
 from .held_out import HoldsOut
+from .parameter_docs import complete_docstrings
 from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
@@ -42,19 +43,20 @@ __all__ = ["OneClassClassifier"]
 
 
 class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A loss, larger for stranger rows, and everything that follows from it.
+    """Base class of classifiers that give each row a loss, which is larger for a more anomalous row.
 
-    A subclass says how to `fit`, and ends that with `_keep`; it says the loss of new rows (`_losses`), and has the
-    parameters `delta`, `threshold` and `confidence`.
+    A subclass implements `fit`, which ends with a call of `_keep`, and `_losses`, which computes the loss of new rows.
+    It has the parameters `delta`, `threshold` and `confidence`.
     """
 
-    #: Rules of `threshold` by name, and those of them that look at held-out losses; the others look at training ones.
+    #: Threshold rules by name, and the names of those that use held-out losses. The other rules use training losses.
     _thresholds: ClassVar[dict[str, rules.Rule]] = rules.RULES
     _held_out_thresholds: ClassVar[tuple[str, ...]] = rules.HELD_OUT
 
-    #: What grows with the training rows and answers nothing, so that no worker of a cluster needs it.
+    #: Attributes that grow with the number of training rows and that no method on new rows needs. They are not sent to
+    #: the workers of a cluster.
     _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
-    #: Metadata routing sends groups to `fit` unasked: there they mean one thing only.
+    #: With scikit-learn's metadata routing, `fit` requests `groups` by default: the parameter has one meaning only.
     __metadata_request__fit: ClassVar = {"groups": True}
 
     delta: float
@@ -67,6 +69,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     n_features_in_: Annotated[int, Size("features")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
     column_summary_: Annotated[ColumnSummary, MAYBE]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        complete_docstrings(cls)
 
     @abstractmethod
     def _losses(self, X: Array) -> Array:
@@ -81,7 +87,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         must(self.decision_.rule in rules, f"the rule of decision_ must be one of {rules}")
         return None
 
-    # What a fit does first and last.
+    # Steps at the start and at the end of a fit.
 
     def _keep(
         self,
@@ -93,23 +99,26 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         decision_: rules.Decision,
         **fitted: object,
     ) -> Self:
-        """Replace all that an earlier fit found by what this one did, at its very end: until now nothing changed."""
+        """Replace the attributes of an earlier fit by those of this one.
+
+        This is the last step of a fit. If the fit fails before, the estimator is unchanged.
+        """
         if not math.isfinite(threshold):
             raise rules.LossError(
                 f"{self._name}: the threshold must be a finite number, but threshold={decision_.rule!r} gives "
                 f"{threshold}; the likely cause is a parameter, or a value of X, that is extremely large or small"
             )
         if calibration is not None and decision_.held_out:
-            warn_of_decision(self._name, decision_, calibration)  # which may be an error to the user
+            warn_of_decision(self._name, decision_, calibration)  # the user may have turned warnings into errors
         found = {name: value for name, value in vars(self).copy().items() if not name.endswith("_")}
         found |= header.attributes() | fitted
         found |= {"offset_": -threshold, "calibration_": calibration, "decision_": decision_, "held_out_": held_out}
-        self.__dict__ = found  # in one step: no thread sees parts of two fits
+        self.__dict__ = found  # in one step, so that no thread reads attributes of two fits
         return self
 
     @contextmanager
     def _naming(self, about: str = "") -> Iterator[None]:
-        """Errors of the core with the name of the classifier and, `about` its parameters, their values."""
+        """Add the name of the classifier, and the text `about`, to error messages of the core."""
         try:
             yield
         except (rules.LossError, SingularSystemError) as error:
@@ -118,12 +127,12 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             raise SingularSystemError(f"{self._name}: a linear system has no solution ({error}){about}") from None
 
     def _forget(self) -> None:
-        """Be as if no fit had been."""
+        """Delete all fitted attributes."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "offset_"):  # scikit-learn's check looks at a dozen tags first
+        if not hasattr(self, "offset_"):  # scikit-learn's check is slower: it reads the estimator's tags first
             check_is_fitted(self)
 
     def _calibrated(self) -> Calibration:
@@ -135,13 +144,13 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             )
         return self.calibration_
 
-    # The verbs.
+    # Public methods.
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **fit_params: Any) -> Array:
-        """`fit`, then `predict` of the same rows, by the model that has learnt from them.
+        """Fit the classifier, and return its labels of the training rows.
 
-        Rows that shaped the model look normal to it, odd ones too: to find these in the table that you learn from, use
-        `screen`, or look at `held_out_scores_`.
+        The model has learned from the rows that it labels, so anomalous training rows are often labelled as normal. To
+        find anomalous rows in the training table, use `screen` or `held_out_scores_`.
 
         Parameters
         ----------
@@ -156,28 +165,31 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return self.fit(X, y, **fit_params).predict(X)
 
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Name the odd rows of a table that may be dirty, and learn from the others.
+        """Find anomalous rows in a contaminated table, remove them, and fit on the others.
 
-        Each row is judged by how many others are near it: rows that are not under suspicion, neither the row itself
-        nor any of its group. Odd are those that are further from the bulk than its tail explains, an exponential one
-        on the scale of a distance between tamed features. This has no part of the classifier in it but whether
-        features are scaled; the classifier is then fitted on the rows that stayed. Its thresholds and p-values count
-        a share `q` of the removed rows as normal ones that are beyond all others, so that clean rows are not judged
-        too harshly (docs/dirty.md).
+        The score of a row measures how many other rows are near it. The row itself, the rows of its group and the rows
+        that are suspected to be anomalous do not count. An exponential tail, fitted to the distances of the other rows,
+        gives each row a p-value. The distances are computed on scaled and log-compressed features. Of the classifier's
+        parameters, only `scale` has an effect on this step.
+
+        The classifier is then fitted on the remaining rows. Its thresholds and p-values assume that a share `q` of the
+        removed rows were normal, with larger losses than all remaining rows. This keeps the false-alarm rate for clean
+        rows (docs/dirty.md).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The table. Most of it is normal; a clump of more than a tenth of the rows passes for normal.
+            The table. Most rows must be normal. A cluster of more than a tenth of the rows is taken for normal.
         q : float in (0, 1), default=0.1
-            False-discovery rate: the share of normal rows among those named odd, on average, at most.
+            False-discovery rate: upper bound on the mean share of normal rows among the removed rows.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, as in `fit`.
 
         Returns
         -------
         Screening
-            Which rows are `odd`, their `p_values`, `scores`, the number of `rounds`, and the `classifier` itself.
+            `odd` marks the anomalous rows; further fields are `p_values`, `scores`, the number of `rounds`, and the
+            fitted `classifier`.
 
         Examples
         --------
@@ -209,7 +221,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
     ) -> Self:
-        """Check the parameters, read the rows, learn from them."""
+        """Check the parameters, read the rows, and fit."""
         decision = decision_of(self)
         return self._fit_set(read_training_set(self, X, y, sample_weight=sample_weight, groups=groups), decision)
 
@@ -295,7 +307,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         Parameters
         ----------
         delta : float in [0, 1), optional
-            False-alarm rate asked for in `predict`; by default that of the fit.
+            False-alarm rate given to `predict`; by default that of the fit.
         confidence : float in (0, 1), default=0.95
             Probability that the interval contains the rate.
 
@@ -325,15 +337,15 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
         p-values: the label of a row depends on the whole batch.
 
-        To label r of m rows as outliers takes p-values of q r / m, and n held-out losses give none below 1 / (n + 1).
-        A warning says so if this is why no row is labelled as an outlier.
+        To label r of m rows as outliers, the method needs p-values of at most q r / m, and n held-out losses give no
+        p-value below 1 / (n + 1). If no row is labelled as an outlier for this reason, a warning is raised.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The batch.
         q : float in (0, 1), default=0.1
-            False-discovery rate asked for.
+            Upper bound on the false-discovery rate.
         tail : {None, "pareto"}, default=None
             P-values of rows beyond every held-out loss, as in `p_value`.
 
@@ -353,23 +365,26 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
 
     @by_one_fit
     def p_value(self, X: Rows, *, tail: str | None = None) -> Array:
-        """Conformal p-value of "this row is normal": at most delta for a share delta of fresh normal rows.
+        """Conformal p-value of each row, for the hypothesis that the row is normal.
+
+        A share of at most delta of new normal rows has a p-value of at most delta.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to judge.
         tail : {None, "pareto"}, default=None
-            What is said of rows beyond every held-out loss. None: 1 / (n + 1), which holds whatever the distribution.
-            ``"pareto"``: less, by a Pareto tail of the largest tenth of the held-out losses, the doubt about it counted
-            in. That holds for Pareto tails and for all that fall faster, and not where normal rows have a kind so rare
-            that the training rows show hardly any of it (docs/calibration.md).
+            P-values of rows whose loss is larger than every held-out loss. None: 1 / (n + 1), which is valid for every
+            distribution. ``"pareto"``: smaller values, from a Pareto tail fitted to the largest tenth of the held-out
+            losses; they include the uncertainty of the fit. They are valid for Pareto tails and for tails that fall
+            faster. They are not valid if a kind of normal rows is so rare that the training rows hold almost none of
+            it (docs/calibration.md).
 
         Returns
         -------
         array of shape (n_samples,)
-            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``; at most delta
-            exactly where ``predict(X, delta=delta)`` labels an outlier.
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``. A p-value is at
+            most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier.
         """
         calibration = self._calibrated()
         check_choice(self, "tail", (None, *TAILS), value=tail)
@@ -449,7 +464,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return self._table(self._check_scoring(delta, tail), tail, X)
 
     def _check_scoring(self, delta: float | None, tail: str | None) -> float:
-        """Check the options of `score_table`; the threshold on the scores."""
+        """Check the options of `score_table`, and return the threshold on the scores."""
         offset = self._offset_for(delta)
         if check_choice(self, "tail", (None, *TAILS), value=tail) is not None:
             self._calibrated()
@@ -478,20 +493,20 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return self._of_rows(X, lambda one, rows: verb(-one._finite_losses(rows)))
 
     def _of_rows(self, X: Rows, verb: Callable[[Self, Array], Array]) -> Array:
-        """What `verb` makes of this classifier and rows; lazily, block by block, for a Dask collection."""
+        """The result of `verb` for this classifier and the rows; for a Dask collection, a lazy array."""
         self._check_fitted()
         if not is_dask(X):
             return self._give(verb(self, self._read(X)))
         return map_rows(partial(self._travelling()._of_rows, verb=verb), X)
 
     def _travelling(self) -> Self:
-        """A copy of what is fitted now, for workers: without what grows with the training rows and answers nothing."""
+        """A copy of the fitted classifier for workers, without the attributes of `_left_behind`."""
         travels = copy.copy(self)
         travels.__dict__.update(dict.fromkeys(self._left_behind))
         return travels
 
     def _give(self, result: Array) -> Array:
-        """The result as the user is to see it."""
+        """The result in the form that the user gets."""
         return result
 
     def _read(self, X: Rows) -> Array:

@@ -1,4 +1,4 @@
-"""From what preprocessing made of the columns back to the columns: which came of which, and rows in their own units."""
+"""Inversion of preprocessing: the source column of each preprocessed column, and rows in their original units."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ F = TypeVar("F", bound=np.floating)
 
 
 class NoWayBackError(ValueError):
-    """What a transformer made cannot be led back to the columns that it was made of."""
+    """The output of a transformer cannot be mapped back to its input columns."""
 
     def __init__(self, transformer: object, why: str) -> None:
         super().__init__(f"{type(transformer).__name__} {why}")
 
 
 def folded(shares: NDArray[F], of: Index, n: int) -> NDArray[F]:
-    """Shares of made columns, summed over those that came of each of the n columns."""
+    """Shares of the preprocessed columns, summed for each of the n source columns; `of` holds the source columns."""
     total = np.zeros((n, len(shares)), dtype=shares.dtype)
     np.add.at(total, of, shares.T)
     return total.T
 
 
 def origins(transformer: object, n: int) -> Index:
-    """The one of n columns that each column came of that a fitted transformer made."""
+    """The number of the source column, out of n, for each output column of a fitted transformer."""
     if _does_nothing(transformer):
         return np.arange(n)
     if isinstance(transformer, Pipeline):
@@ -54,24 +54,24 @@ def origins(transformer: object, n: int) -> Index:
     return _origins_by_name(transformer, n)
 
 
-#: A column number that no name or category is mistaken for.
+#: A column number between control characters, which names and categories do not contain.
 _MARK = "\x1f{}\x1f"
 _MARKED = re.compile(_MARK.format(r"(\d+)"))
 
 
 def _origins_by_name(transformer: object, n: int) -> Index:
-    """Ask the transformer to name what it makes of columns that are called by their numbers."""
+    """Source columns, found in the output names of the transformer when the input names are column numbers."""
     if not hasattr(transformer, "get_feature_names_out"):
         raise NoWayBackError(transformer, "does not name the columns that it makes")
     names = _nameless(transformer).get_feature_names_out([_MARK.format(j) for j in range(n)])
     found = [{int(j) for j in _MARKED.findall(str(name))} if n > 1 else {0} for name in names]
     if any(len(columns) != 1 for columns in found):
-        raise NoWayBackError(transformer, "makes columns of several others")
+        raise NoWayBackError(transformer, "computes a column from several others")
     return np.array([column for columns in found for column in columns], dtype=np.intp)
 
 
 def restored(transformer: Any, Z: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Rows as a fitted transformer was given them; NaN (None, where not all are numbers) in columns that it dropped."""
+    """Inverse of a fitted transformer; columns that it dropped hold NaN, or None if not all columns are numbers."""
     if _does_nothing(transformer):
         return Z
     if isinstance(transformer, Pipeline):
@@ -85,7 +85,7 @@ def restored(transformer: Any, Z: NDArray[np.generic]) -> NDArray[np.generic]:
             columns = {int(j): part[:, i] for i, j in enumerate(numbers)} | columns
         return _table(columns, len(Z), transformer.n_features_in_)
     if isinstance(transformer, SelectorMixin) or type(transformer).__module__.startswith("sklearn.impute"):
-        # They pass columns on; those that an imputer adds come last.
+        # These transformers copy columns. The indicator columns that an imputer adds come last.
         kept, n = origins(transformer, transformer.n_features_in_), transformer.n_features_in_
         return _table({int(j): Z[:, np.flatnonzero(kept == j)[0]] for j in np.unique(kept)}, len(Z), n)
     silent = isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None
@@ -101,7 +101,7 @@ def _does_nothing(transformer: object) -> bool:
 
 
 def _branches(transformer: ColumnTransformer) -> list[tuple[object, Index, slice]]:
-    """Transformers, the numbers of the columns that they are given, and where what they make stands."""
+    """The transformers with the numbers of their input columns and the slice of their output columns."""
     names = list(getattr(transformer, "feature_names_in_", ()))
     found = []
     for name, branch, columns in transformer.transformers_:
@@ -124,14 +124,14 @@ def _numbers(columns: Any, names: list[object], n: int) -> Index:
 
 
 def _nameless(transformer: object) -> Any:
-    """A copy that knows no names of columns, and so takes arrays without them, and any names, for its own."""
+    """A copy without `feature_names_in_`, so that it accepts arrays without names, and any input names."""
     bare = copy(transformer)
     vars(bare).pop("feature_names_in_", None)
     return bare
 
 
 def _decided(transformer: object, Z: NDArray[Any]) -> NDArray[Any]:
-    """Shares of categories, or places between them, as the likeliest category: encoders take no others back."""
+    """Encoded categories rounded to the most likely category, which the inverse of an encoder needs."""
     if isinstance(transformer, OrdinalEncoder):
         return np.asarray(np.clip(np.rint(Z), 0, [len(known) - 1 for known in transformer.categories_]))
     if not isinstance(transformer, OneHotEncoder) or transformer.drop_idx_ is None:
@@ -139,7 +139,7 @@ def _decided(transformer: object, Z: NDArray[Any]) -> NDArray[Any]:
     Z, of = np.array(Z), origins(transformer, transformer.n_features_in_)
     for j in np.flatnonzero([dropped is not None for dropped in transformer.drop_idx_]):
         shares = Z[:, of == j]
-        # What the others leave is the share of the category without a column, which is all zeros.
+        # The dropped category is encoded as zeros. Its share is 1 minus the sum of the other shares.
         unseen = 1 - shares.sum(axis=1) > shares.max(axis=1, initial=-np.inf)
         Z[:, of == j] = np.where(unseen[:, None], 0.0, shares)
     return Z

@@ -1,4 +1,4 @@
-"""All verbs of a classifier for the estimators that wrap one: pipelines, searches and table detectors."""
+"""The methods of a classifier for estimators that wrap one: pipelines, searches and table detectors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def documented_as(verb: Callable[..., object]) -> Callable[[Method], Method]:
 
 
 def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb of a wrapper: rows are prepared, then given to the wrapped estimator."""
+    """The method of a wrapper that prepares rows and passes them to the wrapped estimator's method."""
 
     @if_wrapped_has(verb.__name__)
     @wraps(verb)
@@ -60,7 +60,7 @@ def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def _of_model(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb of a wrapper, for verbs that take no rows."""
+    """The method of a wrapper that calls the wrapped estimator's method; for methods without rows."""
 
     @if_wrapped_has(verb.__name__)
     @wraps(verb)
@@ -72,15 +72,15 @@ def _of_model(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Options that are not None: verbs of other libraries do not know ours."""
+    """Options that are not None. Methods of other libraries do not accept the options of this one."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 class Delegates(Saved):
-    """An estimator whose verbs are answered by the estimator that it wraps.
+    """Base class of estimators that delegate methods to the estimator that they wrap.
 
-    A subclass returns the wrapped estimator (`_wrapped`), fitted after a fit, and prepares rows for it (`_prepare`). It
-    has the verbs that learn: `fit`, `fit_predict` and `screen`.
+    A subclass implements `_wrapped`, which returns the wrapped estimator (the fitted one after a fit), and `_prepare`,
+    which prepares rows for it. It also implements the methods that fit: `fit`, `fit_predict` and `screen`.
     """
 
     def _wrapped(self) -> Any:
@@ -91,7 +91,7 @@ class Delegates(Saved):
         check_is_fitted(self)
 
     def _prepare(self, X: Rows) -> Rows:
-        """Rows as the wrapped estimator takes them."""
+        """Rows in the form that the wrapped estimator expects."""
         return X
 
     predict = _of_rows(OneClassClassifier.predict)

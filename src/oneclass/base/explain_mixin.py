@@ -1,4 +1,7 @@
-"""How a row is explained: parts of the loss where it is a sum over columns, and else what substitution does to it."""
+"""The method `explain` of a classifier: the contribution of each column to the loss of each row.
+
+If the loss is a sum over the columns, the contributions are its terms. Otherwise substitution measures them.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +27,18 @@ __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows"
 
 Matrix = NDArray[Any]
 
-_EXACT = "exact: the loss is a sum over the columns, and shares go by its parts, large ones tamed"
+_EXACT = "exact: the loss is a sum over the columns, and shares are computed from its log-compressed terms"
 _SUBSTITUTED = (
-    "measured by substitution: what the loss falls by when the expected value takes the column's place, and what it "
-    "rises by when the column's value is put into a row of expected values, halved and added"
+    "measured by substitution: the mean of two changes of the loss, the decrease when the expected value replaces the "
+    "column's value in the row, and the increase when the column's value is put into a row of expected values"
 )
 
-#: Normal rows whose middle value is what a row's others lead one to expect, and rows to look for them among.
-_NEAREST, _KNOWN = 5, 1000
+#: Number of nearest training rows whose median is the expected value, and upper bound on the training rows searched.
+_N_NEIGHBORS, _MAX_SEARCHED_ROWS = 5, 1000
 
 
 class Explains(ABC):
-    """The verb `explain` of a classifier; what that cannot say by itself is measured by substitution."""
+    """Mixin with the method `explain`. Substitution measures contributions that the classifier does not compute."""
 
     offset_: float
     scaler_: Scaler
@@ -52,42 +55,42 @@ class Explains(ABC):
     @abstractmethod
     def _travelling(self) -> Self: ...
 
-    # What a classifier may know.
+    # Methods that a classifier may override.
 
     def _parts(self, rows: Array) -> Array | None:
-        """Every column's part of the loss, where that is their sum."""
+        """The term of each column in the loss; None if the loss is not a sum over the columns."""
         return None
 
     def _least_parts(self) -> Array | float:
-        """The least that every column's part can be."""
+        """The smallest possible value of each column's term."""
         return 0.0
 
     def _expected(self, rows: Array) -> Array | None:
-        """What would have been normal, in the user's units, where the classifier tells."""
+        """Expected values in the user's units; None if the classifier does not compute them."""
         return None
 
     def _kept_rows(self) -> Array | None:
-        """Training rows that the classifier keeps, scaled."""
+        """The scaled training rows that the classifier keeps; None if it keeps none."""
         return None
 
     @by_one_fit
     def explain(self, X: Rows, *, neighbors: int = 0) -> Explanation:
-        """Why rows are as strange as they are: for every column its value, the expected one and its share.
+        """Contribution of each column to the loss of each row, with its value and the expected value.
 
-        Where the loss is a sum over the columns its parts are exact; else they are measured by substitution, and
-        `Explanation.method` says which.
+        If the loss is a sum over the columns, the contributions are exact. Otherwise they are measured by substitution.
+        `Explanation.method` tells which of the two was used.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to explain.
         neighbors : int, default=0
-            Nearest normal rows to tell for each row, of the training rows that the classifier keeps.
+            Number of nearest training rows to return for each row, if the classifier keeps training rows.
 
         Returns
         -------
         Explanation
-            Of a Dask collection, a lazy array of the shares alone.
+            For a Dask collection, a lazy array that holds only the shares.
         """
         self._check_fitted()
         if is_dask(X):
@@ -122,15 +125,15 @@ class Explains(ABC):
         )
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:
-        """Losses of rows that were made up, computed where `like` is."""
+        """Losses of synthetic rows, computed on the device of `like`."""
         return to_numpy(self._finite_losses(_like(X, like)))
 
     def _usual(self, values: Matrix) -> Matrix:
-        """What the nearest normal rows hold; the centres of the columns, where none are kept."""
+        """Expected values: medians of the nearest training rows, or column centres if no training rows are kept."""
         kept, scaler = self._kept_rows(), self.scaler_
         if get_tags(self).input_tags.pairwise:
             name = type(self).__name__
-            raise ValueError(f"{name}: explain must have the rows themselves: kernel values have no columns to blame")
+            raise ValueError(f"{name}: explain must have the rows themselves: kernel values have no columns to explain")
         if kept is None:
             return np.broadcast_to(to_numpy(scaler.centre), values.shape)
         usual = usual_values(self._scaled(values), to_numpy(kept))
@@ -154,15 +157,17 @@ class Explains(ABC):
 
 
 def _like(X: Matrix, like: Array) -> Array:
-    """Numbers as an array of the kind of `like`, and where that is."""
+    """`X` as an array of the library, type and device of `like`."""
     return namespace(like).asarray(X, dtype=like.dtype, device=device(like))
 
 
 def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Matrix) -> tuple[Matrix, Matrix]:
-    """Parts of the loss by column, and the loss of the expected rows.
+    """Contribution of each column to the loss of each row, and the loss of the row of expected values.
 
-    The mean of what a column adds to the loss first and last of all columns: its Shapley value where no more than two
-    columns act together. Where a row is so strange that one value less changes nothing, the other half still tells.
+    The contribution is the mean of two changes of the loss: the increase when the column's value replaces the expected
+    value in a row of expected values, and the decrease when the expected value replaces the column's value in the row.
+    It equals the Shapley value if the loss has no interaction of more than two columns. For an extremely anomalous
+    row, the loss may be saturated, so that the decrease is 0; the increase is then still positive.
     """
     d, itself = X.shape[1], np.eye(X.shape[1], dtype=bool)
     parts, normal = np.empty(X.shape), np.empty(len(X))
@@ -173,19 +178,20 @@ def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Mat
         found = losses(np.concatenate([x, e, without.reshape(-1, d), alone.reshape(-1, d)])).astype(float)
         whole, normal[a:b], rest = found[: b - a], found[b - a : 2 * (b - a)], found[2 * (b - a) :]
         left, put = rest.reshape(2, b - a, d)
-        # Halves first: the largest numbers stand for losses beyond all measure.
+        # Halve before subtracting: losses that overflowed are the largest finite number, whose sums overflow.
         parts[a:b] = np.maximum((whole[:, None] / 2 - left / 2) + (put / 2 - normal[a:b, None] / 2), 0)
     return parts, normal
 
 
 def usual_values(Z: Matrix, known: Matrix) -> Matrix:
-    """For every value, the middle one of the normal rows that are nearest by all *other* columns.
+    """Expected value of each cell: the median over the training rows that are nearest in all *other* columns.
 
-    Distances are city-block ones, which a single wrong value does not lead astray. Of many rows some are asked, evenly.
+    Distances are city-block distances, which one wrong value changes little. At most `_MAX_SEARCHED_ROWS` evenly
+    spaced training rows are searched.
     """
-    known = known[:: -(-len(known) // _KNOWN)]
+    known = known[:: -(-len(known) // _MAX_SEARCHED_ROWS)]
     m, d = known.shape
-    k = min(_NEAREST, m) if d > 1 else m  # one column has no others to go by
+    k = min(_N_NEIGHBORS, m) if d > 1 else m  # a single column has no other columns to compute distances from
     expected = np.empty(Z.shape)
     for a, b in blocks(len(Z), 3 * m * d, np.empty(0), for_products=True):
         gaps = np.abs(Z[a:b, None, :] - known)
@@ -196,7 +202,7 @@ def usual_values(Z: Matrix, known: Matrix) -> Matrix:
 
 
 def nearest_rows(Z: Matrix, known: Matrix, k: int) -> NDArray[np.intp]:
-    """Numbers of the k known rows nearest to each row by city-block distances, the nearest first."""
+    """Indices of the k known rows with the smallest city-block distance to each row, in ascending order."""
     found = np.empty((len(Z), k), dtype=np.intp)
     for a, b in blocks(len(Z), 2 * len(known), np.empty(0), for_products=True):
         D = cdist(Z[a:b], known, "cityblock")
@@ -206,11 +212,11 @@ def nearest_rows(Z: Matrix, known: Matrix, k: int) -> NDArray[np.intp]:
 
 
 def names_of(X: Rows, d: int) -> tuple[Name, ...]:
-    """The columns of a table; their places, where they have no names."""
+    """Column names of a table; column numbers if it has no names."""
     names = tuple(getattr(X, "columns", ()))
     return names if len(names) == d else tuple(range(d))
 
 
 def index_of(X: Rows, n: int) -> NDArray[np.generic]:
-    """Labels of the rows of a data frame of pandas; else their places."""
+    """Index labels of a pandas data frame; row numbers for other tables."""
     return np.asarray(X.index) if hasattr(X, "iloc") and hasattr(X, "index") else np.arange(n)

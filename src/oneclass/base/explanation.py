@@ -1,4 +1,4 @@
-"""Explanation: why rows are strange, as a value: for every row and column its value, the expected one and its share."""
+"""The result of `explain`: value, expected value and share of the loss, for each row and column."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ __all__ = ["Explanation", "Reason", "seconds_of", "shares_among", "shares_of"]
 
 Float = NDArray[np.float64]
 
-#: Rows, and columns of each, that are shown.
+#: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
 _ROWS, _COLUMNS = 5, 3
-#: Of spans of time, and of times of day.
+#: Unit of durations and times of day in printed text.
 _UNIT = " seconds"
 
 
 class Reason(NamedTuple):
-    """Why a row is strange: a column, what it holds, what would have been normal, and its share of the blame.
+    """Contribution of one column to the loss of a row: the column, its value, the expected value and the share.
 
-    `expected` is None where nothing else was: a rare category that all other columns lead to. Of a span of time or a
-    time of day, it is in seconds.
+    `expected` is None if the expected value equals the value, which happens for a rare category that the other columns
+    predict. For a duration or a time of day, `expected` is in seconds.
 
     Examples
     --------
@@ -54,35 +54,36 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Explanation:
-    """Why rows are as strange as they are; ``np.asarray`` gives the shares.
+    """Contributions of columns to the losses of rows; ``np.asarray`` gives the shares.
 
-    A share is not the bare part of the loss: a value that no training row came near, such as the only lit pixel of a
-    corner, can be a hundred times all others together. Shares go by ``log(1 + t²)``, `t` the part of the loss over that
-    of one column of a row at the threshold, which leaves the order of the columns as it is.
+    A share is proportional to ``log(1 + t²)``. Here `t` is the column's contribution to the loss, divided by the mean
+    contribution of a column in a row at the threshold. The logarithm keeps the order of the columns. It keeps a value
+    far outside the training range from hiding all other columns: its contribution can be a hundred times the sum of
+    all others.
 
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
-        What the rows hold, in the user's units.
+        Values of the rows, in the user's units.
     expected : array of shape (n_rows, n_columns)
-        What would have been normal there; None or NaN where the classifier looks at no such column.
+        Expected values; None or NaN where the classifier does not use the column.
     shares : array of shape (n_rows, n_columns)
-        Each column's share of the blame: none is negative, and a row sums to one.
+        Share of each column: none is negative, and the shares of a row sum to one.
     parts : array of shape (n_rows, n_columns)
-        Each column's part of the loss, before any taming; where `exact` a row sums to minus its score (of `NaiveParzen`
-        to how far that is below the best score there is).
+        Contribution of each column to the loss, without the logarithm. If `exact`, the contributions of a row sum to
+        minus its score; for `NaiveParzen`, to the largest possible score minus the score of the row.
     reach : array of shape (n_rows,)
-        The sum of the parts of a row at the threshold.
+        Sum of the contributions of a row at the threshold.
     names : tuple of str or int
-        The columns; their places, where they have no names.
+        Column names; column numbers if the table has no names.
     index : array of shape (n_rows,)
-        Labels of the rows: those of a data frame, else their places.
+        Row labels: the index of a data frame, else row numbers.
     exact : bool
-        Whether the loss is a sum over the columns, whose parts shares go by; else parts are measured by substitution.
+        Whether the loss is a sum over the columns and `parts` are its terms; else substitution measured `parts`.
     method : str
-        How parts were found, in words.
+        Description of how `parts` were computed.
     neighbors : array of shape (n_rows, k, n_columns) or None
-        The nearest normal rows of each row, if any were asked for, the nearest first.
+        The nearest training rows of each row in ascending order of distance, if ``neighbors`` was positive.
 
     Examples
     --------
@@ -123,17 +124,17 @@ class Explanation:
         return "\n".join(lines + [f"  and {len(self) - _ROWS} more"] * (len(self) > _ROWS))
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
-        """The same of some of the rows: a slice, a mask or their places."""
+        """The explanation of some of the rows, given by a slice, a mask or row numbers."""
         some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
         return replace(self, **some, neighbors=None if self.neighbors is None else self.neighbors[rows])
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
-        """The columns most to blame for each row, the worst first; those without any share are left out.
+        """The columns with the largest shares for each row, in descending order; columns with share 0 are omitted.
 
         Parameters
         ----------
         k : int, default=3
-            Columns for each row, at most.
+            Maximum number of columns for each row.
 
         Returns
         -------
@@ -146,23 +147,23 @@ class Explanation:
         ]
 
     def row(self, i: int) -> tuple[Reason, ...]:
-        """All columns that have a share in row `i`, counted from 0, the worst first."""
+        """All columns with a positive share in row `i` (counted from 0), in descending order of the share."""
         return self[i : i + 1 or None].top(len(self.names))[0]
 
     def _reason(self, i: int, j: int) -> Reason:
         value, expected = _plain(self.values[i, j]), _plain(self.expected[i, j])
-        # A rare category may be what all other columns lead to: then nothing else was expected.
+        # A rare category may be the one that the other columns predict: then there is no other expected value.
         same = isinstance(value, str | bool) and value == expected
         return Reason(self.names[j], value, None if same else expected, float(self.shares[i, j]))
 
     def folded(self, groups: Mapping[str, Sequence[Name]]) -> Explanation:
-        """Groups of columns as one column each, with their shares added up.
+        """Merge each group of columns into one column, whose share is the sum of theirs.
 
         Parameters
         ----------
         groups : dict of str to list of columns
-            The columns of each group, none in two of them. A group stands where its first column stood; its value and
-            expected value are those of its column most to blame, row by row.
+            The columns of each group; no column may be in two groups. A group takes the position of its first column.
+            Its value and expected value are, in each row, those of its column with the largest share.
 
         Returns
         -------
@@ -170,7 +171,7 @@ class Explanation:
         """
         of = {column: name for name, columns in groups.items() for column in columns}
         if unknown := [column for column in of if column not in self.names]:
-            raise ValueError(f"Explanation: groups must be of columns that there are, got {unknown[0]!r}")
+            raise ValueError(f"Explanation: groups must hold columns of the explanation, got {unknown[0]!r}")
         if len(of) < sum(map(len, groups.values())):
             raise ValueError("Explanation: a column must be in one group at most")
         names: tuple[Name, ...] = tuple(dict.fromkeys(of.get(name, name) for name in self.names))
@@ -187,7 +188,7 @@ class Explanation:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame with a line for every row and column: row, column, value, expected, share."""
+        """A pandas data frame with one line for each row and column: row, column, value, expected, share."""
         import pandas as pd
 
         n, d = self.shares.shape
@@ -202,9 +203,10 @@ class Explanation:
         )
 
     def to_dicts(self) -> list[dict[str, object]]:
-        """A dict for every row: its label as ``row``, and as ``columns`` those with a share, the worst first.
+        """A dict for each row: ``row`` is its label, ``columns`` its columns in descending order of the share.
 
-        All of it can be said in JSON: dates are text, spans of time and times of day are seconds, gaps are None.
+        Columns with share 0 are omitted. All values can be written as JSON: dates are text, durations and times of day
+        are seconds, missing values are None.
         """
         return [
             {
@@ -216,9 +218,10 @@ class Explanation:
 
 
 def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating], reach: Float) -> Float:
-    """Shares of the columns that are `seen`, which have all parts; those of a row at the threshold sum to `reach`.
+    """Shares of all columns; those not in `seen` get 0. `reach` is the sum of the parts of a row at the threshold.
 
-    Parts of what one column became are to be added up first: taming favours many small parts over a large one.
+    If preprocessing turned one column into several, add up their parts before the call: the logarithm favours many
+    small parts over one large part.
     """
     shares, some = np.zeros(parts.shape), parts[:, seen]
     shares[:, seen] = shares_of(some, reach[:, None] / max(some.shape[1], 1))
@@ -226,9 +229,9 @@ def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray
 
 
 def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) -> Float:
-    """Shares that go by ``log(1 + t²)``, `t` the part over what is `usual` for a column; equal where no part is any.
+    """Shares proportional to ``log(1 + t²)``, where ``t = parts / usual``; equal shares if all parts are 0.
 
-    Where the threshold leaves nothing for a part to be usual, that is the mean of the row's.
+    Where `usual` is not positive, the mean of the row's parts replaces it.
     """
     parts = np.clip(np.nan_to_num(parts.astype(float)), 0, None)
     mean = (parts / parts.shape[1]).sum(axis=1, keepdims=True)
@@ -242,7 +245,7 @@ def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) 
 
 
 def seconds_of(value: object) -> float | None:
-    """A span of time, or a time of day, in seconds; None of what is neither."""
+    """A duration or a time of day in seconds; None for other values."""
     if isinstance(value, np.timedelta64):
         return np.nan if np.isnat(value) else int(value.astype("timedelta64[us]").astype(np.int64)) / 1e6
     if isinstance(value, datetime.timedelta):
@@ -253,7 +256,7 @@ def seconds_of(value: object) -> float | None:
 
 
 def _plain(value: object) -> object:
-    """A number of NumPy's as one of Python's; times stay what they are."""
+    """A NumPy number, flag or string as a Python object; other values unchanged."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
 
 

@@ -1,4 +1,4 @@
-"""Groups of rows that users name: persons, machines, days; by labels, or by a column of the rows."""
+"""Groups of rows that belong together, such as persons, machines or days, given by labels or by a column."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_gro
 
 
 def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
-    """Groups of `n_rows` rows by any labels; None when there are none, or when every row is a group of its own.
+    """Groups of rows that have the same label; None if `groups` is None or if each row is a group of its own.
 
-    A row that weighs more or less than one is a group of copies.
+    A row whose weight is not 1 counts as a group of copies. Groups are then returned even if each holds one row.
     """
     if groups is None:
         return None
@@ -37,10 +37,10 @@ def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array 
 
 
 def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
-    """Labels of rows as an array, none of them missing."""
+    """Labels of rows as an array. Missing labels are an error."""
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
     if labels.dtype.kind in "UT" and isinstance(groups, list | tuple):
-        labels = np.asarray(groups, dtype=object)  # in which NaN is not yet a word
+        labels = np.asarray(groups, dtype=object)  # NumPy has turned NaN into the text "nan"
     if labels.dtype.kind in "fmM":
         missing = labels != labels
     else:
@@ -53,18 +53,18 @@ def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
 
 
 def _is_missing(label: object) -> bool:
-    """Whether a label is None, NaN, NaT, pandas' NA, which equals nothing, or a word without letters."""
+    """Whether a label is None, NaN, NaT, pandas' NA or an empty string."""
     itself = label == label
     return label is None or not isinstance(itself, bool | np.bool_) or not itself or label == ""
 
 
 def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
-    """The name or number of the column that has the groups of rows which are not all in memory."""
+    """The name or number of the column that holds the groups; an error for labels, which need all rows in memory."""
     if groups is None or _is_column(groups):
         return groups
     name, kind = type(estimator).__name__, type(groups).__name__
     raise ValueError(
-        f"{name}: groups of rows that come in pieces must be a column of them, by name or number; got {kind}"
+        f"{name}: groups must name a column of X, by name or number, if rows are read in chunks; got {kind}"
     )
 
 
@@ -73,7 +73,7 @@ def _is_column(groups: object) -> TypeGuard[Name]:
 
 
 def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
-    """Rows without their groups and these, where `groups` is the name or the number of a column; else both as given."""
+    """Split the group column off the rows if `groups` is a column name or number; else return both unchanged."""
     if not _is_column(groups):
         return given, groups  # type: ignore[return-value]  # no column: labels, or none
     X: Any = np.asarray(given) if isinstance(given, list | tuple) else framed(given)
@@ -88,7 +88,7 @@ def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tupl
 
 
 def _column(name: str, X: Any, groups: Name) -> int:
-    """The number of the column that has the groups."""
+    """The number of the column that holds the groups."""
     d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
     if groups in names:
         return names.index(groups)
@@ -99,7 +99,7 @@ def _column(name: str, X: Any, groups: Name) -> int:
 
 
 def group_keys(name: str, groups: Labels) -> NDArray[np.int64]:
-    """A 64-bit hash of each label, the same in every chunk and process: of the text, so that 7, 7.0 and "7" agree."""
+    """A 64-bit hash of each label's text, the same in every chunk and process; 7, 7.0 and "7" have the same hash."""
     labels = read_labels(name, groups)
     distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
     if distinct.dtype.kind == "f":
@@ -109,6 +109,6 @@ def group_keys(name: str, groups: Labels) -> NDArray[np.int64]:
         text = distinct.astype(str)
     letters = np.ascontiguousarray(text).view(np.uint32).reshape(len(text), -1).astype(np.int64)
     keys = np.zeros(len(text), dtype=np.int64)
-    for letter in letters.T:  # shorter labels are filled up with zeros, which leave keys as they are
+    for letter in letters.T:  # shorter labels are padded with zeros, which do not change the keys
         keys = np.where(letter == 0, keys, mixed(keys, letter))
     return np.asarray(keys[places.reshape(-1)])

@@ -1,4 +1,4 @@
-"""The training rows, each judged by a model that did not see it."""
+"""Held-out scores and p-values of the training rows."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["HoldsOut"]
 
 
 class HoldsOut:
-    """Scores and p-values of the training rows, for a classifier that keeps what it held out."""
+    """Mixin with held-out scores and p-values of the training rows."""
 
     decision_: Decision
     calibration_: Calibration | None
 
     @abstractmethod
     def _give(self, result: Array) -> Array:
-        """The result as the user is to see it."""
+        """The result in the form that the user gets."""
 
     @property
     def held_out_scores_(self) -> Array:
-        """Score of each training row, in their order, by a model that saw neither it nor, if given, its group.
+        """Score of each training row, by a model fitted without the row and without the rows of its group.
 
-        NaN for rows that nothing was learnt from, by their weight or label. Fits that do not judge every row, one by
-        one and in memory, have none.
+        Rows that were not training rows because of their weight or label have NaN. Fits that do not compute a held-out
+        loss for each row, such as fits on chunks, do not have this attribute.
         """
         held_out = self._row_by_row("held_out_scores_")
         largest = float(namespace(held_out.losses).finfo(held_out.losses.dtype).max)
@@ -36,20 +36,21 @@ class HoldsOut:
 
     @property
     def held_out_p_values_(self) -> Array:
-        """Conformal p-value of each training row: the rank of its held-out score among those of all others.
+        """Conformal p-value of each training row: the rank of its held-out score among those of all other rows.
 
-        With groups, among those of other groups. They are the ranks of the rows themselves, so a share alpha of them
-        is at most alpha whatever the rows are; `screen` says which rows are odd.
+        With groups, it is the rank among the rows of other groups. Because the p-values are ranks of the training rows
+        themselves, about a share alpha of them is at most alpha, even if no row is anomalous. To find anomalous rows,
+        use `screen`.
         """
         held_out = self._row_by_row("held_out_p_values_")
         return self._give(held_out.in_row_order(held_out.p_values()))
 
     def _row_by_row(self, attribute: str) -> HeldOut:
         check_is_fitted(self)
-        held_out: HeldOut | None = vars(self).get("held_out_")  # which files of earlier versions do not have
+        held_out: HeldOut | None = vars(self).get("held_out_")  # models saved by earlier versions lack it
         if held_out is None:
-            why = "chunks, Dask collections, streams and fits that judge a sample of the rows keep `calibration_` alone"
+            why = "fits on chunks, Dask collections, streams or a sample of the rows keep only `calibration_`"
             if self.calibration_ is None:
-                why = f"a fit with threshold={self.decision_.rule!r} judges none; fit with threshold='held_out'"
+                why = f"a fit with threshold={self.decision_.rule!r} computes none; fit with threshold='held_out'"
             raise AttributeError(f"{type(self).__name__}: {attribute} needs the held-out loss of every row, but {why}")
         return held_out

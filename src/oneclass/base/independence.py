@@ -1,4 +1,4 @@
-"""What fits say of rows that do not look independent of one another, and blocks of time for rows in its order."""
+"""A warning if training rows look dependent, and `time_blocks`, which groups the rows of a time series."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .warnings import DependentRowsWarning, warn
 
 __all__ = ["time_blocks", "warn_if_dependent"]
 
-#: Rows that a fit looks at, and rows that the decorrelation time is read from; the first ones, which are in order.
-_LOOKED_AT, _TIMED = 1000, 20_000
+#: Upper bounds on the number of rows, counted from the first: for the check of a fit, and for the decorrelation time.
+_MAX_CHECKED_ROWS, _MAX_TIMED_ROWS = 1000, 20_000
 
-#: Copies of a row that are enough to see that it has some.
-_COPIES = 4
+#: Upper bound on the copies of a weighted row in the check for near-duplicates.
+_MAX_COPIES = 4
 
-#: Independent rows below which nothing can be promised of rows at another time.
-_FEW = 8
+#: Number of independent rows in a series below which `time_blocks` warns.
+_MIN_INDEPENDENT_ROWS = 8
 
 
 def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
-    """Say so if some of the rows, of which a bounded number is looked at, are too close to be independent.
+    """Warn if rows are too similar to be independent. At most the first `_MAX_CHECKED_ROWS` rows are checked.
 
-    A row of weight w is w copies of itself, where weights are given.
+    If weights are given, a row of weight w counts as w copies of the row.
     """
     n = X.shape[0]
     if n < FEWEST:
         return
-    first = np.asarray(to_numpy(X[: min(n, _LOOKED_AT), :]), dtype=np.float64)
+    first = np.asarray(to_numpy(X[: min(n, _MAX_CHECKED_ROWS), :]), dtype=np.float64)
     with on_one_thread(0, first):
         found = _dependence(first, w)
     if found is not None:
@@ -48,7 +48,7 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
 
 
 def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] | None:
-    """What is seen of rows that depend on one another, and what may be done about it."""
+    """A description of the dependence between rows and a remedy, as text; None if the rows look independent."""
     Z = centred_ranks(rows)
     if not Z.shape[1]:
         return None
@@ -71,36 +71,38 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
 
 
 def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:
-    """So many rows, one after the other with as many copies as tell that there are some."""
-    copies = np.clip(to_numpy(w[: len(rows)]), 1, _COPIES).astype(int)
-    return np.repeat(rows, copies, axis=0)[:_LOOKED_AT]
+    """Rows repeated by their weights, at most `_MAX_COPIES` times each and `_MAX_CHECKED_ROWS` rows in all."""
+    copies = np.clip(to_numpy(w[: len(rows)]), 1, _MAX_COPIES).astype(int)
+    return np.repeat(rows, copies, axis=0)[:_MAX_CHECKED_ROWS]
 
 
 def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
-    """Groups for rows in the order of time: blocks of rows that follow one another, for ``fit(X, groups=...)``.
+    """Groups for rows in the order of time: blocks of consecutive rows, for ``fit(X, groups=...)``.
 
-    A row is like those just before and after it, so that it is held out in vain while these stay. Held out with its
-    block it is judged by rows from other times.
+    In a time series, a row is similar to the rows just before and after it. If only that row is held out, its held-out
+    loss is too small. With these groups, a row is held out with its whole block, and is scored by a model fitted on
+    rows from other times.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features) or int
         Rows in the order of time, or their number.
     length : int, optional
-        Rows of a block. By default the rows' decorrelation time, the number of rows after which their correlation has
-        fallen to a third: the mean over the columns, of ranks and so free of tails, read from at most 20,000 rows.
-        Longer blocks are safer and leave fewer of them: a budget of 5 % needs 19.
+        Number of rows in a block. By default it is the decorrelation time: the number of rows after which the
+        autocorrelation has fallen to a third. It is the mean over the columns, computed from the ranks of at most
+        20,000 rows. Longer blocks are more nearly independent, but there are fewer of them: ``delta=0.05`` needs at
+        least 19 blocks.
 
     Returns
     -------
     array of shape (n_samples,)
-        Number of the block of each row; blocks differ by one row in length at most, and there are at least two.
+        Block number of each row. There are at least two blocks, and their lengths differ by at most one row.
 
     Warns
     -----
     DependentRowsWarning
-        If the rows hold fewer than eight independent ones (their number over twice the decorrelation time): no
-        threshold can promise anything of rows from another time then.
+        If the series has fewer than eight independent rows, where their number is estimated as the number of rows
+        divided by twice the decorrelation time. The false-alarm rate for rows from another time is then unknown.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
     if length is None:
         length = _decorrelation(rows)
         independent = n / (2 * length)
-        if independent < _FEW:
+        if independent < _MIN_INDEPENDENT_ROWS:
             warn(
                 f"time_blocks: {n} rows that are alike for about {length} hold about {max(1, round(independent))} "
                 "independent ones, too few to say how often rows of another time will be rejected; use a longer series",
@@ -134,7 +136,7 @@ def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:
 
 
 def _decorrelation(rows: NDArray[np.floating] | None) -> int:
-    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_TIMED], dtype=np.float64))
+    Z = np.empty((0, 0)) if rows is None else centred_ranks(np.asarray(rows[:_MAX_TIMED_ROWS], dtype=np.float64))
     if not Z.shape[1]:
         what = "a number of rows" if rows is None else "columns that are constant or sorted"
         raise ValueError(f"time_blocks: length must be given for {what}, got None")

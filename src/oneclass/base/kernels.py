@@ -1,4 +1,4 @@
-"""From what the user says about a kernel (a name, an object, a function, a bandwidth rule) to the kernel itself."""
+"""Reading of the parameters `kernel`, `sigma` and `C` into kernels, bandwidths and costs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .checks import ChoiceError, check_number
 
 __all__ = ["HasCost", "HasKernel", "KernelChoice", "is_precomputed", "read_cost", "read_kernel"]
 
-#: A kernel as users say it: by name, as one of ours, or as any function of two sets of rows.
+#: The parameter `kernel`: a name, a kernel object of this library, or a function of two sets of rows.
 KernelChoice: TypeAlias = str | k.Kernel | Callable[[Array, Array], Array]
 
 
 class HasKernel(Protocol):
-    """An estimator whose parameters say a kernel."""
+    """An estimator with the parameters `kernel` and `sigma`."""
 
     @property
     def kernel(self) -> KernelChoice:
@@ -29,38 +29,38 @@ class HasKernel(Protocol):
 
     @property
     def sigma(self) -> float | str:
-        """Its bandwidth, or the rule that finds one, where it has any."""
+        """The bandwidth, or the name of a bandwidth rule; unused by kernels without a bandwidth."""
         ...
 
 
 class HasCost(Protocol):
-    """An estimator that weighs errors by a parameter C."""
+    """An estimator with the parameter `C`, the weight of errors."""
 
     @property
     def C(self) -> float | str:
-        """A number, or the rule that finds one."""
+        """A number, or the name of a rule that computes one."""
         ...
 
     @property
     def _cost_by_rule(self) -> bool:
-        """Whether it may be a rule."""
+        """Whether `C` may be the name of a rule."""
         ...
 
 
 _RADIAL: dict[str, type[k.RBF] | type[k.Laplacian]] = {"rbf": k.RBF, "laplacian": k.Laplacian}
 _PLAIN: dict[str, type[k.Polynomial] | type[k.Linear]] = {"polynomial": k.Polynomial, "linear": k.Linear}
 
-#: Kernels without a bandwidth, by their classes: asking a protocol takes as long as all other checks of a machine.
+#: Classes of kernels without a bandwidth. An `isinstance` check against a protocol would be much slower.
 _Plain = k.Polynomial | k.Linear | k.Precomputed | k.UserKernel
 
 
 def is_precomputed(estimator: HasKernel) -> bool:
-    """Whether the rows that the estimator is given are kernel values already."""
+    """Whether `X` holds kernel values instead of rows."""
     return isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
 
 
 def read_kernel(estimator: HasKernel) -> k.Kernel:
-    """The kernel that `estimator.kernel` and `estimator.sigma` stand for; its bandwidth may be a rule by name."""
+    """The kernel given by `estimator.kernel` and `estimator.sigma`; its bandwidth may be the name of a rule."""
     kernel = _named_kernel(estimator)
     if isinstance(kernel, _Plain):
         return kernel
@@ -76,7 +76,7 @@ def read_kernel(estimator: HasKernel) -> k.Kernel:
 
 
 def read_cost(estimator: HasCost) -> float | str:
-    """The number that `estimator.C` is, or the rule that it names."""
+    """The checked value of `estimator.C`: a number or the name of a rule."""
     if not isinstance(estimator.C, str) or not estimator._cost_by_rule:
         return check_number(estimator, "C", 0, float("inf"))
     if estimator.C not in COST_RULES:

@@ -1,4 +1,4 @@
-"""Which rows are targets: labels of any kind, read once, at the door."""
+"""Reading of labels: which rows belong to the target class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .warnings import LabelWarning, warn
 
 __all__ = ["is_target", "read_targets", "warn_of_few"]
 
-#: Words that name the target class when the user does not say which label does.
+#: Labels that mean the target class if the user gives no `target`.
 _WORDS = ("target", "normal", "inlier")
 
 
@@ -26,7 +26,7 @@ def is_target(y: Labels, target: object = None, *, caller: str = "is_target") ->
     y : array-like of shape (n_samples,)
         Labels: numbers, booleans or strings.
     target : label, optional
-        The label of the target class; every other label is an outlier's.
+        The label of the target class; rows with any other label are outliers.
     caller : str
         Name to begin error messages with.
 
@@ -50,7 +50,7 @@ def is_target(y: Labels, target: object = None, *, caller: str = "is_target") ->
     wanted = _target_of(known) if target is None else target
     if wanted is None:
         raise ValueError(
-            f"{caller}: target must say which label of y is the target class, one of {_shown(known)}; got None"
+            f"{caller}: target must be the label of the target class in y, one of {_shown(known)}; got None"
         )
     found = labels == wanted
     if not np.any(found):
@@ -60,7 +60,7 @@ def is_target(y: Labels, target: object = None, *, caller: str = "is_target") ->
 
 
 def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np.bool_] | None:
-    """Which of the rows that a classifier is given with labels `y` it may learn from; None is all of them."""
+    """Mask of the training rows that `y` labels as targets; None if all rows are training rows."""
     if y is None:
         return None
     name = type(estimator).__name__
@@ -70,10 +70,10 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
     if labels.shape != (n_rows,):
         raise ValueError(f"{name}: y must be one label a row, of shape ({n_rows},), got {labels.shape}")
     known = _distinct(labels)
-    if len(known) < 2 and known != [-1]:  # which says that no row is of the target class
+    if len(known) < 2 and known != [-1]:  # only -1: no row is of the target class
         return None
     if (target := _target_of(known)) is None:
-        # scikit-learn's own checks give such labels, so they cannot be refused.
+        # A warning and not an error, because scikit-learn's estimator checks pass such labels.
         warn(
             f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so all rows are "
             "training rows; pass the rows of the target class alone, or label them +1 and all others -1",
@@ -88,7 +88,7 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
 
 
 def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:
-    """Say so when the rows taken for targets are the fewer: some call outliers 1 and normal rows 0."""
+    """Warn if fewer than half of the rows are targets: in some data sets, 1 means outlier and 0 means normal."""
     if 2 * targets.sum() < len(targets):
         warn(
             f"{caller}: {targets.sum()} of {len(targets)} rows are labelled as targets and the others as outliers; "
@@ -98,12 +98,12 @@ def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:
 
 
 def _distinct(labels: NDArray[np.generic]) -> list[object]:
-    # Labels of any kinds need not have an order.
+    # Labels of mixed types cannot be sorted.
     return list(dict.fromkeys(labels.tolist())) if labels.dtype == object else np.unique(labels).tolist()
 
 
 def _target_of(labels: list[object]) -> object:
-    """The label that plainly is that of the target class; None if none is."""
+    """The label of the target class; None if the labels do not determine it."""
     if set(labels) <= {-1, 1} or set(labels) <= {0, 1}:
         return 1
     words = [label for label in labels if isinstance(label, str) and label.lower() in _WORDS]

@@ -1,4 +1,4 @@
-"""How much memory is left, as far as the system tells."""
+"""The amount of free memory, and a check that a kernel matrix fits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..core.arrays import Array, free_bytes, namespace
 
 __all__ = ["available_bytes", "check_factor_fits", "check_matrix_fits", "has_room"]
 
-#: Bytes that are there, as to ask the system takes as long as a small fit's arithmetic.
-_TRIFLE = 2**22
+#: Allocations of at most so many bytes are not checked: reading the free memory takes as long as a small fit.
+_MAX_UNCHECKED_BYTES = 2**22
 
 
 def available_bytes(like: Array) -> int:
-    """Memory that an allocation beside `like` may still take, as far as the system tells."""
+    """Free memory in bytes on the device of `like`, as reported by the system."""
     found = free_bytes(like)
     return _host_bytes() if found is None else found
 
@@ -24,7 +24,7 @@ def _host_bytes() -> int:
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         bounds.append(int(meminfo.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
-        import resource  # where /proc is, this module is too
+        import resource  # every system with /proc has this module
 
         soft, _ = resource.getrlimit(resource.RLIMIT_AS)
         if soft != resource.RLIM_INFINITY:
@@ -38,8 +38,8 @@ def _host_bytes() -> int:
 
 
 def has_room(need: int, like: Array) -> bool:
-    """Whether an allocation beside `like` finds room."""
-    return need <= _TRIFLE or need <= available_bytes(like)
+    """Whether `need` bytes can be allocated on the device of `like`."""
+    return need <= _MAX_UNCHECKED_BYTES or need <= available_bytes(like)
 
 
 def check_factor_fits(n: int, like: Array) -> None:
@@ -54,7 +54,7 @@ def check_factor_fits(n: int, like: Array) -> None:
 
 
 def check_matrix_fits(estimator: object, X: Array) -> None:
-    """Room for the kernel matrix of rows `X`."""
+    """Raise MemoryError if there is not enough free memory for the kernel matrix of the rows `X`."""
     n = X.shape[0]
     need = n * n * namespace(X).finfo(X.dtype).bits // 8
     if not has_room(need, X):

@@ -1,4 +1,4 @@
-"""What is no table of numbers: named, with the columns to blame and what to do about them."""
+"""Error messages for tables that are not numeric; they name the columns and a remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["blame", "check_dimensions", "framed", "is_time", "unwrapped"]
 
 
 def check_dimensions(name: str, X: Any) -> None:
-    """Refuse what is no table of rows and features."""
+    """Raise ValueError unless `X` has two dimensions."""
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(
             f"{name}: X must have two dimensions (rows, features), got shape {tuple(X.shape)}. Reshape your data: "
@@ -22,12 +22,12 @@ def check_dimensions(name: str, X: Any) -> None:
 
 
 def framed(X: Any) -> Any:
-    """A table or a record batch of PyArrow as a frame of pandas; whatever else is given, as it is."""
+    """A PyArrow table or record batch as a pandas data frame; other objects unchanged."""
     return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "num_rows") else X
 
 
 def unwrapped(name: str, X: object) -> Any:
-    """`X` as an array or a table; what would become one only by a guess is refused."""
+    """`X` as an array or a table. Dicts, lazy frames and masked arrays with masked cells are errors."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError(f"{name}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
     if type(X) is dict or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):
@@ -47,7 +47,7 @@ _REMEDIES = {
     _NO_NUMBERS: "encode what is no number, for example with sklearn.preprocessing.OneHotEncoder",
     _MISSING: "fill or drop what is missing, for example with sklearn.impute.SimpleImputer",
 }
-_NAMED = 5  # columns to name in one message
+_NAMED = 5  # upper bound on the columns named in one message
 
 
 def blame(name: str, X: Rows) -> str:
@@ -56,11 +56,11 @@ def blame(name: str, X: Rows) -> str:
     if not flaws:
         return ""
     listed = [f"{label} holds {flaw}" for label, flaw in flaws.items()]
-    more = f" and {len(listed) - _NAMED} columns more are alike" if len(listed) > _NAMED else ""
+    more = f" and {len(listed) - _NAMED} more columns have such values" if len(listed) > _NAMED else ""
     remedies = "; ".join(remedy for flaw, remedy in _REMEDIES.items() if flaw in flaws.values())
     return (
-        f"{name}: X must hold a number in every cell, but {', '.join(listed[:_NAMED])}{more}; {remedies}, or take "
-        "oneclass.TableDetector, which learns from tables as they are"
+        f"{name}: X must hold a number in every cell, but {', '.join(listed[:_NAMED])}{more}; {remedies}, or use "
+        "oneclass.TableDetector, which accepts dates, text and missing values"
     )
 
 
@@ -74,7 +74,7 @@ def _columns(X: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _flaw(column: Any) -> str | None:
-    """What keeps a column from being numbers, if anything does."""
+    """The reason why a column is not numeric; None if it is numeric."""
     if is_time(column.dtype):
         return _DATES
     values = np.asarray(column)
@@ -88,5 +88,5 @@ def _flaw(column: Any) -> str | None:
 
 
 def is_time(kind: object) -> bool:
-    """Whether a dtype of NumPy, pandas or polars is one of dates, times or spans of time."""
+    """Whether a dtype of NumPy, pandas or polars holds dates, times or durations."""
     return getattr(kind, "kind", None) in ("m", "M") or bool(getattr(kind, "is_temporal", bool)())

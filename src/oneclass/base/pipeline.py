@@ -1,4 +1,4 @@
-"""OneClassPipeline: the verbs of a classifier through the preprocessing before it."""
+"""OneClassPipeline: a scikit-learn pipeline with the methods of the classifier at its end."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .non_numeric import framed
 from .saving import Saved
 from .screening import Screening
 
-__all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
+__all__ = ["OneClassPipeline", "ends_in_classifier", "make_one_class_pipeline", "with_verbs"]
 
 E = TypeVar("E")
 
 
 class OneClassPipeline(Delegates, Pipeline):
-    """A scikit-learn Pipeline that ends in a classifier of the library and has its verbs.
+    """A scikit-learn Pipeline that ends in a classifier of the library and has its methods.
 
-    Explanations are about the columns that the pipeline is given: shares of the columns that preprocessing made of one,
-    such as its one-hot columns, are added up. Reconstructions are in the units, and of the categories, of the given
+    Explanations refer to the input columns of the pipeline. If preprocessing turned a column into several, such as
+    one-hot columns, their contributions are added up. Reconstructions are in the units and categories of the input
     columns.
 
     Parameters
@@ -68,12 +68,12 @@ class OneClassPipeline(Delegates, Pipeline):
     """
 
     def fit(self, X: Rows, y: Labels | None = None, **params: Any) -> Self:
-        """Fit the transformers one after the other, and the classifier to what they make.
+        """Fit the transformers in order, and fit the classifier to their output.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of the target class, as the first step takes them.
+            Rows of the target class, in the form that the first step accepts.
         y : optional
             Passed on to every step.
         **params
@@ -107,7 +107,7 @@ class OneClassPipeline(Delegates, Pipeline):
 
     def __check__(self) -> None:
         check_steps(self.steps)
-        must(isinstance(self._wrapped(), Saved), "the last step must be a classifier of the library")
+        must(ends_in_classifier(self), "the last step must be a classifier of the library")
 
     def _wrapped(self) -> Any:
         return self.steps[-1][1]
@@ -164,7 +164,7 @@ class OneClassPipeline(Delegates, Pipeline):
         )
 
     def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:
-        """Prepared rows in the given columns; None where there is no way back."""
+        """Preprocessed rows mapped back to the input columns; all None if a step has no inverse."""
         cells = (*made.shape[:-1], shape[1])
         try:
             return restored(self._before, made.reshape(-1, made.shape[-1])).reshape(cells)
@@ -207,7 +207,7 @@ class OneClassPipeline(Delegates, Pipeline):
 def make_one_class_pipeline(
     *steps: object, memory: object = None, transform_input: list[str] | None = None, verbose: bool = False
 ) -> OneClassPipeline:
-    """A `OneClassPipeline` of steps that are named after their types.
+    """Make a `OneClassPipeline` whose steps are named after their types.
 
     Parameters
     ----------
@@ -232,6 +232,12 @@ def make_one_class_pipeline(
 
 
 def with_verbs(estimator: E) -> E | OneClassPipeline:
-    """The estimator itself or, of a plain scikit-learn Pipeline, a `OneClassPipeline` of the same fitted steps."""
+    """A `OneClassPipeline` with the same fitted steps, if `estimator` is a scikit-learn Pipeline; else `estimator`."""
     plain: Any = estimator
     return OneClassPipeline(plain.steps) if type(plain) is Pipeline else estimator
+
+
+def ends_in_classifier(estimator: object) -> bool:
+    """Whether the estimator, or the last step of a pipeline, is a classifier of the library."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return isinstance(last, Saved)

@@ -1,4 +1,4 @@
-"""What every fitted classifier answers, whether it is one, a pipeline that ends in one or a search for one."""
+"""Protocols: the methods and attributes of classifiers, of pipelines that end in one, and of searches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Estimator(Protocol):
     """An estimator by scikit-learn's rules."""
 
     def fit(self, *rows: Any, **params: Any) -> Self:
-        """Learn."""
+        """Fit the estimator."""
         ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -34,15 +34,15 @@ class Estimator(Protocol):
         ...
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of them."""
+        """Set some of its parameters."""
         ...
 
 
 class Decides(Protocol):
-    """Any estimator that puts a threshold, those of other libraries too."""
+    """An estimator with a decision threshold, of this or another library."""
 
     def decision_function(self, X: Rows, /) -> Array:
-        """Scores above the threshold."""
+        """Score of each row minus the threshold."""
         ...
 
 
@@ -56,7 +56,7 @@ class Detector(Decides, Protocol):
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """Their names, where they have any."""
+        """Names of the columns, if the training table had names."""
         ...
 
     @property
@@ -66,16 +66,16 @@ class Detector(Decides, Protocol):
 
     @property
     def decision_(self) -> Decision:
-        """How that was put."""
+        """Rule and rate by which the threshold was chosen."""
         ...
 
     @property
     def calibration_(self) -> Calibration | None:
-        """Held-out losses, where the fit has any."""
+        """Held-out losses; None if the fit computed none."""
         ...
 
     def score_samples(self, X: Rows, /) -> Array:
-        """How normal each row is."""
+        """Score of each row; larger means more normal."""
         ...
 
     def predict(self, X: Rows, /, *, delta: float | None = None) -> Array:
@@ -103,12 +103,12 @@ class Detector(Decides, Protocol):
         ...
 
     def score_chunks(self, source: Source, sink: Sink) -> Scored:
-        """Answers for rows that arrive in chunks, to a file."""
+        """Score rows that are read in chunks, and write the results to a file."""
         ...
 
 
 class Classifier(Detector, Protocol):
-    """A detector that knows its training rows one by one."""
+    """A detector with a held-out score for each training row."""
 
     @property
     def held_out_scores_(self) -> Array:
@@ -121,5 +121,5 @@ class Classifier(Detector, Protocol):
         ...
 
     def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """The odd rows of a table that may be dirty."""
+        """Find anomalous rows in a contaminated table, and fit on the others."""
         ...

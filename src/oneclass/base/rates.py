@@ -1,4 +1,4 @@
-"""The false-alarm rate that a classifier is asked for, and what is said of one that so few rows cannot keep."""
+"""The false-alarm rate of a classifier, and warnings if there are too few training rows to keep it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class PutsThreshold(Protocol):
 
     @property
     def _held_out_thresholds(self) -> tuple[str, ...]:
-        """Those that look at held-out losses."""
+        """Names of the rules that use held-out losses."""
         ...
 
     @property
     def confidence(self) -> float | None:
-        """Chance that the rate is kept, if that is asked for."""
+        """Probability that the fitted model keeps the rate; None for a rate that is kept on average."""
         ...
 
 
 def decision_of(classifier: PutsThreshold) -> Decision:
-    """How a classifier is to put its threshold, checked."""
+    """Check `delta`, `threshold` and `confidence` of a classifier, and return them as a `Decision`."""
     delta = check_number(classifier, "delta", 0, 1, closed_low=True)
     rule = check_choice(classifier, "threshold", tuple(classifier._thresholds))
     held_out = rule in classifier._held_out_thresholds
@@ -44,14 +44,14 @@ def decision_of(classifier: PutsThreshold) -> Decision:
     confidence = check_number(classifier, "confidence", 0, 1)
     if not held_out:
         raise ChoiceError(
-            f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not look at "
-            f"held-out losses and promises no rate; got {confidence!r}"
+            f"{type(classifier).__name__}: confidence must be None with threshold={rule!r}, which does not use "
+            f"held-out losses and guarantees no rate; got {confidence!r}"
         )
     return Decision(rule, delta, held_out, confidence)
 
 
 def warn_of_decision(name: str, decision: Decision, calibration: Calibration) -> None:
-    """Say so if the budget of a fit is below what its rows can promise, or promise so surely."""
+    """Warn if there are too few held-out losses to guarantee `delta`, alone or with `confidence`."""
     delta, confidence = decision.delta, decision.confidence
     warn_below_smallest(name, calibration, "delta", delta)
     if confidence is not None and delta >= calibration.smallest_budget and not decision.budget(calibration.total):
@@ -70,7 +70,7 @@ def warn_below_smallest(
     value: float,
     so: str = "the threshold is the lowest held-out score",
 ) -> None:
-    """Say so if the value of a budget is below what so many held-out losses can promise."""
+    """Warn if the rate `value` is below the smallest rate that the held-out losses can guarantee."""
     smallest = calibration.smallest_budget
     if 0 < value < smallest:
         warn(
@@ -81,7 +81,7 @@ def warn_below_smallest(
 
 
 def warn_too_coarse(name: str, calibration: Calibration, p: Array, q: float) -> None:
-    """Say that p-values are as small as so few held-out losses can make them, yet too large to name any row."""
+    """Warn if rows have the smallest possible p-value, and that is too large to label any row as an outlier."""
     smallest, m = calibration.smallest_budget, p.shape[0]
     beyond = int(namespace(p).count_nonzero(p <= smallest * (1 + 1e-6)))
     if beyond and smallest <= q:

@@ -1,4 +1,4 @@
-"""Reading what the user gives: rows of any array library or data frame, and weights."""
+"""Reading and validation of rows, of any array library or data frame, and of sample weights."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["Columned", "Header", "Reader", "read_rows", "read_training_rows", "r
 
 
 class Columned(Protocol):
-    """An estimator that knows the columns it was fitted on."""
+    """A fitted estimator with the number of its columns."""
 
     @property
     def n_features_in_(self) -> int:
-        """Their number."""
+        """Number of columns."""
         ...
 
 
 @dataclass(frozen=True)
 class Header:
-    """Who reads the rows, and the columns that it knows: how many, their names if they have any, what they held."""
+    """Name of the estimator that reads rows, and the number, names and value summary of its columns."""
 
     reader: str
-    n_features: int | None = None  # None takes whatever comes
+    n_features: int | None = None  # None accepts any number
     names: NDArray[np.object_] | None = None
     seen: ColumnSummary | None = None
 
@@ -46,12 +46,12 @@ class Header:
         return cls(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
 
     def attributes(self) -> dict[str, object]:
-        """What scikit-learn calls them."""
+        """The columns as fitted attributes, under scikit-learn's names."""
         known = {"feature_names_in_": self.names, "column_summary_": self.seen}
         return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
 
     def having_seen(self, X: Array) -> Header:
-        """The same, and what the columns of the rows that are learnt from hold."""
+        """The header with a summary of the values in the training rows `X`."""
         return replace(self, seen=ColumnSummary.of(X))
 
 
@@ -61,7 +61,7 @@ def _stand_in(name: str) -> type[BaseEstimator]:
 
 
 def _as_estimator(header: Header) -> BaseEstimator:
-    """An estimator by the reader's name and with its columns, for scikit-learn to check rows against and write on."""
+    """A dummy estimator with the reader's name and columns, for scikit-learn's validation functions."""
     stand_in: Any = _stand_in(header.reader)()
     if header.n_features is not None:
         vars(stand_in).update(header.attributes())
@@ -69,7 +69,10 @@ def _as_estimator(header: Header) -> BaseEstimator:
 
 
 def _validated(header: Header, given: Rows, *, min_rows: int) -> tuple[Array, Header]:
-    """Two-dimensional, finite, floating rows; float32 stays float32, other libraries' arrays stay where they are."""
+    """Rows as a two-dimensional array of finite floats, and their header.
+
+    float32 stays float32. Arrays of other libraries keep their library and device.
+    """
     name, learning = header.reader, header.n_features is None
     X = unwrapped(name, given)
     check_dimensions(name, X)
@@ -91,7 +94,7 @@ def _validated(header: Header, given: Rows, *, min_rows: int) -> tuple[Array, He
 
 
 def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array:
-    """Rows that scikit-learn accepts; what it refuses is said by column."""
+    """Rows validated by scikit-learn. If it refuses them, the error names the columns that cause this."""
     name = type(estimator).__name__
     if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
         raise ValueError(blame(name, X))
@@ -105,7 +108,7 @@ def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array
 
 
 def read_training_rows(estimator: object, X: Rows, *, min_rows: int = 2) -> tuple[Array, Header]:
-    """Rows to learn from and their columns; the estimator is left as it is."""
+    """Validated training rows and their header. The estimator is not changed."""
     header = Header(type(estimator).__name__)
     if _is_plain(X, header) and X.shape[0] >= min_rows:
         return X, Header(header.reader, X.shape[1])
@@ -113,12 +116,12 @@ def read_training_rows(estimator: object, X: Rows, *, min_rows: int = 2) -> tupl
 
 
 def read_rows(header: Header, X: Rows) -> Array:
-    """Rows with the columns of the header."""
+    """Rows validated against the columns of the header."""
     return X if _is_plain(X, header) else _validated(header, X, min_rows=1)[0]
 
 
 def _is_plain(X: Rows, header: Header) -> TypeGuard[NDArray[np.floating]]:
-    """Whether nothing can be wrong with the rows: all that is asked of them takes a tenth of a lengthy check's time."""
+    """Whether the rows pass a quick check, so that scikit-learn's validation, ten times as slow, is not needed."""
     return (
         type(X) is np.ndarray
         and X.dtype.type in (np.float64, np.float32)
@@ -134,9 +137,9 @@ def _is_plain(X: Rows, header: Header) -> TypeGuard[NDArray[np.floating]]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads blocks of rows that have the columns of the header, wherever the blocks are; small enough to travel.
+    """Function that reads blocks of rows with the columns of the header, in any process; it is cheap to pickle.
 
-    One column more may have the `groups` of the rows: its name or number.
+    `groups` is the name or number of a further column that holds the groups of the rows.
     """
 
     header: Header
@@ -147,7 +150,7 @@ class Reader:
     def of_first(
         cls, estimator: object, block: Rows, device: Device | None = None, groups: Name | None = None
     ) -> Reader:
-        """The reader of a source by its first block."""
+        """The reader of a source, made from its first block."""
         rows, _ = without_groups(type(estimator).__name__, block, groups)
         return cls(read_training_rows(estimator, rows, min_rows=1)[1], device, groups)
 
@@ -155,10 +158,10 @@ class Reader:
     def of_collection(
         cls, estimator: object, X: Any, device: Device | None = None, groups: Name | None = None
     ) -> Reader:
-        """The reader of a Dask collection, whose empty block carries its names."""
+        """The reader of a Dask collection, made from its metadata."""
         name = type(estimator).__name__
         check_dimensions(name, X)
-        # An array's empty block does not tell its columns.
+        # The metadata of a Dask array does not hold the number of columns.
         empty = X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))
         rows, _ = without_groups(name, empty, groups)
         stand_in = _as_estimator(Header(name))
@@ -167,7 +170,7 @@ class Reader:
         return cls(Header(name, empty.shape[1] - (groups is not None), names), device, groups)
 
     def __call__(self, block: Rows) -> Block:
-        """The rows of a block and, if there are groups, the keys of these."""
+        """The rows of a block and, if there are groups, a hash of each row's group."""
         X, labels = without_groups(self.header.reader, block, self.groups)
         rows = read_rows(self.header, X)
         rows = rows if self.device is None else to_device(rows, self.device)
@@ -175,7 +178,7 @@ class Reader:
 
 
 def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> Array:
-    """One finite, non-negative weight a row, of the rows' kind; ones when the user gives none."""
+    """One finite, non-negative weight for each row, as an array like the rows; ones if `sample_weight` is None."""
     if sample_weight is None:
         return ones(X)
     name = type(estimator).__name__

@@ -1,4 +1,4 @@
-"""Fitted estimators as files."""
+"""The method `save`, which writes a fitted estimator to a file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Saved:
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator into a file, for `oneclass.load`.
 
-        The file holds a JSON header and arrays, no code: see docs/files.md. It is written beside its place and then
-        moved into it, so that it is there whole or not at all.
+        The file holds a JSON header and arrays, but no code: see docs/files.md. It is written under a temporary name
+        and then renamed, so that an interrupted call leaves no partial file.
 
         Parameters
         ----------
         path : str or Path
-            The file to write or to replace; by custom it ends in ``.oneclass``.
+            The file to write or replace; its usual suffix is ``.oneclass``.
 
         Examples
         --------
@@ -39,8 +39,8 @@ class Saved:
         True
         """
         check_is_fitted(self)
-        write(path, *encode(copy.copy(self)))  # a thread may fit it meanwhile
+        write(path, *encode(copy.copy(self)))  # a copy, because another thread may fit the estimator meanwhile
 
     def __derived__(self) -> dict[str, object]:
-        """Fitted attributes that follow from others and from the parameters: left out of files, and found again."""
+        """Fitted attributes that `load` recomputes from others and from the parameters: files do not hold them."""
         return {}

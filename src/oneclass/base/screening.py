@@ -1,4 +1,4 @@
-"""Screening a table that may be dirty: what was found, and which rows a classifier then learns from."""
+"""The result of `screen`, which finds anomalous rows in a contaminated training table."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["Screening", "judge_rows", "removed_share"]
 
 @dataclass(frozen=True, repr=False)
 class Screening:
-    """What `screen` found in a table.
+    """Result of `screen`: the anomalous rows of a table, and the classifier fitted on the others.
 
     Attributes
     ----------
     odd : bool array of shape (n_samples,)
-        Rows that do not belong: of these, at most a share q are normal on average.
+        Whether each row is anomalous. On average, at most a share q of these rows are normal.
     p_values : array of shape (n_samples,)
-        How often a normal row is as remote from the bulk, by the bulk's tail.
+        Estimated probability that a normal row is at least as far from the other rows.
     scores : array of shape (n_samples,)
-        Log of the mass of other rows around each; larger is more normal.
+        Logarithm of the density of other rows around each row; larger means more normal.
     rounds : int
-        Rounds until the same rows were under suspicion again.
+        Number of rounds until the set of anomalous rows repeated.
     settled : bool
-        Whether the last two rounds agreed; False where they go in circles.
+        Whether the last two rounds found the same rows; False if the rounds cycle between several sets.
     classifier : classifier
-        The one that was asked, fitted on the rows that stayed.
+        The classifier whose `screen` was called, fitted on the rows that are not anomalous.
     """
 
     odd: NDArray[np.bool_]
@@ -49,9 +49,9 @@ class Screening:
 
 
 def removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> float:
-    """Number of normal rows among those removed, as a ratio to the rows that stay.
+    """Estimated number of normal rows among those removed, divided by the number of rows that remain.
 
-    A share `q` of the odd rows is taken to be normal. Rows of a group share the weight of one row.
+    The estimate is a share `q` of the removed rows. The rows of a group count as one row.
     """
     w = np.ones(len(odd)) if groups is None else groups.weights(np.ones(len(odd)))
     stayed = int((~odd).sum()) if groups is None else len(np.unique(groups.of_rows[~odd]))
@@ -59,7 +59,7 @@ def removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> fl
 
 
 def judge_rows(X: Array, groups: Groups | None, *, q: float, scaled: bool) -> Verdict:
-    """Which rows are odd, each by others than its group."""
+    """Find the anomalous rows; the score of a row does not use rows of its own group."""
     n = X.shape[0]
     if groups is None:
         return settle(partial(remoteness, X, scaled=scaled), n, q=q)

@@ -1,4 +1,4 @@
-"""Seeds: no seed given draws the same every time, wherever the library draws."""
+"""Random seeds: without a seed, the library always draws the same numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["random_of", "seeded"]
 
 
 def seeded(random_state: Seed) -> int | np.random.RandomState:
-    """What to hand to scikit-learn for a `random_state` of the user's."""
+    """The `random_state` to pass to scikit-learn: 0 if the user gave None."""
     return 0 if random_state is None else random_state
 
 
 def random_of(random_state: Seed) -> np.random.RandomState:
-    """The generator of a `random_state` of the user's."""
+    """The random generator for the user's `random_state`."""
     found: np.random.RandomState = check_random_state(seeded(random_state))
     return found

@@ -1,4 +1,4 @@
-"""Several threads at one classifier: an answer comes from one fit, and calls that change it take turns."""
+"""Thread safety: a method uses the attributes of one fit only, and calls that change an estimator are serialized."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ E = TypeVar("E")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Locks are kept beside the estimators: copies, pickles and files of an estimator have no part in its lock.
+# Locks are stored outside the estimators, so that copies, pickles and files of an estimator do not include them.
 _locks: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _guard = Lock()
 
@@ -37,9 +37,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def by_one_fit(verb: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
-    """Decorator: the method answers by the fit that it finds, also when another thread fits the estimator meanwhile.
+    """Decorator: the method uses the attributes of one fit, even if another thread fits the estimator meanwhile.
 
-    It runs on a copy of the estimator's attributes, which every fit replaces in one step.
+    The method runs on a shallow copy of the estimator. A fit replaces all attributes in one step.
     """
 
     @wraps(verb)

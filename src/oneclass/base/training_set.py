@@ -1,4 +1,4 @@
-"""The training rows of a fit with their weights and groups, read and checked in one place for all classifiers."""
+"""Reading and checking of the training rows of a fit, with their weights, groups and labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ReadsTraining(Protocol):
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows as the user gave them, with a weight for each. Rows of weight 0 are not learned."""
+    """The rows given to `fit`, with a weight for each row. Rows of weight 0 are not training rows."""
 
     X: Array
     w: Array
@@ -36,12 +36,12 @@ class TrainingSet:
     grouped: bool = False  # whether the user gave groups, each row its own group included
     weighted: bool = False  # whether the user gave weights
     pairwise: bool = False  # whether X is a kernel matrix
-    kept: Array | None = None  # which of the rows given are these; None is all
-    outliers: Array | None = None  # rows that labels call outliers
+    kept: Array | None = None  # mask of the given rows that are in X; None if all are
+    outliers: Array | None = None  # rows that are labelled as outliers
     removed: float = 0.0  # normal rows that screening removed, as a ratio to the rows that stayed
 
     def only(self, rows: Array, *, removed: float = 0.0) -> TrainingSet:
-        """The same with weight 0 for all rows but these."""
+        """The training set with weight 0 for all rows outside the mask `rows`."""
         xp = namespace(self.w)
         mask = xp.asarray(rows, dtype=self.w.dtype, device=device(self.w))
         return replace(self, w=self.w * mask, removed=removed)
@@ -71,9 +71,9 @@ def read_training_set(
     sample_weight: Weights | None = None,
     groups: Labels | Name | None = None,
 ) -> TrainingSet:
-    """Read and check what `fit` was given. The estimator is not changed.
+    """Read and check the arguments of `fit`. The estimator is not changed.
 
-    Rows that labels call outliers get weight 0.
+    Rows that are labelled as outliers get weight 0.
     """
     name = type(estimator).__name__
     table, labels = without_groups(name, given, groups)

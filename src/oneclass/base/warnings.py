@@ -1,4 +1,4 @@
-"""The library's warnings. Each has a class of its own, and points at the user's own line."""
+"""Warning classes of the library, and `warn`, which reports the line of the user's code as the origin."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DependentRowsWarning(OneClassWarning):
 
 
 class FewRowsWarning(OneClassWarning):
-    """There are too few rows for what was asked.
+    """There are too few rows for a parameter value or a method.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class UnreachableRateWarning(FewRowsWarning):
 
 
 class LabelWarning(OneClassWarning):
-    """Labels leave in doubt which rows are of the target class.
+    """Labels do not determine for certain which rows are of the target class.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class LabelWarning(OneClassWarning):
 
 
 class ColumnWarning(OneClassWarning):
-    """Columns of a table are left out, are new, are in another order, or hold values that are new.
+    """A table has columns that are dropped, new or in another order, or that hold new values.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class ColumnWarning(OneClassWarning):
 
 
 class SlowFitWarning(OneClassWarning):
-    """A fit of so many rows takes minutes or hours.
+    """A fit takes minutes or hours because of the number of rows.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class SlowFitWarning(OneClassWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside the library and the libraries that call it."""
+    """Raise a warning for the first calling line outside this library, scikit-learn and joblib."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1

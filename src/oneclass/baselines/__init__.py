@@ -1,4 +1,4 @@
-"""The ten other classifiers of the paper and the density that it names, behind the contract of the kernel machines."""
+"""Other one-class classifiers, with the interface of the kernel machines: the ten of the paper, and Parzen."""
 
 from .autoencoder import AutoencoderDetector
 from .kcenters import KCentersDetector

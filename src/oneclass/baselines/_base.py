@@ -1,4 +1,4 @@
-"""What the baselines share: a model learnt from rows in z-scores, held-out losses by folds, explanations."""
+"""Base class of the baselines: a model of scaled rows, held-out losses from folds, explanations."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ from ._rounding import Rounding
 
 __all__ = ["Baseline", "E", "Explained", "ExplainedModel", "M", "Model", "Outliers", "Training", "count_distinct"]
 
+#: Number of folds for held-out losses.
 _FOLDS = 5
 
-#: Part of a column's sum of squares by which a row shrinks its own z-score, and share of rows that may.
-_GOOD_PART, _FEW = 0.1, 0.01
+#: Share of a column's sum of squares from which on a row has much influence on its own z-score.
+_INFLUENTIAL_PART = 0.1
+
+#: Share of rows with such an influence above which held-out rows must be scaled without themselves.
+_INFLUENTIAL_ROWS = 0.01
 
 
 class Model(Protocol):
-    """What was learnt from rows: a frozen value."""
+    """The result of learning from rows, as a frozen value."""
 
     def losses(self, Z: Array) -> Array:
-        """Loss of each row in z-scores."""
+        """Loss of each scaled row."""
         ...
 
 
@@ -49,19 +53,19 @@ class ExplainedModel(ABC):
 
     @abstractmethod
     def contributions(self, Z: Array) -> Array:
-        """Every feature's part of the loss, for rows in z-scores."""
+        """The part of each feature in the loss, for scaled rows."""
 
     @abstractmethod
     def expected(self, Z: Array) -> Array:
-        """What would have been normal, in z-scores."""
+        """Expected value of each feature, scaled."""
 
     @property
     def least(self) -> Array | float:
-        """The least that every feature's part can be."""
+        """Smallest possible part of each feature."""
         return 0.0
 
     def losses(self, Z: Array) -> Array:
-        """Loss of each row in z-scores."""
+        """Loss of each scaled row."""
         return self.contributions(Z).sum(axis=1)
 
 
@@ -70,7 +74,7 @@ E = TypeVar("E", bound=ExplainedModel)
 
 @dataclass(frozen=True)
 class Outliers:
-    """Rows labelled as outliers, and the user's numbers of all rows: those of the targets first, then of these."""
+    """Rows labelled as outliers, and the numbers of all rows in the user's data: first targets, then outliers."""
 
     rows: Array
     numbers: Array
@@ -78,24 +82,24 @@ class Outliers:
 
 @dataclass(frozen=True)
 class Training:
-    """Rows to learn from, in z-scores, and all else that a classifier may look at."""
+    """Scaled training rows, and other inputs of a classifier."""
 
     Z: Array
     rounding: Rounding
-    pairwise: bool = False  # whether the rows are kernel values, a column for each of them
-    kernel: Kernel | None = None  # to use, where that is known already
+    pairwise: bool = False  # whether the rows hold kernel values: one column for each training row
+    kernel: Kernel | None = None  # the kernel, if it is known already
     outliers: Outliers | None = None
-    groups: Groups | None = None  # of rows that are to be held out together
+    groups: Groups | None = None  # groups of rows that are held out together
     zscored: bool = False
 
     def part(self, rows: Array, seen: Array) -> Training:
-        """Some of the rows, as a model sees them that knows the rows `seen`."""
+        """Some of the rows, as input of a model that learnt from the rows `seen`."""
         if self.pairwise:
             return replace(self, Z=self.Z[np.ix_(rows, seen)])
         return replace(self, Z=self.Z[rows])
 
     def fold(self, seen: Array, unseen: Array) -> tuple[Training, Training]:
-        """Rows that a model sees and rows that it does not, z-scored by those that it sees."""
+        """Training rows and held-out rows of a fold, z-scored with the training rows of the fold."""
         known, other = self.part(seen, seen), self.part(unseen, seen)
         if not self.zscored:
             return known, other
@@ -105,27 +109,27 @@ class Training:
 
     @property
     def scales_itself(self) -> bool:
-        """Whether more than a few rows are a good part of the deviation that they are divided by, or a part of many."""
+        """Whether too many rows have much influence on their own z-scores (or there are more columns than rows)."""
         n, d = self.Z.shape
-        if not self.zscored or n < 2 * _FOLDS:  # so few promise nothing
+        if not self.zscored or n < 2 * _FOLDS:  # too few rows to tell
             return False
-        return d > n or float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _GOOD_PART)) > _FEW
+        return d > n or float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _INFLUENTIAL_PART)) > _INFLUENTIAL_ROWS
 
 
 class Baseline(OneClassClassifier, Generic[M]):
-    """A classifier on rows in z-scores: a subclass says how a model is learnt from rows (`_learn`).
+    """Classifier of scaled rows; `_learn` of a subclass learns the model.
 
-    Held-out losses come from five shuffled folds, z-scored by the rows that their model sees, unless the subclass knows
-    a cheaper way and no row has much of a say in its own scaling. Everything is computed in double precision.
+    Held-out losses come from five shuffled folds, each scaled with its own training rows. A subclass may have a faster
+    method, which is used unless too many rows influence their own scaling. All computation is in double precision.
     """
 
     _thresholds: ClassVar = {**OneClassClassifier._thresholds, "train": rules.dd_tools}
-    #: Fields of the model that are attributes of the fitted classifier, with an underscore after them.
+    #: Fields of the model that become attributes of the fitted classifier; their names get a final underscore.
     _published: ClassVar[tuple[str, ...]] = ()
-    #: Whether a model is learnt so quickly that every fit affords those of folds; else one whose threshold needs them.
+    #: Whether every fit computes held-out losses, because learning is quick. Otherwise only rules that need them do.
     _learns_quickly: ClassVar[bool] = False
     _left_behind: ClassVar[tuple[str, ...]] = (*OneClassClassifier._left_behind, "ranks_")
-    #: Whether losses change with the scale of a feature.
+    #: Whether losses depend on the scale of the features.
     _minds_scale: ClassVar[bool] = True
 
     scale: str | bool
@@ -141,13 +145,11 @@ class Baseline(OneClassClassifier, Generic[M]):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only.
-        y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
+        {y}
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
-            group are alike, so thresholds and p-values are those of a row of a *new* group: five folds hold out whole
-            groups, and each group weighs the same. A column that has the groups is no feature.
+            The group of each row, as labels of any kind: for example a person, a machine or a day. Rows of a group
+            resemble each other, so the five folds hold out whole groups, and each group has the same weight. Thresholds
+            and p-values then hold for rows of *new* groups. A column with groups is not a feature.
 
         Returns
         -------
@@ -190,7 +192,7 @@ class Baseline(OneClassClassifier, Generic[M]):
 
     @abstractmethod
     def _learn(self, training: Training) -> M:
-        """What rows teach; one row must do, since two rows make folds of one."""
+        """Learn a model from rows. One row must suffice, because the folds of two rows have one training row."""
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
         scaling, w = read_scaling(self._name, self.scale), ones(X)
@@ -202,10 +204,10 @@ class Baseline(OneClassClassifier, Generic[M]):
         return Training(scaler(X), Rounding.of(X, scaler))
 
     def _before(self, X: Array) -> None:
-        """Say what there is to say before a fit."""
+        """Give warnings before a fit."""
 
     def _after(self, model: M) -> None:
-        """Say what there is to say after it."""
+        """Give warnings after a fit."""
 
     def _attributes(self, model: M) -> dict[str, object]:
         return {f"{name}_": getattr(model, name) for name in self._published}
@@ -224,11 +226,11 @@ class Baseline(OneClassClassifier, Generic[M]):
         return model.losses(training.Z)
 
     def _held_out_losses(self, model: M, training: Training) -> Array | None:
-        """Loss of each row by a model that saw neither it nor its group; None where that takes learning others."""
+        """Loss of each row under a model without the row and its group; None if that needs the folds."""
         return None
 
     def _losses_by_folds(self, model: M, training: Training) -> Array:
-        """The same by models that did not see the row's fold."""
+        """Loss of each row under a model that learnt from the other folds."""
         training = self._knowing(model, training)
         losses = np.empty(len(training.Z))
         for seen, unseen in _folds(len(losses), training.groups):
@@ -238,31 +240,31 @@ class Baseline(OneClassClassifier, Generic[M]):
         return losses
 
     def _knowing(self, model: M, training: Training) -> Training:
-        """What folds take over from the model of all rows."""
+        """The training rows, with choices of the model of all rows that the folds use too."""
         return training
 
     def _size_beside(self, model: M, twin: M, training: Training) -> float:
-        """How large the model's losses of its rows are beside those of a twin, which learnt from some of them."""
+        """Factor by which losses of a fold's model (`twin`) are multiplied to match those of the model."""
         return 1.0
 
     def _threshold(self, model: M, ranks: Ranks, decision: Decision) -> float:
-        """Put the threshold on these losses, held-out or training ones as the rule asks."""
+        """The threshold that the rule of the decision puts on these losses."""
         return float(self._thresholds[decision.rule](ranks, delta=decision.budget(ranks.total)))
 
-    # Answers.
+    # Scores of new rows.
 
     def _offset_at(self, delta: float) -> float:
-        """The threshold on `score_samples` that the rule of the fit puts for another `delta`, without fitting again.
+        """The threshold on `score_samples` for another `delta`, without a new fit.
 
         Parameters
         ----------
         delta : float in [0, 1)
-            False-alarm rate asked for.
+            Requested false-alarm rate.
 
         Returns
         -------
         float
-            What `offset_` would be, where `delta` has no other part in the fit.
+            The value of `offset_` after a fit with this `delta`, if the model itself does not depend on `delta`.
         """
         check_is_fitted(self)
         delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
@@ -303,12 +305,12 @@ class Explained(Baseline[E]):
 
 
 def count_distinct(Z: Array) -> int:
-    """Number of different rows."""
+    """Number of distinct rows."""
     return len(np.unique(Z, axis=0))
 
 
 def _folds(n: int, groups: Groups | None = None) -> Iterator[tuple[Array, Array]]:
-    """Rows seen and unseen, fold by fold; the same at every call."""
+    """Training rows and held-out rows of each fold; the same at every call."""
     if groups is None:
         yield from KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))
     else:

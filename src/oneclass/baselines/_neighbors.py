@@ -1,4 +1,4 @@
-"""Nearest rows by differences: which row is nearest depends neither on where the origin is nor on other rows asked."""
+"""Nearest neighbors, found so that they depend neither on the origin of the data nor on the other rows of a query."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from ._rounding import UNIT
 
 __all__ = ["Neighbors", "nearest"]
 
-#: Features up to which a k-d tree leaves out most rows; with more of them matrix products are quicker.
+#: Largest number of features for a k-d tree. With more features, a tree visits most rows and
+#: matrix products are faster.
 LOW = 8
 
-#: Rows up to which all distances by differences are quicker than threads are called together.
-_FEW = 2000
+#: Largest number of rows for which computing all differences is faster than starting threads for matrix products.
+_ROWS_BY_DIFFERENCES = 2000
 
-#: Error of a squared distance, relative to it, up to which a matrix product may choose.
-_CLOSE = 1e-9
+#: Largest relative rounding error of a squared distance with which a matrix product may choose the neighbors.
+_PRODUCT_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
 class Neighbors:
-    """The rows that are nearest to others: by a k-d tree or, with many features, by all distances or matrix products.
+    """Search for nearest rows: by a k-d tree or, with many features, by all differences or by matrix products.
 
-    Products lose the distance between rows that are much nearer to each other than to the origin, so that the nearest
-    row would be one at random: such rows are left to the tree.
+    Matrix products lose precision for rows that are much nearer to each other than to the origin. For these rows, the
+    tree searches instead.
     """
 
     rows: Annotated[Array, Floats("n d")]
@@ -54,31 +55,32 @@ class Neighbors:
         """Distances and numbers of the k nearest rows of each row of `Z`, in ascending order."""
         if self.rows.shape[1] <= LOW:
             return self._by_tree(Z, k)
-        if len(self.rows) <= _FEW:
+        if len(self.rows) <= _ROWS_BY_DIFFERENCES:
             return self._by_differences(Z, k)
-        centred = Z - self._origin
-        numbers = self._products.kneighbors(centred, k, return_distance=False)
+        centered = Z - self._origin
+        numbers = self._products.kneighbors(centered, k, return_distance=False)
         distances = self._measure(Z, numbers)
         order = distances.argsort(axis=1)
         distances, numbers = np.take_along_axis(distances, order, 1), np.take_along_axis(numbers, order, 1)
-        lengths, last = np.linalg.norm(centred, axis=1), distances[:, -1]
-        # A row that is nearer than the last is no longer than this, and the product's error is that of both squares.
-        doubtful = UNIT * (lengths**2 + (lengths + last) ** 2) > _CLOSE * last**2
+        lengths, last = np.linalg.norm(centered, axis=1), distances[:, -1]
+        # A row nearer than the last neighbor has at most the norm `lengths + last`. The product's rounding error is
+        # proportional to both squared norms.
+        doubtful = UNIT * (lengths**2 + (lengths + last) ** 2) > _PRODUCT_ERROR * last**2
         doubtful &= last > 0
         if doubtful.any():
             distances[doubtful], numbers[doubtful] = self._by_tree(Z[doubtful], k)
         return distances, numbers
 
     def of_each_other(self, k: int) -> tuple[Array, Array]:
-        """The same of the rows themselves, none its own neighbor."""
+        """Distances and numbers of the k nearest other rows of each row of the index."""
         distances, numbers = self.of(self.rows, k + 1)
         own = numbers == np.arange(len(self.rows))[:, None]
-        own[~own.any(axis=1), -1] = True  # lost among its copies, one of which stands for it
+        own[~own.any(axis=1), -1] = True  # the row is missing among many copies of it: leave out one of them
         shape = len(self.rows), k
         return distances[~own].reshape(shape), numbers[~own].reshape(shape)
 
     def of_others(self, rows: Array, groups: Array, size: int, k: int) -> Array:
-        """Numbers of the k nearest rows of other groups of some of the rows, whose groups are of this size."""
+        """Numbers of the k nearest rows of other groups, for `rows` whose groups all have `size` rows."""
         found = []
         for a, b in blocks(len(rows), 4 * (size + k), self.rows):
             numbers = self.of(self.rows[rows[a:b]], size + k)[1]
@@ -99,7 +101,7 @@ class Neighbors:
 
     def _by_tree(self, Z: Array, k: int) -> tuple[Array, Array]:
         distances, numbers = self._tree.query(Z, np.arange(1, k + 1), workers=self.n_jobs or 1)
-        return distances, np.minimum(numbers, len(self.rows) - 1)  # none was found at a distance that overflows
+        return distances, np.minimum(numbers, len(self.rows) - 1)  # the tree finds no row if the distance overflows
 
     def _measure(self, Z: Array, numbers: Array) -> Array:
         distances = np.empty(numbers.shape)
@@ -109,6 +111,6 @@ class Neighbors:
 
 
 def nearest(Z: Array, centers: Array) -> Array:
-    """Number of the nearest of a few centres, for each row."""
+    """Number of the nearest center, for each row; for few centers."""
     parts = [cdist(Z[a:b], centers, "sqeuclidean").argmin(axis=1) for a, b in blocks(len(Z), len(centers), Z)]
     return np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""The quadratic program behind support vector data descriptions, solved by Clarabel."""
+"""The quadratic program of support vector data descriptions, solved by Clarabel."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from ..core.arrays import Array
 
 __all__ = ["solve_box_qp"]
 
-#: Multipliers this near to a bound, relative to the largest, are on it: an interior-point method never arrives.
-_NEAR = 1e-7
+#: Distance from a bound, relative to the largest multiplier, up to which a multiplier is set to the bound. An
+#: interior-point method approaches bounds without reaching them.
+_BOUND_TOLERANCE = 1e-7
 
 
 def solve_box_qp(Q: Array, linear: Array, signs: Array, upper: Array, *, caller: str) -> Array:
-    """The a that minimises ``a'Qa + linear'a`` with ``signs'a = 1`` and ``0 <= a <= upper``."""
+    """The vector a that minimizes ``a'Qa + linear'a`` subject to ``signs'a = 1`` and ``0 <= a <= upper``."""
     try:
         import clarabel
     except ImportError:
@@ -38,6 +39,6 @@ def solve_box_qp(Q: Array, linear: Array, signs: Array, upper: Array, *, caller:
             f"{caller}: the quadratic program was not solved ({solution.status}); kernel must be positive semi-definite"
         )
     a = np.asarray(solution.x)
-    near = _NEAR * a.max()
+    near = _BOUND_TOLERANCE * a.max()
     a = np.where(a <= near, 0.0, a)
     return np.where(a >= upper - near, upper, a)

@@ -1,4 +1,4 @@
-"""Gaps between rows that are nothing but rounding, and so are none."""
+"""Bounds on rounding errors of differences between rows; smaller differences count as zero."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ..core.stored import Floats
 
 __all__ = ["UNIT", "Rounding"]
 
-#: What a few roundings can change a number by, relative to the numbers that it comes from.
+#: Bound on the error of a few rounding steps, relative to the numbers that are rounded.
 UNIT = 8 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How far rounding can leave a row in z-scores from another that it equals.
+    """Bound on the rounding error of the difference between scaled rows that are equal in exact arithmetic.
 
-    Where all training rows lie on what a model describes, be it a plane or a handful of points, their losses are made
-    of rounding and so would be a threshold among them. A gap that rounding can make is zero, at fit and afterwards.
+    If all training rows lie exactly on the model, such as a plane or a few points, their losses are rounding errors,
+    and so would be the threshold. Therefore differences below the bound count as zero, in `fit` and for new rows.
     """
 
     unit: ClassVar[float] = UNIT
 
-    #: The largest value of each feature, in z-scores but not centred: centering takes away no rounding.
+    #: Largest magnitude of each feature, scaled but not centered: centering does not remove rounding.
     extent: Annotated[Array, Floats("d")]
 
     @classmethod
     def of(cls, X: Array, scaler: Scaler) -> Rounding:
-        """The rounding of rows `X` on their way to z-scores."""
+        """The bound for rows `X` that `scaler` scales."""
         return cls(np.abs(X).max(axis=0) / scaler.scale)
 
     def __call__(self, Z: Array) -> Array:
-        """How far from zero rounding can leave each value of a row that equals what it is compared with."""
+        """Bound on the rounding error of each value of scaled rows."""
         return self.unit * (self.extent + np.abs(Z))
 
     def beyond(self, gaps: Array, Z: Array, *, roundings: float = 1) -> Array:
-        """The gaps, zero where as many times the rounding of the rows would do."""
+        """The gaps, with zero in place of those below `roundings` times the bound."""
         return np.where(np.abs(gaps) > roundings * self(Z), gaps, 0)

@@ -1,4 +1,4 @@
-"""A word before a fit that takes long."""
+"""Baselines that warn before a fit that takes long."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ._base import Baseline, M
 
 __all__ = ["Slow"]
 
-#: Seconds above which a fit warns.
-_PATIENCE = 60
+#: Estimated time of a fit, in seconds, above which it warns.
+_SECONDS_WITHOUT_WARNING = 60
 
-#: Fits of all rows and of five times four fifths of them, where time grows with the rows or with their square.
+#: Time of a fit with five folds, relative to one without: if time is linear in the rows, and if it is quadratic.
 FOLDS, SQUARED_FOLDS = 5.0, 4.2
 
 
 class Slow(Baseline[M]):
-    """A baseline that takes long with many rows, and says so before it starts."""
+    """Baseline that warns before a fit that takes long because of many rows."""
 
-    #: What to use instead.
+    #: Faster alternatives, for the warning.
     _instead: ClassVar[str]
 
     @abstractmethod
     def _seconds(self, n: int, d: int) -> float:
-        """What a fit of `n` rows of `d` features takes on one core of a few years ago, within a factor of three."""
+        """Estimated time of a fit of `n` rows of `d` features on one CPU core, within a factor of three."""
 
     def _before(self, X: Array) -> None:
         seconds = self._seconds(*X.shape)
-        if seconds > _PATIENCE:
+        if seconds > _SECONDS_WITHOUT_WARNING:
             warn(
                 f"{self._name}: fitting {len(X):,} rows takes about {_in_words(seconds)}; use {self._instead}",
                 SlowFitWarning,

@@ -1,4 +1,4 @@
-"""What the two support vector machines share: kernels, libsvm, support vectors, the machine's own boundary."""
+"""Base classes of OCSVM and SVDD: kernels, libsvm, support vectors, the boundary from the optimization."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = ["Description", "KernelDescription", "nu_svm"]
 
 @dataclass(frozen=True)
 class Description(ABC):
-    """Multipliers (`dual_coef`) of some rows, the support vectors; `support` are their numbers among all rows."""
+    """Support vectors: rows with nonzero multipliers (`dual_coef`). `support` are their row numbers."""
 
     kernel: Annotated[Kernel, Settled()]
     support: Annotated[Array, Whole("_s")]
     support_vectors: Annotated[Array, Floats("_s d")]
     dual_coef: Annotated[Array, Floats("_s")]
-    boundary: Extended  # loss on the boundary that the machine itself draws
+    boundary: Extended  # loss on the boundary from the optimization
 
     def __check__(self) -> None:
         must(bool((self.dual_coef > 0).any()), "dual_coef must be above 0 for a support vector")
@@ -47,13 +47,13 @@ class Description(ABC):
 
     @classmethod
     def of(cls, kernel: Kernel, V: Array, multipliers: Array, **more: Any) -> Self:
-        """The description by the rows that have a multiplier."""
+        """The description with the rows of nonzero multipliers as support vectors."""
         support = np.flatnonzero(multipliers)
         return cls(kernel, support, V[support], multipliers[support], **more)
 
     @abstractmethod
     def losses(self, Z: Array) -> Array:
-        """Loss of each row in z-scores."""
+        """Loss of each scaled row."""
 
     @property
     def kept(self) -> Array | None:
@@ -72,7 +72,7 @@ D = TypeVar("D", bound=Description)
 
 
 class KernelDescription(Slow[D]):
-    """A baseline that describes the target class by support vectors."""
+    """Baseline that describes the target class by support vectors."""
 
     _thresholds: ClassVar = {**Slow._thresholds, "boundary": lambda ranks, *, delta: np.nan}  # see `_threshold`
     _published: ClassVar[tuple[str, ...]] = ("support", "support_vectors", "dual_coef", "kernel")
@@ -114,7 +114,7 @@ class KernelDescription(Slow[D]):
         return replace(training, kernel=model.kernel)
 
     def _share(self, parameter: str, n: int) -> float:
-        """The bound ``1 / (n C)`` on the share of rows on the wrong side: `delta` unless given, at least one row's."""
+        """Bound ``1 / (n C)`` on the share of rows beyond the boundary: the parameter or `delta`, at least 1 / n."""
         given = getattr(self, parameter) is not None
         return max(check_number(self, parameter, 0, 1, closed_high=True) if given else self.delta, 1 / n)
 
@@ -132,11 +132,11 @@ class KernelDescription(Slow[D]):
 
 
 def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float) -> tuple[Array, float]:
-    """Multipliers that sum to one, each at most ``1 / (nu n)``, and rho of libsvm's one-class machine."""
-    if nu >= 1:  # all rows at the bound: libsvm has no rho then
+    """Multipliers, which sum to 1 and are at most ``1 / (nu n)``, and rho of libsvm's one-class SVM."""
+    if nu >= 1:  # all rows are at the bound, where libsvm gives no rho
         multipliers = np.full(len(Z), 1 / len(Z))
         return multipliers, max(float((kernel(Z[a:b], Z) @ multipliers).max()) for a, b in blocks(len(Z), len(Z), Z))
-    # Where libsvm stops, within its tolerance, depends on the order of rows: give it one of their own.
+    # Within its tolerance, the solution of libsvm depends on the order of the rows: sort them.
     order = np.arange(len(Z)) if isinstance(kernel, Precomputed) else np.lexsort(Z.T[::-1])
     rows = Z[order]
     if isinstance(kernel, RBF):

@@ -1,4 +1,4 @@
-"""Euclidean minimum spanning trees: building, longest paths, the way to the nearest edge."""
+"""Euclidean minimum spanning trees: construction, longest paths, distances to the nearest edge."""
 
 from __future__ import annotations
 
@@ -19,33 +19,35 @@ from ._rounding import UNIT
 
 __all__ = ["Segments", "on_longest_paths", "spanning_tree"]
 
-#: Neighbors of every row that are listed before the tree is grown; few rows need more of them.
-_LISTED = 10
+#: Number of nearest neighbors of each row that are computed first. Few rows need more of them to find their edges.
+_LISTED_NEIGHBORS = 10
 
-#: Middles of segments that are looked at first, and by what factor more next.
-_FIRST = 4
+#: Number of nearest midpoints of segments in the first search for the nearest segment, and factor by which the next
+#: searches increase it.
+_MIDPOINTS = 4
 
 
 def spanning_tree(V: Array) -> tuple[Array, Array]:
-    """Edges (pairs of row numbers) and their lengths of the minimum spanning tree of distinct rows, at least two.
+    """Edges (pairs of row numbers) of the minimum spanning tree, and their lengths; for at least two distinct rows.
 
-    Borůvka's rounds: join every part but the largest to the nearest row outside it until one part is left.
+    Borůvka's algorithm: each round connects every component except the largest to the nearest row outside it, until
+    one component is left.
     """
     n = len(V)
-    listed = Neighbors(V).of_each_other(min(_LISTED, n - 1))
+    listed = Neighbors(V).of_each_other(min(_LISTED_NEIGHBORS, n - 1))
     edges, part = np.empty((0, 2), dtype=int), np.arange(n)
     while part.any():
         edges = np.unique(np.concatenate([edges, _joins(V, part, *listed)]), axis=0)
         part = connected_components(_graph(edges, np.ones(len(edges)), n), directed=False)[1]
-    # A length that underflows would be no edge to SciPy.
+    # SciPy takes a length of zero for a missing edge, so prevent underflow.
     lengths = np.maximum(np.linalg.norm(V[edges[:, 0]] - V[edges[:, 1]], axis=1), np.finfo(float).tiny)
-    # Equal lengths may have closed a cycle; the tree of the edges found has none.
+    # Edges of equal length may form a cycle; the spanning tree of these edges has none.
     tree = minimum_spanning_tree(_graph(edges, lengths, n)).tocoo()
     return np.stack([tree.row, tree.col], axis=1), tree.data
 
 
 def _joins(V: Array, part: Array, distances: Array, listed: Array) -> Array:
-    """The shortest edge that leaves each part but the largest, smaller row number first."""
+    """The shortest edge that leaves each component except the largest, with the smaller row number first."""
     outside = part[listed] != part[:, None]
     found, first = outside.any(axis=1), outside.argmax(axis=1)[:, None]
     gap = np.where(found, np.take_along_axis(distances, first, 1)[:, 0], np.inf)
@@ -53,7 +55,7 @@ def _joins(V: Array, part: Array, distances: Array, listed: Array) -> Array:
     size = np.bincount(part)
     shortest = np.full(len(size), np.inf)
     np.minimum.at(shortest, part, gap)
-    # What a row's list lacks is farther away than all that is on it.
+    # Rows that are not in a row's list of neighbors are farther away than those in it.
     unsettled = ~found & (distances[:, -1] < shortest[part]) & (part != size.argmax())
     for side in _sides(part):
         rows, others = np.flatnonzero(unsettled & side), np.flatnonzero(~side)
@@ -68,7 +70,7 @@ def _joins(V: Array, part: Array, distances: Array, listed: Array) -> Array:
 
 
 def _sides(part: Array) -> Iterator[Array]:
-    """Halves of the rows, by the binary digits of their parts: two rows of different parts differ in one at least."""
+    """Masks of rows by each binary digit of their component; different components differ in a digit."""
     for digit in range(int(part.max()).bit_length()):
         side = (part >> digit & 1).astype(bool)
         yield side
@@ -76,7 +78,7 @@ def _sides(part: Array) -> Iterator[Array]:
 
 
 def on_longest_paths(edges: Array, lengths: Array, n_paths: int) -> Array:
-    """Whether each edge of a tree lies on one of its `n_paths` longest paths, which run from leaf to leaf."""
+    """Whether each edge lies on one of the `n_paths` longest paths between leaves of the tree."""
     n = edges.max() + 1
     tree = _graph(edges, lengths, n)
     leaves = _far_leaves(tree, np.flatnonzero(np.bincount(edges.ravel(), minlength=n) == 1), n_paths)
@@ -94,8 +96,8 @@ def on_longest_paths(edges: Array, lengths: Array, n_paths: int) -> Array:
 def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
     """The leaves at which one of the longest paths can end.
 
-    The farthest leaf from any leaf is an end of the longest path of all. The longest paths from that end are long ones
-    already; a leaf whose farthest leaf is nearer than the last of `n_paths` such ends none.
+    The leaf that is farthest from any given leaf is an end of the longest path. The `n_paths` longest paths from there
+    give a lower bound on the lengths sought. A leaf whose farthest leaf is nearer than this bound ends none of them.
     """
     first = leaves[dijkstra(tree, directed=False, indices=leaves[0])[leaves].argmax()]
     from_first = dijkstra(tree, directed=False, indices=first)[leaves]
@@ -108,7 +110,7 @@ def _far_leaves(tree: coo_array, leaves: Array, n_paths: int) -> Array:
 
 @dataclass(frozen=True)
 class Segments:
-    """The segments from ``A[e]`` to ``B[e]``, and the way from other rows to the nearest of them."""
+    """The segments from ``A[e]`` to ``B[e]``, and differences between rows and the nearest segment."""
 
     A: Annotated[Array, Floats("_s d")]
     B: Annotated[Array, Floats("_s d")]
@@ -130,11 +132,11 @@ class Segments:
         return list(self._by_length()) if self.A.shape[1] <= LOW else []
 
     def gaps(self, Z: Array) -> Array:
-        """Difference of each row and the point of the segments that is nearest to it."""
+        """Difference between each row and the nearest point on the segments."""
         return self._gaps(Z, self._nearest_by_trees(Z) if self._classes else self._nearest_by_products(Z))
 
     def _gaps(self, Z: Array, e: Array) -> Array:
-        """Differences of rows and the nearest points of their own segments `e`."""
+        """Difference between row i and the nearest point on segment ``e[i]``."""
         gaps = Z - self.A[e]
         direction, squared_length = self._direction[e], self._squared_length[e]
         t = np.vecdot(gaps, direction) / np.where(squared_length > 0, squared_length, 1)
@@ -144,14 +146,15 @@ class Segments:
         gaps = self._gaps(Z, e)
         return np.vecdot(gaps, gaps)
 
-    # Few features: no segment is nearer than its middle less half its length, so look at middles from the nearest on.
+    # Few features: search midpoints in ascending order of distance. The distance to a segment is at least the distance
+    # to its midpoint minus half its length.
 
     def _by_length(self) -> Iterator[tuple[Array, float, cKDTree]]:
-        """Segments of about the same length, the largest half length, a tree of the middles; short ones first."""
+        """For each class of similar length, shortest first: segments, largest half length, tree of midpoints."""
         A, B, lengths = self.A, self.B, np.sqrt(self._squared_length)
         usual = np.median(lengths)
         size = np.ceil(np.log2(np.maximum(lengths / usual, 1))) if usual > 0 else np.zeros(len(lengths))
-        # Middles are rounded.
+        # Bound on the rounding error of midpoints.
         slack = 2 * UNIT * np.abs([A, B]).max() * np.sqrt(A.shape[1])
         for s in np.unique(size):
             members = np.flatnonzero(size == s)
@@ -160,14 +163,16 @@ class Segments:
     def _nearest_by_trees(self, Z: Array) -> Array:
         nearest, squared = np.zeros(len(Z), dtype=int), np.full(len(Z), np.inf)
         for members, half, middles in self._classes:
-            rows, k = np.arange(len(Z)), min(_FIRST, len(members))
+            rows, k = np.arange(len(Z)), min(_MIDPOINTS, len(members))
             while len(rows):
                 farthest = np.empty(len(rows))
                 for a, b in blocks(len(rows), 2 * k * Z.shape[1], Z):
                     here = rows[a:b]
                     distances, found = middles.query(Z[here], np.arange(1, k + 1))
                     farthest[a:b] = distances[:, -1]
-                    e = members[np.minimum(found, len(members) - 1)]  # none is found at a distance that overflows
+                    e = members[
+                        np.minimum(found, len(members) - 1)
+                    ]  # the tree finds no midpoint if the distance overflows
                     those = self._squared(Z[here, None, :], e)
                     best = those.argmin(axis=1)[:, None]
                     least = np.take_along_axis(those, best, 1)[:, 0]
@@ -177,30 +182,30 @@ class Segments:
                 if k == len(members):
                     break
                 rows = rows[farthest - half < np.sqrt(squared[rows])]
-                k = min(_FIRST * k, len(members))
+                k = min(_MIDPOINTS * k, len(members))
         return nearest
 
-    # Many features: matrix products bound all distances from below, and differences decide among the few that matter.
+    # Many features: matrix products give lower bounds on all distances; exact differences decide among the few nearest.
 
     def _nearest_by_products(self, Z: Array) -> Array:
-        origin = self.A.mean(axis=0)  # distances do not see a shift, rounding does
-        centred, A = Z - origin, self.A - origin
-        start, own = np.vecdot(A, self._direction), np.vecdot(centred, centred)
+        origin = self.A.mean(axis=0)  # a shift does not change distances, but reduces rounding errors
+        centered, A = Z - origin, self.A - origin
+        start, own = np.vecdot(A, self._direction), np.vecdot(centered, centered)
         safe = np.where(self._squared_length > 0, self._squared_length, 1)
         norms = np.vecdot(A, A)
         norms -= UNIT * Z.shape[1] * (norms + self._squared_length)
         nearest = np.empty(len(Z), dtype=int)
         for a, b in blocks(len(Z), 2 * len(A), Z):
-            bound = centred[a:b] @ self._direction.T
+            bound = centered[a:b] @ self._direction.T
             bound -= start
             t = bound / safe
             np.clip(t, 0, 1, out=t)
-            # ‖z - a - t e‖² without ‖z‖², which is the same for all segments, and less than rounding can add to it.
+            # A lower bound of ‖z - a - t e‖² - ‖z‖²; ‖z‖² is the same for all segments.
             bound *= -2
             bound += t * self._squared_length
             bound *= t
             bound += norms
-            bound -= 2 * (centred[a:b] @ A.T)
+            bound -= 2 * (centered[a:b] @ A.T)
             enough = self._squared(Z[a:b], bound.argmin(axis=1)) - own[a:b] * (1 - UNIT * Z.shape[1])
             rows, e = np.nonzero(~(bound > enough[:, None]))
             few = blocks(len(rows), Z.shape[1], Z)

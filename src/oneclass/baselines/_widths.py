@@ -1,4 +1,4 @@
-"""The width of a Parzen density: where the likelihood of rows that are left out is largest."""
+"""The width of a Parzen density that maximizes the leave-one-out likelihood of the rows."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from scipy.optimize import brentq
 
 __all__ = ["SAME", "TIED", "likeliest_width"]
 
-#: Values closer than this share of their range are the same value.
+#: Largest difference, relative to the range of the values, of two values that count as equal.
 SAME = 1e-9
 
-#: A recorded value stands for an interval as wide as the smallest gap; the deviation inside is this share of it.
+#: Standard deviation of the uniform distribution on an interval, relative to its length. The smallest gap between two
+#: different values is taken for the precision of the data: a value may lie anywhere in an interval of that length.
 TIED = float(1 / np.sqrt(12))
 
-#: Step of the log width in the search for a bracket.
-_STEP = 0.5
+#: Step of the log width in the search for an interval with the maximum.
+_LOG_STEP = 0.5
 
 
 def likeliest_width(slope: Callable[[float], float], *, start: float, floor: float, reach: float) -> float:
-    """The width, from `floor` to `reach`, at which the likelihood stops rising; `slope` is its slope by the log width.
+    """The width between `floor` and `reach` at which the likelihood has its maximum.
 
-    Repeated values would drive the width to zero: `floor` stops it.
+    `slope` is the derivative of the log likelihood with respect to the log width. The lower bound is needed because the
+    likelihood of repeated values grows without bound as the width goes to zero.
     """
 
     def at(log_width: float) -> float:
@@ -34,10 +36,10 @@ def likeliest_width(slope: Callable[[float], float], *, start: float, floor: flo
         while at(low) <= 0:
             if low <= least:
                 return floor
-            low, high = max(low - _STEP, least), low
+            low, high = max(low - _LOG_STEP, least), low
     else:
         while at(high) > 0 and high < most:
-            low, high = high, min(high + _STEP, most)
+            low, high = high, min(high + _LOG_STEP, most)
         if at(high) > 0:
             return reach
     return float(np.exp(brentq(at, low, high, xtol=1e-5)))

@@ -1,4 +1,4 @@
-"""AutoencoderDetector: reject rows that a small neural network cannot rebuild."""
+"""AutoencoderDetector: reject rows that a small neural network reconstructs badly."""
 
 from __future__ import annotations
 
@@ -25,48 +25,37 @@ __all__ = ["AutoencoderDetector"]
 
 @final
 class AutoencoderDetector(Explained["_Network"]):
-    """Reject rows that a small neural network cannot rebuild.
+    """Reject rows that a small neural network reconstructs badly.
 
-    The network maps a row through its hidden units to linear outputs that should equal the row; the loss is the squared
+    The network is trained to output its input, through hidden layers and a linear output layer. The loss is the squared
     error of the reconstruction.
 
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=5
-        Units of the hidden layer, or of each of several.
+        Number of units of the hidden layer, or of each hidden layer.
     activation : {"tanh", "relu", "logistic", "identity"}, default="tanh"
-        Output of a hidden unit.
+        Activation function of the hidden units.
     alpha : float in [0, inf), default=1e-4
         Weight of the squared norm of the network's weights.
     max_iter : int, default=2000
-        Iterations of L-BFGS; a warning says when they were too few.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
-        first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        Largest number of iterations of L-BFGS. A warning says if they were too few.
+    {scale}
+    {delta_of_folds}
+    {threshold_of_folds}
+    {confidence}
     random_state : int, RandomState instance or None, default=None
-        Seed of the first weights; None draws the same every time.
+        Seed of the initial weights. None gives the same result at every fit.
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     coefs_, intercepts_ : lists of arrays
-        Weights and biases of the layers, for rows in z-scores.
+        Weights and biases of the layers, for scaled rows.
     n_iter_ : int
-        Iterations that its fit took.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Number of iterations.
+    {scaler_and_features_}
 
     Examples
     --------
@@ -105,17 +94,16 @@ class AutoencoderDetector(Explained["_Network"]):
         self.random_state = random_state
 
     def reconstruct(self, X: Rows) -> Array:
-        """The rows as the network rebuilds them, in the user's own units.
+        """Reconstruct rows, in the units of the data.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to rebuild.
+        {rows_to_reconstruct}
 
         Returns
         -------
         array of shape (n_samples, n_features)
-            Expected values of every feature.
+            Expected value of each feature.
         """
         return self._of_rows(X, lambda one, rows: one._expected(rows))
 
@@ -127,7 +115,7 @@ class AutoencoderDetector(Explained["_Network"]):
             solver="lbfgs",
             alpha=check_number(self, "alpha", 0, np.inf, closed_low=True),
             max_iter=max_iter,
-            max_fun=20 * max_iter,  # line searches take a few each; the iterations are the limit
+            max_fun=20 * max_iter,  # a line search takes a few evaluations; only max_iter limits the fit
             random_state=seeded(self.random_state),
         )
         with warnings.catch_warnings():
@@ -153,7 +141,7 @@ class AutoencoderDetector(Explained["_Network"]):
             )
 
 
-#: Outputs of hidden units by name.
+#: Activation functions by name.
 _ACTIVATIONS = {
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0),

@@ -1,4 +1,4 @@
-"""KCentersDetector: cover the training rows with a few small balls and reject rows far from their centres."""
+"""KCentersDetector: cover the training rows with a few small balls and reject rows far from their centers."""
 
 from __future__ import annotations
 
@@ -21,51 +21,39 @@ from ._slow import FOLDS, Slow
 
 __all__ = ["KCentersDetector"]
 
-#: Rounds of one restart; radii only shrink, so few are needed.
-_ROUNDS = 100
+#: Largest number of rounds of a restart. No round increases the radius, and few are needed.
+_MAX_ROUNDS = 100
 
 
 @final
 class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
-    """Cover the training rows with a few small balls and reject rows far from their centres.
+    """Cover the training rows with a few small balls and reject rows far from their centers.
 
-    Centres are training rows. Each restart assigns rows to their nearest centre and moves a centre to the member of its
-    group whose farthest member is nearest, until nothing moves; the restart with the smallest radius is kept. The loss
-    is the squared distance to the nearest centre.
+    Centers are training rows. Each restart assigns rows to their nearest center. It then moves each center to the row
+    of its cluster with the smallest distance to the farthest row of the cluster. This is repeated until no center
+    moves. The restart with the smallest radius is used. The loss is the squared distance to the nearest center.
 
     Parameters
     ----------
     n_centers : int, default=5
-        Number of centres (fewer if there are fewer distinct rows).
+        Number of centers; smaller if there are fewer distinct rows.
     n_init : int, default=25
-        Restarts from centres drawn at random.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
-        first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the first centres; None draws the same every time.
+        Number of restarts with random centers.
+    {scale}
+    {delta_of_folds}
+    {threshold_of_folds}
+    {confidence}
+    {random_state_of_centers}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     cluster_centers_ : array of shape (n_centers, n_features)
-        Centres in z-scores.
+        Scaled centers.
     radius_ : float
-        Largest distance from a training row to its centre, in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Largest distance from a training row to its center, in units of the scaled features.
+    {scaler_and_features_}
 
     Examples
     --------
@@ -113,8 +101,9 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         return _Balls(centers, float(np.sqrt(squared)), training.rounding)
 
     def _size_beside(self, model: _Balls, twin: _Balls, training: Training) -> float:
-        # The radius hangs on single rows: centres that serve an outlier are far from all others, in one fit and not in
-        # the next. Without this a tenth asked for was 13 % delivered on handwritten digits, and up to 80 % in one fit.
+        # The radius depends on single rows: a center near an outlier is far from all other rows, in some folds but not
+        # in others. Without this factor, delta=0.1 gave a false-alarm rate of 13 % on handwritten digits, and of up to
+        # 80 % in one fit.
         own, other = np.median(model.losses(training.Z)), np.median(twin.losses(training.Z))
         return float(own / other) if own > 0 and other > 0 else 1.0
 
@@ -137,8 +126,8 @@ class _Balls(ExplainedModel):
 
 
 def _settle(rows: Array, centers: Array) -> tuple[float, Array]:
-    """Move the centres until none moves; their squared radius and the centres."""
-    for _ in range(_ROUNDS):
+    """Move the centers until none moves; the squared radius, and the centers."""
+    for _ in range(_MAX_ROUNDS):
         labels = nearest(rows, centers)
         moved = np.stack([_center(rows[labels == c]) for c in range(len(centers))])
         if np.array_equal(moved, centers):
@@ -148,10 +137,11 @@ def _settle(rows: Array, centers: Array) -> tuple[float, Array]:
 
 
 def _center(group: Array) -> Array:
-    """The row whose farthest row is nearest.
+    """The row with the smallest distance to the row that is farthest from it.
 
-    A row's distance to any other is a lower bound of its distance to the farthest: measure the row with the lowest
-    bound, and its farthest one, until the lowest bound is a measured value.
+    The distance between two rows is a lower bound on the distance from each to its farthest row. The search computes
+    the exact value for the row with the smallest bound, and improves the bounds by the distances from its farthest row,
+    until the smallest bound is exact.
     """
     bound, measured = np.zeros(len(group)), np.zeros(len(group), dtype=bool)
     while not measured[i := int(bound.argmin())]:

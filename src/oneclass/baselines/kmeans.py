@@ -23,41 +23,30 @@ __all__ = ["KMeansDetector"]
 class KMeansDetector(Explained["_Clusters"]):
     """Reject rows that are far from every cluster's mean.
 
-    The loss is the squared distance to the nearest of the k-means centres.
+    The loss is the squared distance to the nearest cluster center of k-means.
 
     Parameters
     ----------
     n_clusters : int, default=5
-        Number of centres (fewer if there are fewer distinct rows).
+        Number of clusters; smaller if there are fewer distinct rows.
     init : {"k-means++", "random"}, default="k-means++"
-        First centres: spread out, or rows drawn at random, which with ``n_init=1`` is dd_tools' way.
+        Initial centers: rows far from each other, or random rows. ``"random"`` with ``n_init=1`` is the method of
+        dd_tools.
     n_init : int, default=3
-        Restarts; the tightest clustering is kept.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code. Only the
-        first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the first centres; None draws the same every time.
+        Number of restarts. The clustering with the smallest sum of squared distances is used.
+    {scale}
+    {delta_of_folds}
+    {threshold_of_folds}
+    {confidence}
+    {random_state_of_centers}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Centres in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Scaled centers.
+    {scaler_and_features_}
 
     Examples
     --------
@@ -113,5 +102,5 @@ class _Clusters(ExplainedModel):
 
     def contributions(self, Z: Array) -> Array:
         gaps = Z - self.expected(Z)
-        # The mean of copies of a row is the row but for the roundings of the sum, one for each.
+        # The mean of n copies of a row differs from the row by the rounding errors of a sum of n terms.
         return self.rounding.beyond(gaps, Z, roundings=self.n_rows) ** 2

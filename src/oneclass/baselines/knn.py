@@ -16,11 +16,11 @@ from ._rounding import Rounding
 
 __all__ = ["KNNDetector"]
 
-#: Largest numbers of neighbors that the likelihood chooses among, first and last.
-_FEW, _MANY = 10, 50
+#: Largest number of neighbors in the first and in the second search for the k with the largest likelihood.
+_FIRST_MAX_K, _LAST_MAX_K = 10, 50
 
-#: Squared distances below this share of the largest one count as coincidence: rounding alone makes such values.
-_COINCIDENT = 1e-12
+#: Squared distance, relative to the largest one, up to which two rows count as equal: rounding causes such distances.
+_EQUAL_ROWS = 1e-12
 
 #: What the loss measures of the nearest rows, by name.
 _METHODS = ("kappa", "delta", "gamma")
@@ -30,44 +30,37 @@ _METHODS = ("kappa", "delta", "gamma")
 class KNNDetector(Explained["_Neighbourhood"]):
     """Reject rows that are far from their nearest training rows.
 
-    The loss is the squared distance to the k-th nearest training row (``kappa``), to the mean of the k nearest
-    (``delta``), or the mean of the k squared distances (``gamma``); see [1]_.
+    The loss is a squared distance to the k nearest training rows ([1]_); see `method`.
 
     Parameters
     ----------
     n_neighbors : int or None, default=None
-        k. None takes the k with the largest leave-one-out likelihood of the density ``k / (n V r^d)``, r the distance
-        to the k-th neighbor, among those for which the fewest rows coincide with that neighbor. It is sought from 2
-        to 10, and to 50 if it is above 5 or rows coincide. With k = 1 no training row, and no copy of one, could be
-        rejected: it is its own nearest row.
+        Number of neighbors k. None chooses the k with the largest leave-one-out likelihood of the density
+        ``k / (n V r^d)``, where r is the distance to the k-th neighbor. Only those k are compared for which the fewest
+        rows are equal to their k-th neighbor. The search is from 2 to 10, and up to 50 if the best k is above 5 or if
+        rows are equal. k = 1 is excluded, because a training row is its own nearest row: neither the row nor a copy of
+        it could be rejected.
     method : {"kappa", "delta", "gamma"}, default="kappa"
-        What is measured to the k nearest rows.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+        Loss of a row. ``"kappa"`` is the squared distance to the k-th nearest row, ``"delta"`` the squared distance to
+        the mean of the k nearest rows, and ``"gamma"`` the mean of the k squared distances.
+    {scale}
+    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits on leave-one-out losses (a row is never its own neighbor): the (1 - delta) quantile
-        with the finite-sample correction; dd_tools' midpoint rule; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        How the threshold on the leave-one-out losses is chosen; a row is never its own neighbor. ``"held_out"`` is the
+        (1 - delta) quantile with a finite-sample correction, ``"train"`` the midpoint rule of dd_tools, and
+        ``"authors"`` the rule of the VAAKELM authors' released code.
+    {confidence}
     n_jobs : int or None, default=None
-        Threads of the neighbor search.
+        Number of threads for the search of neighbors.
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     n_neighbors_ : int
-        k in use.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Value of k.
+    {training_rows_}
+    {scaler_and_features_}
 
     References
     ----------
@@ -123,7 +116,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
         return model.measure(model.rows, model.nearest).sum(axis=1)
 
     def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array | None:
-        """Each row against those of other groups, unless one leaves fewer of them than k; exact but for the scaling."""
+        """Loss of each row without its group; None if fewer than k rows remain. The scaling includes the group."""
         groups = training.groups
         if groups is None:
             return self._training_losses(model, training)
@@ -139,13 +132,13 @@ class KNNDetector(Explained["_Neighbourhood"]):
 
 @dataclass(frozen=True)
 class _Neighbourhood(ExplainedModel):
-    """Training rows, and how to measure distances to the `n_neighbors` nearest of them."""
+    """Training rows, and the distances from other rows to the `n_neighbors` nearest of them."""
 
     rows: Annotated[Array, Floats("n d")]
     n_neighbors: Annotated[int, Size("_k")]
     method: Annotated[str, OneOf(*_METHODS)]
     index: Neighbors
-    nearest: Annotated[Array, Whole("n _k", below="n")]  # of each training row, the nearest others
+    nearest: Annotated[Array, Whole("n _k", below="n")]  # numbers of the nearest other rows of each training row
     rounding: Rounding
 
     def __check__(self) -> None:
@@ -165,7 +158,7 @@ class _Neighbourhood(ExplainedModel):
         return sum(self.rows[of] for of in nearest.T) / self.n_neighbors
 
     def measure(self, Z: Array, nearest: Array) -> Array:
-        """Squared distances of rows to the training rows `nearest` to each, feature by feature."""
+        """The part of each feature in the squared distance between each row and its `nearest` training rows."""
         if self.method == "kappa":
             return self.rounding.beyond(Z - self.rows[nearest[:, -1]], Z) ** 2
         parts = [self._measure_group(Z[a:b], nearest[a:b]) for a, b in blocks(len(Z), nearest.shape[1] * Z.shape[1], Z)]
@@ -177,8 +170,8 @@ class _Neighbourhood(ExplainedModel):
 
 
 def _choose(index: Neighbors, n: int, d: int) -> tuple[int, Array]:
-    """The likeliest k and the k nearest others of each training row."""
-    for largest in (min(_FEW, n - 1), min(_MANY, n - 1)):
+    """The k of largest likelihood, and the k nearest other rows of each training row."""
+    for largest in (min(_FIRST_MAX_K, n - 1), min(_LAST_MAX_K, n - 1)):
         distances, nearest = index.of_each_other(largest)
         k, settled = _likeliest(distances**2, d)
         if settled:
@@ -187,14 +180,14 @@ def _choose(index: Neighbors, n: int, d: int) -> tuple[int, Array]:
 
 
 def _likeliest(squared: Array, d: int) -> tuple[int, bool]:
-    """The k >= 2 of the largest ``sum_i log k - d log r_ik``, and whether larger k need not be asked.
+    """The k >= 2 with the largest ``sum_i log k - d log r_ik``, and whether a search among larger k is unnecessary.
 
-    Rows that coincide with their k-th neighbor have no likelihood: the k with the fewest of them are compared.
+    A row that is equal to its k-th neighbor has no likelihood. Only the k for which such rows are fewest are compared.
     """
     k = np.arange(1, squared.shape[1] + 1)
     if len(k) > 1:
         k, squared = k[1:], squared[:, 1:]
-    apart = squared > _COINCIDENT * squared.max()
+    apart = squared > _EQUAL_ROWS * squared.max()
     logs = np.log(np.where(apart, squared, 1))
     likelihood = (apart * np.log(k) - d / 2 * logs).sum(axis=0)
     n_apart = apart.sum(axis=0)

@@ -1,4 +1,4 @@
-"""The frozen values that fitted baselines are made of."""
+"""Classes of the frozen values in fitted baselines; files may contain objects of these classes."""
 
 from __future__ import annotations
 

@@ -24,48 +24,41 @@ __all__ = ["MSTDetector"]
 class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     """Reject rows that are far from the minimum spanning tree of the training rows.
 
-    The target class lives around the rows and around the straight lines between neighbors [1]_: the loss is the
-    distance to the nearest edge of the tree, ends included.
+    The target class is assumed to lie near the training rows and the straight lines between neighbors [1]_. The loss is
+    the distance to the nearest point on the edges of the tree.
 
     Parameters
     ----------
     n_paths : int, default=0
-        Keep only the edges on this many longest paths of the tree; 0 keeps the whole tree.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
+        If positive, only the edges on the `n_paths` longest paths of the tree are used; 0 uses the whole tree.
+    {scale}
+    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule, the (1 - delta) quantile of the lengths of the edges; the rule of the VAAKELM
-        authors' released code, on the lengths of the edges too, since no training row is away from its own tree. Only
-        the first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        How the threshold is chosen. ``"held_out"`` is the (1 - delta) quantile of the held-out losses of five folds,
+        which gives the requested false-alarm rate. ``"train"`` is the rule of dd_tools, the (1 - delta) quantile of the
+        lengths of the edges. ``"authors"`` is the rule of the VAAKELM authors' released code, applied to the lengths of
+        the edges, because the losses of the training rows are zero. Only ``"held_out"`` computes the held-out losses
+        that p-values and other values of `delta` need.
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
+    {offset_}
+    {calibration_or_none_}
     vertices_ : array of shape (n_vertices, n_features)
-        Distinct training rows in z-scores.
+        Distinct training rows, scaled.
     edges_ : array of shape (n_edges, 2)
-        Vertices at the ends of the edges kept; a vertex without any has an edge to itself.
+        Numbers of the two vertices of each edge in use. A vertex without other edges may have an edge to itself.
     lengths_ : array of shape (n_samples - 1,)
-        Lengths of all edges of the tree, those of length zero between equal rows included, in ascending order.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Lengths of all edges of the tree in ascending order, including zeros for edges between equal rows.
+    {scaler_and_features_}
 
     Notes
     -----
-    The distance of a training row to its own tree is 0. To be able to reject isolated training rows,
-    ``threshold="held_out"`` removes from the tree the rows without an edge as short as the (1 - delta) quantile of the
-    edge lengths; the held-out trees do the same. A row that was given more than once is not
-    isolated. ``threshold="train"`` keeps every row, as dd_tools does.
+    The distance from a training row to the tree is 0. With ``threshold="held_out"``, isolated rows are removed from the
+    tree, so that they can be rejected. A row is isolated if all of its edges are longer than the (1 - delta) quantile
+    of the edge lengths, and no other row is equal to it. The trees of the folds are treated in the same way.
+    ``threshold="train"`` uses every row, as dd_tools does.
 
     References
     ----------
@@ -106,7 +99,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     def _learn(self, training: Training) -> _Tree:
         Z, n_paths = training.Z, check_integer(self, "n_paths", 0)
         vertices, copies = np.unique(Z, axis=0, return_counts=True)
-        if len(copies) == 1:  # an edge from the one row to itself
+        if len(copies) == 1:  # an edge from the only row to itself
             edges, lengths = np.zeros((1, 2), dtype=int), np.zeros(len(Z) - 1)
         else:
             edges, own = spanning_tree(vertices)
@@ -147,7 +140,7 @@ class _Tree(ExplainedModel):
         return np.linalg.norm(self._gaps(Z), axis=1)
 
     def contributions(self, Z: Array) -> Array:
-        """The squared distance is a sum over features; these parts of the distance itself are as large beside it."""
+        """The part of each feature in the distance, in proportion to its part in the squared distance."""
         gaps = self._gaps(Z)
         return gaps**2 / np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), np.finfo(float).tiny)
 
@@ -159,9 +152,11 @@ class _Tree(ExplainedModel):
 
 
 def _without_strays(edges: Array, usual: Array, copies: Array) -> Array:
-    """The edges between rows that both have an edge of `usual` length; copies have one of length zero."""
+    """The edges between rows that both have an edge of `usual` length, or copies."""
     near = copies > 1
     near[edges[usual]] = True
     kept = edges[near[edges].all(axis=1)]
-    alone = np.setdiff1d(np.flatnonzero(near), kept)  # copies among strays: an edge to themselves
+    alone = np.setdiff1d(
+        np.flatnonzero(near), kept
+    )  # rows with copies but without such edges get an edge to themselves
     return np.concatenate([kept, np.stack([alone, alone], axis=1)])

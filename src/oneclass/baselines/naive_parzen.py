@@ -1,4 +1,4 @@
-"""NaiveParzen: reject rows whose features, taken one by one, have a low density."""
+"""NaiveParzen: reject rows with a low product of the densities of their features."""
 
 from __future__ import annotations
 
@@ -16,52 +16,43 @@ from ._widths import SAME, TIED, likeliest_width
 
 __all__ = ["NaiveParzen"]
 
-#: From this many rows on, values closer than a small part of the width are counted together.
-_MANY, _PER_WIDTH = 1000, 16
+#: Number of rows from which on a density is computed from bins, and number of bins in one width. The bins change the
+#: width by less than 0.1 %.
+_ROWS_TO_BIN, _BINS_PER_WIDTH = 1000, 16
 
 
 @final
 class NaiveParzen(Explained["_Densities"]):
-    """Reject rows whose features, taken one by one, have a low density.
+    """Reject rows with a low product of the densities of their features.
 
-    The loss is ``-sum_j log p_j(z_j)``, p_j a Gaussian Parzen density of feature j with the width of the largest
+    The loss is ``-sum_j log p_j(z_j)``, where p_j is a Gaussian Parzen density of feature j. Its width maximizes the
     leave-one-out likelihood.
 
     Parameters
     ----------
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
-        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+    {scale}
+    {delta}
+    {threshold_of_leave_one_out}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     widths_ : array of shape (n_features,)
-        Width of every feature's kernel, in z-scores.
+        Width of the kernel of each feature, in units of the scaled feature.
     densities_ : list of n_features densities
-        The features' Parzen densities.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Parzen density of each feature.
+    {scaler_and_features_}
 
     Notes
     -----
-    Repeated values would drive the width to zero. A recorded value stands for an interval as wide as the smallest gap
-    between two different values, so the width is at least the standard deviation of that interval, gap / √12. A
-    constant feature has width 1.
+    The likelihood of repeated values grows without bound as the width goes to zero. The width therefore has a lower
+    bound: gap / √12, where gap is the smallest difference between two different values. This is the standard deviation
+    of a uniform distribution on an interval of length gap. The width of a constant feature is 1.
 
-    From 1,000 rows on, values that share an interval of a sixteenth of the width are counted at their mean; this
-    changes the width by less than 0.1 %.
+    From 1,000 rows on, values are grouped into bins of a sixteenth of the width, and each value is replaced by the mean
+    of its bin. This changes the width by less than 0.1 %.
 
     Examples
     --------
@@ -101,7 +92,7 @@ class NaiveParzen(Explained["_Densities"]):
 
 @dataclass(frozen=True)
 class _Densities(ExplainedModel):
-    """A density for each feature."""
+    """The densities of all features."""
 
     densities: Annotated[list[_Density], Length("d")]
 
@@ -118,7 +109,7 @@ class _Densities(ExplainedModel):
 
     @cached_property
     def _likeliest(self) -> tuple[Array, Array]:
-        """The likeliest known value of every feature, and its part of the loss."""
+        """The training value of highest density of each feature, and its part in the loss."""
         found = [(density.points, -density.log(density.points)) for density in self.densities]
         best = [(points[losses.argmin()], losses.min()) for points, losses in found]
         return tuple(np.array(best).T)
@@ -129,17 +120,17 @@ class _Densities(ExplainedModel):
 
 @dataclass(frozen=True)
 class _Density:
-    """Gaussians of one width at `points`, the one at ``points[p]`` counted ``counts[p]`` times."""
+    """A density: Gaussians of equal width at `points`, where ``points[p]`` counts ``counts[p]`` times."""
 
     points: Annotated[Array, Floats("_p")]
     counts: Annotated[Array, Whole("_p", low=1)]
     width: Positive
     home: Annotated[Array, Whole("_h", below="_p")]
-    """Index of the point that stands for each training value."""
+    """Index of the point that represents each training value."""
 
     @classmethod
     def of(cls, x: Array, width: float) -> _Density:
-        keys = x if len(x) < _MANY else np.floor(x * (_PER_WIDTH / width))
+        keys = x if len(x) < _ROWS_TO_BIN else np.floor(x * (_BINS_PER_WIDTH / width))
         _, home, counts = np.unique(keys, return_inverse=True, return_counts=True)
         return cls(np.bincount(home, weights=x) / counts, counts, width, home)
 
@@ -154,27 +145,27 @@ class _Density:
         return np.concatenate(sums) - self._log_norm(self.counts.sum() - 1)
 
     def slope(self) -> float:
-        """Derivative of the leave-one-out log likelihood of a value by the log width: zero at the best width."""
+        """Derivative of the mean leave-one-out log likelihood with respect to the log width."""
         rows = self._kernels(self.points, np.arange(len(self.points)))
         spreads = [np.vecdot(W, squared) / W.sum(axis=1) for W, _, squared in rows]
         return float(self.counts @ np.concatenate(spreads) / self.counts.sum() / self.width**2 - 1)
 
     def _kernels(self, z: Array, home: Array | None) -> Iterator[tuple[Array, Array, Array]]:
-        """Kernel values over the largest in their row, the log of that one, squared distances; in blocks of rows.
+        """In blocks of rows: kernel values divided by the largest in the row, its logarithm, and squared distances.
 
-        `home` leaves one value out of the point that stands for it.
+        `home` holds the points that represent the values `z`: the value itself is left out of its point.
         """
-        for a, b in blocks(len(z), 16 * len(self.points), self.points):  # of a size that stays in the cache
+        for a, b in blocks(len(z), 16 * len(self.points), self.points):  # blocks fit into the processor's cache
             squared = z[a:b, None] - self.points
             squared *= squared
             E = squared * (-0.5 / self.width**2)
             E += np.log(self.counts)
             if home is not None:
                 own = np.arange(b - a), home[a:b]
-                with np.errstate(divide="ignore"):  # a point that stands for one value is gone without it
+                with np.errstate(divide="ignore"):  # log(0): the point represents only this value
                     E[own] += np.log1p(-1 / self.counts[home[a:b]])
             peak = E.max(axis=1)
-            if np.isneginf(peak).any():  # squares of far values overflow
+            if np.isneginf(peak).any():  # the squared distance overflowed
                 peak = np.maximum(E, -np.finfo(float).max, out=E).max(axis=1)
             E -= peak[:, None]
             yield np.exp(E, out=E), peak, squared
@@ -184,7 +175,7 @@ class _Density:
 
 
 def _likeliest_width(x: Array) -> float:
-    """Width of the largest leave-one-out likelihood, at least the one that ties ask for."""
+    """Width that maximizes the leave-one-out likelihood, with the lower bound for repeated values."""
     gaps, reach = np.diff(np.unique(x)), np.ptp(x)
     if reach == 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""OCRF: a random forest of targets against artificial outliers."""
+"""OCRF: reject rows that a random forest classifies as artificial outliers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ from ._slow import Slow
 __all__ = ["OCRF"]
 
 
-#: Rows in a leaf when losses need grades, and what the whole sample in a leaf without targets adds to its vote.
-_GRADED_LEAF, _GRADE = 5, 1e-6
+#: Smallest number of rows in a leaf, unless the threshold is half of the votes: pure leaves give too many equal losses.
+_MIN_LEAF_ROWS = 5
+
+#: Largest amount added to the vote of a leaf without targets, in proportion to its share of the rows, to avoid ties.
+_TIE_BREAKER = 1e-6
 
 #: How many half ranges of the artificial outliers a value may be away from their middle before its row is an outlier
 #: whatever the trees vote. So far out even columns with Cauchy tails have normal values in one row of 1,000 n at most.
@@ -32,7 +35,7 @@ _FAR = 1e3
 
 @dataclass(frozen=True)
 class _Seen:
-    """Which trees (rows of `by_tree`) were grown on which of the distinct training rows, which are sorted by `keys`."""
+    """For each tree (rows of `by_tree`), which distinct training rows it was grown on, sorted by `keys`."""
 
     keys: Annotated[Array, Whole("_u", low=-(2**63))]
     rows: Annotated[Array, Floats("_u d")]
@@ -55,22 +58,22 @@ class _Seen:
 
 
 def _keys(Z: Array) -> Array:
-    """A whole number for each row, the same for equal rows and hardly ever for others."""
+    """An integer hash of each row: equal for equal rows."""
     factors = 2 * np.random.RandomState(0).randint(1 << 62, size=Z.shape[1] + 1, dtype=np.int64) + 1
     words = bits(Z) * factors[0]
-    words ^= words >> 32  # simple numbers differ in few bits, all of them high
+    words ^= words >> 32  # round numbers differ only in a few high bits
     return words @ factors[1:]
 
 
 @dataclass(frozen=True)
 class _Tree:
-    """A grown tree as arrays over its nodes, the features it looks at and the rows it was grown on."""
+    """A tree as arrays over its nodes, with the features that it uses and the rows on which it was grown."""
 
     features: Annotated[Array, Whole("_f")]
     bag: Annotated[Array, Whole("_b")]
     split: Annotated[Array, Whole("_n")]  # the feature that a node compares with its threshold
     threshold: Annotated[Array, Floats("_n")]
-    #: Two a node: for values above the threshold, and for the others; a leaf's are itself.
+    #: Of each node: for values above the threshold, for others; a leaf has itself as children.
     children: Annotated[Array, Whole("_n 2", below="_n")]
     share: Annotated[Array, Floats("_n")]  # of outliers
     depth: Count
@@ -82,7 +85,8 @@ class _Tree:
     def of(cls, grown: Any, features: Array, bag: Array, grade: float = 0.0) -> _Tree:
         """The tree that scikit-learn has grown on these features of these rows."""
         share = grown.value[:, 0, 1]
-        # Rows that all trees vote out would tie, and tie with held-out rows: the more of the sample, the further off.
+        # Without `grade`, all rows that every tree votes out would have the same loss. A leaf without targets that
+        # holds more of the sample is farther from the targets.
         share = share + grade * (share == 1) * grown.weighted_n_node_samples / grown.weighted_n_node_samples[0]
         leaf, own = grown.children_left < 0, np.arange(grown.node_count)
         children = np.stack([grown.children_right, grown.children_left], axis=1)
@@ -97,7 +101,7 @@ class _Tree:
         )
 
     def votes(self, rows: Array) -> Array:
-        """For each row, in single precision as trees are grown, the share of outliers in its leaf."""
+        """The share of outliers in the leaf of each row; rows must be in single precision, as in training."""
         values, first = rows.ravel(), np.arange(len(rows)) * rows.shape[1]
         children, node = self.children.ravel(), np.zeros(len(rows), dtype=int)
         for _ in range(self.depth):
@@ -107,70 +111,65 @@ class _Tree:
 
 @final
 class OCRF(Slow["_Forest"]):
-    """Reject rows that trees, grown on targets and artificial outliers, vote out.
+    """Reject rows that a random forest classifies as artificial outliers.
 
-    Every tree [1]_ draws some features, a bootstrap sample of the targets and many times as many outliers: a value lies
-    in a bin of the feature's histogram with a chance that falls with the targets in it. The loss is the share of the
-    votes for outlier; a tree has no vote on a row that was in its own sample.
+    Every tree [1]_ is grown on some of the features, a bootstrap sample of the targets and a larger number of
+    artificial outliers. The values of an outlier are drawn from bins of the features' histograms, where bins with fewer
+    targets are more probable. The loss is the share of votes for outlier. A tree does not vote on the training rows in
+    its own sample.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     enlargement : float in [1, inf), default=1.2
-        Range in which outliers are drawn, as a multiple of the targets' (alpha in the paper).
+        Range of the outliers, as a multiple of the range of the targets (alpha in the paper).
     outlier_ratio : float in (0, inf), default=10
-        Outliers drawn for each target (beta in the paper).
+        Number of outliers for each target (beta in the paper).
     max_features : int, default=10
-        Features that a tree looks at, or all of them if there are fewer; each split looks at the square root of them.
+        Number of features of a tree; all features if there are fewer. Each split considers the square root of this
+        number of features.
     n_bins : int, default=50
-        Bins of a feature's histogram.
+        Number of bins in the histogram of a feature.
     min_samples_leaf : int or None, default=None
-        Rows in a leaf at least. 1 grows trees to the end, which is the original method; None does so for
-        ``threshold="half"`` and takes 5 otherwise, since pure leaves leave too many losses tied at 1 for a quantile.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only. Trees do not mind, but keep values in single precision.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
+        Smallest number of rows in a leaf. 1 grows trees until leaves are pure, as in the original method. None is 1 for
+        ``threshold="half"`` and 5 otherwise, because with pure leaves too many losses equal 1 for a quantile.
+    {scale}
+        Trees do not depend on the scale of a feature, except that they hold values in single precision.
+    {delta_of_folds}
     threshold : {"held_out", "oob", "half", "train", "authors"}, default="held_out"
-        Where the decision sits on out-of-bag losses: the (1 - delta) quantile, under either name, which delivers the
-        rate asked for; half of the votes, the original method; dd_tools' rule; the rule of the VAAKELM authors'
-        released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        How the threshold on the out-of-bag losses is chosen. ``"held_out"`` and ``"oob"`` are the (1 - delta) quantile,
+        which gives the requested false-alarm rate. ``"half"`` is half of the votes, as in the original method.
+        ``"train"`` is the rule of dd_tools, ``"authors"`` the rule of the VAAKELM authors' released code.
+    {confidence}
     n_jobs : int or None, default=None
-        Threads that grow and ask trees. The forest does not depend on it.
+        Number of threads that grow and evaluate trees. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of features, samples, outliers and splits; None draws the same every time.
+        Seed of features, samples, outliers and splits. None gives the same result at every fit.
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     generator_ : OutlierGenerator
-        Histograms from which outliers are drawn.
+        Histograms from which the outliers are drawn.
     trees_ : list of n_estimators trees
-        Each as arrays over its nodes, with the `features` that it looks at and its `bag`, the row numbers of its
+        Trees as arrays over their nodes. `features` are the features of a tree, and `bag` are the row numbers of its
         bootstrap sample.
-    rows_ : array of shape (n_samples, n_features)
-        Training rows in z-scores.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+    {training_rows_}
+    {scaler_and_features_}
 
     Notes
     -----
-    A split is the best one over the features it looks at, as in scikit-learn's trees; this is a deviation from the
-    authors' own C++ program. Fitting takes time in proportion to ``n_estimators * outlier_ratio * n log n``.
+    A split is the best one among the features it considers, as in scikit-learn's trees. The C++ program of the method's
+    authors chooses splits differently. A fit takes time in proportion to ``n_estimators * outlier_ratio * n log n``.
 
-    A tree's vote is the share of outliers in the leaf, 0 or 1 where leaves are pure. Rows that every tree has seen are
-    judged by all. Except with ``threshold="half"``, a leaf without targets adds up to a millionth to its vote, by its
-    share of the tree's sample: else the rows that all trees vote out, among them 3 to 5 % of held-out targets where
-    these are thin and trees few (a ring, 60 trees), would tie, and none could be rejected for a smaller `delta`. Among
-    them losses are a rough guide; it takes some 500 trees to have fewer.
+    The vote of a tree is the share of outliers in the leaf, which is 0 or 1 if leaves are pure. All trees vote on a
+    training row that is in the samples of all trees. Rows that all trees vote out would have equal losses, and none of
+    them could be rejected if `delta` is smaller than their share: 3 to 5 % of the held-out targets of a thin ring with
+    60 trees. Except with ``threshold="half"``, a leaf without targets therefore adds up to 1e-6 to its vote, in
+    proportion to its share of the tree's sample. This ranks such rows only roughly; with about 500 trees, they
+    are fewer.
 
     Trees that do not look at a column do not see how far away its value is: with twelve columns one value of 1e12 was
     accepted in 99 % of the rows. So a row with a value more than 1,000 times as far from the middle as outliers were
@@ -244,7 +243,7 @@ class OCRF(Slow["_Forest"]):
     def _leaf(self) -> int:
         if self.min_samples_leaf is not None:
             return check_integer(self, "min_samples_leaf", 1)
-        return 1 if self.threshold == "half" else _GRADED_LEAF
+        return 1 if self.threshold == "half" else _MIN_LEAF_ROWS
 
     def _grow(self, Z: Array, generator: OutlierGenerator, leaf: int, seed: int) -> _Tree:
         random = np.random.RandomState(seed)
@@ -257,17 +256,17 @@ class OCRF(Slow["_Forest"]):
         model = DecisionTreeClassifier(
             criterion="entropy", max_features="sqrt", min_samples_leaf=leaf, random_state=random
         )
-        grade = 0.0 if self.threshold == "half" else _GRADE
+        grade = 0.0 if self.threshold == "half" else _TIE_BREAKER
         return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag, grade)
 
     def _losses(self, X: Array) -> Array:
         low, high = self.scaler_.inverse(self.model_.generator.edges.T[[0, -1]]) / 2
         with np.errstate(over="ignore"):
             far = (np.abs(X / 2 - (low + high) / 2) > _FAR * (high - low) / 2).any(axis=1)
-        return np.where(far, 1 + 2 * _GRADE, super()._losses(X))
+        return np.where(far, 1 + 2 * _TIE_BREAKER, super()._losses(X))
 
     def _held_out_losses(self, model: _Forest, training: Training) -> Array | None:
-        """Votes of the trees that did not see the row, which are the only ones it ever gets."""
+        """Out-of-bag losses: a tree never votes on a row in its own sample, so these are the losses of the model."""
         return model.losses(training.Z) if training.groups is None else None
 
 
@@ -295,11 +294,11 @@ class _Forest:
         return np.concatenate([self._vote(Z[a:b]) for a, b in parts])
 
     def _vote(self, Z: Array) -> Array:
-        largest = np.finfo(np.float32).max  # trees are in single precision, and only compare
+        largest = np.finfo(np.float32).max  # trees only compare values, in single precision
         rows = np.clip(Z, -largest, largest).astype(np.float32)
         votes = _threads(self.n_jobs)(delayed(tree.votes)(rows) for tree in self.trees)
         allowed = ~self.seen(Z)
-        allowed |= ~allowed.any(axis=0)  # seen by all trees: then all vote
+        allowed |= ~allowed.any(axis=0)  # a row in the samples of all trees: all vote
         return (allowed * votes).sum(axis=0) / allowed.sum(axis=0)
 
 

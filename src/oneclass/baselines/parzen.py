@@ -19,50 +19,43 @@ from ._widths import SAME, TIED, likeliest_width
 
 __all__ = ["Parzen"]
 
-#: Rows, spread over all of them, by which the width is judged when there are more.
-_JUDGES = 1000
+#: Largest number of rows whose leave-one-out likelihood chooses the width; they are spread over all rows.
+_WIDTH_ROWS = 1000
 
 
 @final
 class Parzen(Slow["_Mixture"]):
     """Reject rows where the target class has a low density.
 
-    The loss is ``-log p(z)``, p a Parzen density [1]_: the mean of Gaussians at the training rows, all of the one width
-    under which the rows are likeliest, each left out of its own density [2]_.
+    The loss is ``-log p(z)``, where p is a Parzen density [1]_: the mean of Gaussians of equal width at the training
+    rows. The width maximizes the leave-one-out likelihood of the rows [2]_.
 
     Parameters
     ----------
     bandwidth : {"shared", "full"}, default="shared"
-        Shape of the Gaussians: a ball, one width for all features; or the ellipsoid of the rows' covariance (as Ledoit
-        and Wolf shrink it, so that collinear features and few rows have one), times one width.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
-        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        Covariance of the Gaussians, up to the factor width². ``"shared"`` is the identity: one width for all features.
+        ``"full"`` is the Ledoit-Wolf estimate of the covariance of the training rows, which also exists for collinear
+        features and for few rows.
+    {scale}
+    {delta}
+    {threshold_of_leave_one_out}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     width_ : float
-        Standard deviation of the Gaussians, in z-scores or, with ``bandwidth="full"``, in units of the ellipsoid.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Standard deviation of the Gaussians, in units of the scaled features or, with ``bandwidth="full"``, of the
+        estimated covariance.
+    {scaler_and_features_}
 
     Notes
     -----
-    Repeated rows would drive the width to zero: it is at least the smallest distance between two different rows over
-    √12, the deviation inside the interval that a recorded value stands for. From 1,000 rows on the width is judged by
-    1,000 of them, against all.
+    The likelihood of repeated rows grows without bound as the width goes to zero. The width therefore has a lower
+    bound: distance / √12, where distance is the smallest between two different rows. This is the standard deviation of
+    a uniform distribution on an interval of that length. If there are more than 1,000 rows, the likelihood of 1,000 of
+    them, under the density of all rows, chooses the width.
 
     References
     ----------
@@ -99,7 +92,7 @@ class Parzen(Slow["_Mixture"]):
         self.confidence = confidence
 
     def _seconds(self, n: int, d: int) -> float:
-        return (6e-9 + 3e-10 * d) * n * (n + 15 * min(n, _JUDGES))
+        return (6e-9 + 3e-10 * d) * n * (n + 15 * min(n, _WIDTH_ROWS))
 
     def _learn(self, training: Training) -> _Mixture:
         full = check_choice(self, "bandwidth", ("shared", "full")) == "full"
@@ -113,7 +106,7 @@ class Parzen(Slow["_Mixture"]):
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Gaussians of one width at `rows`, in coordinates that `whitening` leads to."""
+    """Gaussians of equal width at `rows`, which are in the coordinates after `whitening`."""
 
     rows: Annotated[Array, Floats("_n d")]
     width: Positive
@@ -137,7 +130,7 @@ class _Mixture:
         return self.log_norm + np.log1p(-1 / n) - self._log_sums(self.rows, np.arange(n))
 
     def slope(self, judges: Array) -> float:
-        """Derivative of the leave-one-out log likelihood of a row by the log width, mean over the `judges`."""
+        """Derivative of the leave-one-out log likelihood with respect to the log width, mean over rows `judges`."""
         spreads = [np.vecdot(W, squared) / W.sum(axis=1) for W, _, squared in self._kernels(self.rows[judges], judges)]
         return float(np.concatenate(spreads).mean() / self.width**2 - self.rows.shape[1])
 
@@ -145,9 +138,9 @@ class _Mixture:
         return np.concatenate([peak + np.log(W.sum(axis=1)) for W, peak, _ in self._kernels(U, own)])
 
     def _kernels(self, U: Array, own: Array | None) -> Iterator[tuple[Array, Array, Array]]:
-        """Kernel values over the largest in their row, the log of that one, squared distances; in blocks of rows.
+        """In blocks of rows: kernel values divided by the largest in the row, its logarithm, and squared distances.
 
-        `own` are the numbers of the rows among those of the model, which leave them out.
+        `own` are the row numbers of `U` in the model: a row is left out of its own density.
         """
         for a, b in blocks(len(U), 4 * len(self.rows), self.rows):
             squared = cdist(U[a:b], self.rows, "sqeuclidean")
@@ -156,31 +149,31 @@ class _Mixture:
                 E[np.arange(b - a), own[a:b]] = -np.inf
                 squared[np.arange(b - a), own[a:b]] = 0
             peak = E.max(axis=1)
-            if np.isneginf(peak).any():  # squares of far values overflow
+            if np.isneginf(peak).any():  # the squared distance overflowed
                 peak = np.maximum(E, -np.finfo(float).max, out=E).max(axis=1)
             E -= peak[:, None]
             yield np.exp(E, out=E), peak, squared
 
     @property
     def log_norm(self) -> float:
-        """Log of what the sum of the Gaussians is divided by."""
+        """Logarithm of the divisor that normalizes the sum of the Gaussians."""
         n, d = self.rows.shape
         stretch = 0.0 if self.whitening is None else float(np.linalg.slogdet(self.whitening)[1])
         return float(np.log(n) + d * np.log(self.width * np.sqrt(2 * np.pi)) - stretch)
 
 
 def _whitening(Z: Array) -> Array:
-    """The matrix that gives rows a covariance of one; rows that are all alike are left as they are."""
+    """The matrix that transforms the covariance of the rows to the identity; the identity if all rows are equal."""
     if len(Z) < 2 or not np.ptp(Z, axis=0).any():
         return np.eye(Z.shape[1])
     return np.linalg.inv(np.linalg.cholesky(ledoit_wolf(Z)[0])).T
 
 
 def _likeliest(U: Array) -> float:
-    """Width of the largest leave-one-out likelihood, at least the one that ties ask for."""
+    """Width that maximizes the leave-one-out likelihood, with the lower bound for repeated rows."""
     n, d = U.shape
-    # Spread along the order of the rows' values: their order in the table has no say.
-    m = min(n, _JUDGES)
+    # Choose rows that are evenly spread in sorted order, so that the order of the table does not matter.
+    m = min(n, _WIDTH_ROWS)
     judges = np.lexsort(U.T[::-1])[((np.arange(m) + 0.5) * n / m).astype(int)]
     reach = float(np.linalg.norm(np.ptp(U, axis=0)))
     if reach == 0:

@@ -18,59 +18,51 @@ from ._rounding import UNIT, Rounding
 __all__ = ["PCADetector"]
 
 
-#: Arithmetic, n d³, up to which leaving out every row in turn is cheap.
-_AFFORDABLE = 1e9
-#: Rows of which four fifths find the same plane as all: there folds cost a seventh and move thresholds by 0.1 %.
-_MANY = 2_000
-#: Values of scatter matrices that are decomposed at once.
-_BLOCK = 1 << 22
+#: Largest cost n d³ of leave-one-out losses.
+_LEAVE_ONE_OUT_COST = 1e9
+#: Largest number of rows for leave-one-out losses. With more rows, folds take a seventh of the time and move
+#: thresholds by only 0.1 %.
+_LEAVE_ONE_OUT_ROWS = 2_000
+#: Largest number of values in the scatter matrices that are decomposed at once.
+_SCATTER_VALUES = 1 << 22
 
 
 @final
 class PCADetector(Explained["_Plane"]):
     """Reject rows that are far from the plane of the principal components.
 
-    The loss is ``‖(I - P)(z - mean)‖²``, P the projector on the components kept. A row far away along the plane is
-    normal. With ``scale="robust"`` rows with huge values in several columns may be near the plane: ``asinh`` makes such
-    values nearly the same.
+    The loss is ``‖(I - P)(z - mean)‖²``, where P projects on the principal components in use. A row far away along the
+    plane is normal. With ``scale="robust"``, rows with huge values in several columns may be near the plane: ``asinh``
+    makes such values nearly the same.
 
     Parameters
     ----------
     n_components : float in (0, 1) or int, default=0.9
-        Share of the variance to keep, or number of components. At least one direction is always left out, and of a
-        share one among the features that vary, else no row could be far from the plane; so one feature alone is judged
-        by its squared distance from the mean.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out losses, which delivers the rate asked for;
-        dd_tools' rule on training losses; the rule of the VAAKELM authors' released code.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        Share of the variance that the components explain, or number of components. At least one direction is always
+        left out, because otherwise the loss of every row would be zero; if `n_components` is a share, constant features
+        do not count for this. The loss of a single feature is therefore its squared distance from the mean.
+    {scale}
+    {delta}
+    {threshold_of_leave_one_out}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration
-        Held-out losses of the training rows, behind thresholds and p-values.
+    {offset_}
+    {calibration_}
     components_ : array of shape (n_components, n_features)
-        Principal directions kept.
+        Principal directions in use.
     mean_ : array of shape (n_features,)
-        Mean of the training rows in z-scores.
+        Mean of the scaled training rows.
     n_components_ : int
-        Number of components kept.
-    scaler_, n_features_in_, feature_names_in_
-        Fitted scaling; as in scikit-learn.
+        Number of components in use.
+    {scaler_and_features_}
 
     Notes
     -----
-    Held-out losses are those of refitting without the row, from the eigenvectors of every downdated scatter matrix at
-    once; beyond 2,000 rows, or where n d³ makes these costly, those of five folds.
+    Held-out losses are leave-one-out losses, equal to those of a new fit without the row. They come from the
+    eigenvectors of the scatter matrices without each row. With more than 2,000 rows, or if n d³ is above 1e9, they are
+    the losses of five folds instead.
 
     Examples
     --------
@@ -103,8 +95,8 @@ class PCADetector(Explained["_Plane"]):
 
     def _learn(self, training: Training) -> _Plane:
         Z, rounding = training.Z, training.rounding
-        origin = Z.mean(axis=0)  # the mean of what is left is free of the rounding of a long sum
-        with np.errstate(invalid="ignore", divide="ignore"):  # identical rows have no variance to share out
+        origin = Z.mean(axis=0)  # centering twice removes the rounding error of the mean
+        with np.errstate(invalid="ignore", divide="ignore"):  # equal rows have no variance
             found = PCA(self._wanted(Z), svd_solver="full").fit(Z - origin)
         noise = np.finfo(float).eps * len(Z) * found.singular_values_.max(initial=0)
         noise += np.sqrt(len(Z)) * np.abs(found.components_) @ rounding(np.zeros(Z.shape[1]))
@@ -122,31 +114,31 @@ class PCADetector(Explained["_Plane"]):
         return min(self.n_components, n)
 
     def _most(self, d: int, ranges: Array, rounding: Rounding) -> Array:
-        """How many components there may be, for features of these ranges, the last axis."""
+        """Largest number of components for features with these ranges (last axis)."""
         if isinstance(self.n_components, numbers.Integral):
             return np.full(ranges.shape[:-1], d - 1)
         return np.maximum(np.sum(ranges > 2 * rounding(np.zeros(d)), axis=-1) - 1, 0)
 
     def _held_out_losses(self, model: _Plane, training: Training) -> Array | None:
         n, d = training.Z.shape
-        if training.groups is not None or n < 3 or n > _MANY or n * d**3 > _AFFORDABLE:
+        if training.groups is not None or n < 3 or n > _LEAVE_ONE_OUT_ROWS or n * d**3 > _LEAVE_ONE_OUT_COST:
             return None
-        centred = training.Z - model.mean
-        scatter = centred.T @ centred
+        centered = training.Z - model.mean
+        scatter = centered.T @ centered
         most = self._most(d, _ranges_of_others(training.Z), training.rounding)
         losses = np.empty(n)
-        for rows in np.array_split(np.arange(n), -(-n * d**2 // _BLOCK)):
-            away = centred[rows] * (n / (n - 1))  # from the mean of the other rows
-            values, vectors = np.linalg.eigh(scatter - away[:, :, None] * centred[rows][:, None, :])
+        for rows in np.array_split(np.arange(n), -(-n * d**2 // _SCATTER_VALUES)):
+            away = centered[rows] * (n / (n - 1))  # difference from the mean of the other rows
+            values, vectors = np.linalg.eigh(scatter - away[:, :, None] * centered[rows][:, None, :])
             coordinates = np.einsum("ij,ijk->ik", away, vectors)[:, ::-1]
             losses[rows] = np.sum(coordinates**2, axis=1, where=~self._kept(values[:, ::-1], n - 1, most[rows]))
         return losses
 
     def _kept(self, values: Array, n: int, most: Array) -> Array:
-        """Which directions `_learn` would keep, at `most` so many, for descending eigenvalues of scatters of n rows."""
+        """Which directions `_learn` would use, at most `most`, for descending eigenvalues of scatters of n rows."""
         d = values.shape[1]
         values = np.clip(values, 0, None)
-        solid = values > np.finfo(float).eps * n * values[:, :1]  # scatters resolve no more
+        solid = values > np.finfo(float).eps * n * values[:, :1]  # smaller eigenvalues are rounding errors
         if isinstance(self.n_components, numbers.Integral):
             count = np.full((len(values), 1), min(self.n_components, n))
         else:
@@ -156,7 +148,7 @@ class PCADetector(Explained["_Plane"]):
 
 
 def _ranges_of_others(Z: Array) -> Array:
-    """For each of three rows or more, the ranges of the features among all others."""
+    """For each row, the ranges of the features over all other rows; for at least three rows."""
     low, next_low, next_high, high = np.partition(Z, (0, 1, -2, -1), axis=0)[[0, 1, -2, -1]]
     return np.where(high == Z, next_high, high) - np.where(low == Z, next_low, low)
 
@@ -165,7 +157,7 @@ def _ranges_of_others(Z: Array) -> Array:
 class _Plane(ExplainedModel):
     components: Annotated[Array, Floats("_k? d")]
     mean: Annotated[Array, Floats("d")]
-    spreads: Annotated[Array, Floats("_k?")]  # of the training rows along the components
+    spreads: Annotated[Array, Floats("_k?")]  # standard deviations of the training rows along the components
     farthest: Annotated[Array, Floats("d")]  # the training row farthest from the mean
     rounding: Rounding
 
@@ -174,10 +166,10 @@ class _Plane(ExplainedModel):
         return len(self.components)
 
     def contributions(self, Z: Array) -> Array:
-        centred = Z - self.mean
-        coordinates = centred @ self.components.T
-        residuals = centred - coordinates @ self.components
-        # The directions were found to the rounding of the training rows, at one spread from the mean.
+        centered = Z - self.mean
+        coordinates = centered @ self.components.T
+        residuals = centered - coordinates @ self.components
+        # The directions have errors from the rounding of the training rows, which grow with the distance from the mean.
         spreads = _size(coordinates / self.spreads)
         rounding = self.rounding_off_the_plane(Z) + spreads * self.rounding_off_the_plane(self.farthest)
         return np.where(np.abs(residuals) > rounding, residuals, 0) ** 2
@@ -186,11 +178,11 @@ class _Plane(ExplainedModel):
         return self.mean + (Z - self.mean) @ self.components.T @ self.components
 
     def rounding_off_the_plane(self, Z: Array) -> Array:
-        """What the rounding of rows and of their projection leaves of residuals."""
+        """Bound on the rounding error of residuals, from the rows and from their projection."""
         rounding, directions = self.rounding(Z), np.abs(self.components)
         return rounding + rounding @ directions.T @ directions + UNIT * _size(Z - self.mean)
 
 
 def _size(rows: Array) -> Array:
-    """A bound of the length of each row, in a column, that no square can overflow."""
+    """An upper bound on the norm of each row, as a column; computed without squares, which could overflow."""
     return np.sqrt(rows.shape[-1]) * np.abs(rows).max(axis=-1, keepdims=True, initial=0)

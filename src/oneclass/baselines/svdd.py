@@ -1,4 +1,4 @@
-"""SVDD: the smallest ball around the target class, in the kernel's space."""
+"""SVDD: reject rows outside the smallest ball around the target class, in the feature space of the kernel."""
 
 from __future__ import annotations
 
@@ -21,61 +21,44 @@ __all__ = ["SVDD"]
 
 @final
 class SVDD(KernelDescription["_Ball"]):
-    """Reject rows outside the smallest ball around the target class, in the kernel's space.
+    """Reject rows outside the smallest ball around the target class, in the feature space of the kernel.
 
-    Solves ``min a'Ka - a'diag(K)`` with ``sum a = 1`` and ``0 <= a <= 1/(n nu)`` [1]_; labelled outliers enter with
-    a negative sign and their own bound. The loss is the squared distance to the centre,
+    Minimizes ``a'Ka - a'diag(K)`` subject to ``sum a = 1`` and ``0 <= a <= 1/(n nu)`` [1]_. Labelled outliers have
+    negative signs and a bound of their own, from `nu_outliers`. The loss is the squared distance to the center,
     ``k(z,z) - 2 sum_i a_i k(z,x_i) + a'Ka``.
 
     Parameters
     ----------
     nu : float in (0, 1] or None, default=None
-        Share of the training rows that may lie outside the ball; at least one row's. None takes `delta`.
+        Upper bound on the share of training rows outside the ball; at least the share of one row. None means `delta`.
     nu_outliers : float in (0, 1] or None, default=None
-        Share of the labelled outliers, if any, that may lie inside the ball; at least one row's. None takes `delta`.
-    kernel : {"rbf", "laplacian", "polynomial", "linear", "precomputed"}, kernel or callable, default="rbf"
-        Similarity of two rows: a name, a kernel of the library such as ``RBF(sigma=2.0)``, or a callable ``k(X, Y)``.
-    sigma : float or {"mean", "third", "rms", "median"}, default="mean"
-        Bandwidth of a radial kernel given by name: a number, the mean distance between rows (the paper) or a
-        third of it, the authors' released code, or the median distance.
-    tol : float in (0, inf), default=1e-4
-        Tolerance of libsvm.
-    scale : {"zscore", "robust"} or False, default="zscore"
-        Whether features are z-scored first, or tamed as the machines do (``asinh`` around the median), or left as they
-        are; constant ones are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected.
-    threshold : {"held_out", "train", "authors", "boundary"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of held-out losses (five folds), which delivers the rate
-        asked for; dd_tools' rule on training losses; the rule of the VAAKELM authors' released code; the ball's own
-        radius. Only the first has the held-out losses that p-values and other budgets need.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
+        Upper bound on the share of labelled outliers inside the ball; at least the share of one outlier. None means
+        `delta`.
+    {kernel}
+    {sigma_of_svm}
+    {tol_of_svm}
+    {scale}
+    {delta_of_folds}
+    {threshold_of_svm}
+    {confidence}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
-    support_ : array of shape (n_support,)
-        Row numbers of the support vectors.
-    support_vectors_ : array of shape (n_support, n_features)
-        Support vectors in z-scores.
+    {offset_}
+    {calibration_or_none_}
+    {support_}
+    {support_vectors_}
     dual_coef_ : array of shape (n_support,)
-        Multipliers a of the support vectors, negative for labelled outliers.
+        Multipliers a of the support vectors; negative for labelled outliers.
     radius_ : float
-        Radius of the ball: the distance of the support vectors on it from the centre.
-    scaler_, kernel_, sigma_
-        Fitted scaling, kernel and (for radial kernels) bandwidth.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Radius of the ball: the distance from the center to the support vectors on the sphere.
+    {scaler_and_kernel_of_svm_}
+    {n_features_in_}
 
     Notes
     -----
-    When k(x, x) is the same for all rows and none is a labelled outlier, this is the problem of the one-class support
-    vector machine and libsvm solves it; otherwise Clarabel does, from ``pip install 'oneclass[qp]'``.
+    If k(x, x) is the same for all rows and no row is a labelled outlier, the problem is that of the one-class support
+    vector machine, and libsvm solves it. Otherwise Clarabel solves it; install it by ``pip install 'oneclass[qp]'``.
 
     References
     ----------
@@ -122,16 +105,16 @@ class SVDD(KernelDescription["_Ball"]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows; the n x n kernel matrix when ``kernel="precomputed"``.
+            Rows; the n x n kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class; other rows are outliers to leave outside of the ball. Several labels of another kind raise a warning,
-            and all rows are taken for targets.
+            Labels. The labels +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" mark rows of the
+            target class. The other rows are outliers, which the ball should exclude. If there are several other labels,
+            a warning says so and all rows are treated as targets.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, by any labels (those of outliers are not looked at): the person that visits belong
-            to, the machine, the day. Rows of a group are alike, so thresholds and p-values are those of a row of a
-            *new* group: five folds hold out whole groups, and each group weighs the same. A column that has the groups
-            is no feature.
+            The group of each row, as labels of any kind: for example a person, a machine or a day. The groups of
+            outliers are not used. Rows of a group resemble each other, so the five folds hold out whole groups, and
+            each group has the same weight. Thresholds and p-values then hold for rows of *new* groups. A column with
+            groups is not a feature.
 
         Returns
         -------
@@ -141,17 +124,17 @@ class SVDD(KernelDescription["_Ball"]):
         return super().fit(X, y, groups=groups)
 
     def _center_distance(self, X: Rows) -> Array:
-        """Distance of each row from the centre of the ball, to be compared with `radius_`.
+        """Distance of each row from the center of the ball, to compare with `radius_`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to measure.
+            Rows.
 
         Returns
         -------
         array of shape (n_samples,)
-            Distances in the kernel's space.
+            Distances in the feature space of the kernel.
         """
         return np.sqrt(np.maximum(-self.score_samples(X), 0))
 
@@ -190,8 +173,8 @@ class SVDD(KernelDescription["_Ball"]):
 
 @dataclass(frozen=True)
 class _Ball(Description):
-    center: float  # its squared norm
-    k0: float  # k(x, x) of a training row; of every row, where the kernel is precomputed
+    center: float  # squared norm of the center
+    k0: float  # k(x, x) of a training row; of every row, if the kernel is precomputed
 
     @property
     def radius(self) -> float:
@@ -203,7 +186,7 @@ class _Ball(Description):
 
 
 def _loss_on_the_ball(ball: _Ball, V: Array, a: Array, upper: Array, signs: Array) -> float:
-    """Loss of the support vectors between their bounds; without such, halfway between inner and outer rows."""
+    """Mean loss of the support vectors between their bounds; else the middle between inner and outer rows."""
     free = (a > 0) & (a < upper * (1 - 1e-9))
     if free.any():
         return float(ball.losses(V[free]).mean())

@@ -14,7 +14,7 @@ from .table_io import Reading, first_rows, names_of, on_terminal, read_all, sour
 
 __all__ = ["fit"]
 
-#: Largest number of rows that are read into memory and fitted there; larger tables are fitted from chunks.
+#: Tables of up to this many rows are read into memory (exact fits up to 2,000 rows); larger ones are read in chunks.
 _IN_MEMORY = 5_000
 _HOW_TO_CHANGE = "To change a kind: --column NAME=KIND, where KIND is number, category, date, clock or drop."
 

@@ -35,8 +35,9 @@ _PANEL = 1024
 _DIRECT = 8192
 #: Columns of an inverse that are solved for at once: as few as keep a core busy, and as many as stay in its cache.
 _FEWEST, _MOST = 64, 256
-#: Right-hand sides that are worth a call that other threads need not wait for, which takes a little longer.
-_MANY = 16
+#: Number of right-hand sides from which on BLAS is called without the lock of the interpreter. The call takes a little
+#: longer, but other threads do not wait for it.
+_UNLOCKED_COLUMNS = 16
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -120,7 +121,7 @@ def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
     n = B.shape[0]
     if not n:
         return B
-    if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _MANY:
+    if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _UNLOCKED_COLUMNS:
         rows = np.array(B.T, order="C", copy=None if overwrite else True)
         blas.solve_rows(L, rows)
         return rows.T

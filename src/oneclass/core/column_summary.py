@@ -16,8 +16,8 @@ __all__ = ["LEVELS", "ColumnSummary"]
 #: Shares of the rows whose quantiles are kept.
 LEVELS = np.linspace(0, 1, 33)
 
-#: Rows that are looked at; quantiles this coarse gain nothing from more.
-_ENOUGH = 4096
+#: Largest number of rows from which the quantiles are computed; more rows hardly improve them.
+_QUANTILE_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class ColumnSummary:
     @classmethod
     def of(cls, X: Array) -> Self:
         """The columns of rows in which NaN is a gap; of a sample, where they are many. A column of gaps has NaN."""
-        if X.shape[0] > _ENOUGH:
-            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _ENOUGH, replace=False))
+        if X.shape[0] > _QUANTILE_ROWS:
+            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _QUANTILE_ROWS, replace=False))
             xp = namespace(X)
             X = xp.take(X, xp.asarray(chosen, device=device(X)), axis=0)
         ranked = np.sort(to_numpy(X).astype(float, copy=False), axis=0)  # gaps come last

@@ -12,6 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from .arrays import Array, clipped, namespace
+from .caching import cached, preset
 from .cholesky import cho_solve, cholesky, explained, factor, inverse, product_squares, trace_of_solved
 from .compiled import expecting
 from .embedding import Scatter
@@ -23,8 +24,9 @@ from .stored import Count, Extended, Floats, Positive, must
 
 __all__ = ["Columns", "Equations", "PrimalModel", "solve_primal"]
 
-#: Rounding, beside what is not known of as many landmarks, up to which a short cut to that is as good.
-_STEADY, _LOOKED_AT = 2e-10, 32
+#: Largest rounding error, relative to the smallest variance at the checked landmarks, with which `known` is used; and
+#: number of landmarks to check.
+_STEADY, _CHECKED_LANDMARKS = 2e-10, 32
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,7 @@ class PrimalModel:
     def made_of(self, equations: Equations) -> PrimalModel:
         """The same model, which is saved as what its normal equations are made of."""
         model = replace(self, L=None, equations=equations)
-        vars(model).update(vars(self) | vars(model), factored=self.factored)  # at hand: not to be worked out again
-        return model
+        return preset(model, **cached(self) | {"factored": self.factored})
 
     @property
     def width(self) -> int:
@@ -144,7 +145,7 @@ class PrimalModel:
         map = self.map
         if not isinstance(map, NystromMap) or map.factored is None:
             return None
-        left = self.ridge * self.leverages(map(map.landmarks[:: max(1, map.width // _LOOKED_AT), :]))
+        left = self.ridge * self.leverages(map(map.landmarks[:: max(1, map.width // _CHECKED_LANDMARKS), :]))
         if map.rounding > _STEADY * min(1.0, float(namespace(left).min(left))):
             return None
         try:

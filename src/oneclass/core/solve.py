@@ -11,6 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from .arrays import Array, add_to_diagonal, blocks, clipped, device, namespace, triangle
+from .caching import preset
 from .cholesky import (
     cho_solve,
     cholesky,
@@ -182,7 +183,7 @@ def solve_dual(
     kept = () if not keep_factor else (None, shrink) if shrink.full is None else (L,)
     model = DualModel(kernel, Z, A, ridge, *kept)
     if keep_factor:
-        vars(model)["factored"] = L  # at hand: not to be worked out again
+        preset(model, factored=L)
     if not leave_one_out:
         return model, TrainingRows(T, residuals, w)
     Q = _Covariance(kernel, Z, shrink, L, P, ridge)

@@ -1,4 +1,4 @@
-"""Rows that arrive in chunks: arrays, memory maps, files, or anything that can be iterated over more than once."""
+"""The engine for rows in chunks: arrays, memory maps, files, or iterables that can be read more than once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .threads import spread
 
 __all__ = ["Chunks", "Progress", "Source", "Transformed", "blocks_of", "with_labels"]
 
-#: What rows may be read from, block by block.
+#: Sources from which rows are read in blocks.
 Source: TypeAlias = (
     "Rows | Path | TableFile | Transformed | Callable[[], Iterable[Rows]] | Iterable[Rows | Path | TableFile]"
 )
@@ -30,11 +30,12 @@ Source: TypeAlias = (
 S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], Block])
 
+#: Number of rows in a block of an array or a ``.npy`` file.
 _ROWS = 65_536
 
 
 class Chunks(Generic[R]):
-    """The engine of a source of chunks, read once for each pass.
+    """Engine for a source of chunks, which is read once for each pass.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class Chunks(Generic[R]):
         An array or memory map; a ``.npy`` file, the path of a table file or a `TableFile`, or a list of them; a
         callable that returns a fresh iterator of blocks of rows; or an iterable that can be iterated over again.
     reader_of : callable
-        Makes, of the first block, the `reader` that checks any block and returns what steps take: its rows, a
-        two-dimensional floating array, and, where they belong to groups, the keys of these.
+        Function of the first block that returns the `reader`. The reader checks a block and returns a `Block`: its rows
+        as a two-dimensional array of floats and, if there are groups, a hash of each row's group.
     verbose : bool
         Whether to report rows per second and the time left on standard error.
     """
@@ -63,11 +64,11 @@ class Chunks(Generic[R]):
         if first is None:
             raise ValueError("the source of chunks holds no rows")
         self.reader = reader_of(first)
-        #: The rows, once for each pass; the first goes on where the first block was read.
+        #: Iterators over the blocks, one for each pass; the first one reuses the block that was read above.
         self._passes = chain([chain([first], opened)], iter(lambda: _nonempty(source), None))
 
     def total(self, step: Callable[[Block], S], label: str) -> S:
-        """Sum of what `step` makes of every chunk."""
+        """Sum of the results of `step` over all chunks."""
         progress = Progress(label, self._n_rows) if self._verbose else None
         checked = map(self.reader, next(self._passes))
         result: S | None = None
@@ -83,11 +84,11 @@ class Chunks(Generic[R]):
         self._n_rows = rows
         if progress:
             progress.close()
-        return result  # type: ignore[return-value]  # not even a second pass is empty: its rows were counted
+        return result  # type: ignore[return-value]  # not None: an empty pass raises the error above
 
 
 def with_labels(source: Source, column: Name) -> Source:
-    """The source, of whose text files the column holds text: labels, which files of numbers alone would refuse."""
+    """The source, whose text files read `column` as text, because labels need not be numbers."""
     if isinstance(source, str | Path) and Path(source).suffix != ".npy":
         source = TableFile(source)
     if isinstance(source, TableFile) and not (isinstance(column, int) and column < 0):
@@ -100,7 +101,7 @@ def with_labels(source: Source, column: Name) -> Source:
 
 @dataclass(frozen=True)
 class Transformed:
-    """A source of which every block is to be transformed."""
+    """A source with a function that is applied to each block."""
 
     source: Source
     step: Callable[[Any], Any]
@@ -111,7 +112,7 @@ def _nonempty(source: Source) -> Iterator[Rows]:
 
 
 def blocks_of(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
-    """Blocks of a source that have rows, each with the columns that its file is to keep beside them, if any."""
+    """The blocks of a source that are not empty, each with the columns of `TableFile.keep`, or None."""
     return ((block, kept) for block, kept in _blocks(source) if getattr(block, "shape", (1,))[0] > 0)
 
 
@@ -140,7 +141,7 @@ def _blocks(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
 
 
 def _array_file(path: Path) -> Iterator[tuple[Rows, Batch | None]]:
-    """Rows read one block after the other: a map of the whole file counts against a limit on the address space."""
+    """Blocks of a ``.npy`` file, read without a memory map, which would count against an address-space limit."""
     formats = np.lib.format
     readers = {(1, 0): formats.read_array_header_1_0, (2, 0): formats.read_array_header_2_0}
     with path.open("rb") as file:
@@ -162,7 +163,7 @@ class Progress:
         self._start = self._shown = time.monotonic()
 
     def show(self, rows: int, *, last: bool = False) -> None:
-        """Say how far it is, but for the `last` time not more often than one can read."""
+        """Print the progress, at most every 0.2 seconds except for the `last` time."""
         now = time.monotonic()
         if now - self._shown < 0.2 and not last and rows != self._n_rows:
             return

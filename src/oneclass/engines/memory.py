@@ -1,4 +1,4 @@
-"""Rows in memory, on the host or a device: chunks are slices of them."""
+"""The engine for rows in memory, on the host or a device; its chunks are slices of the rows."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ __all__ = ["InMemory"]
 
 S = TypeVar("S")
 
-#: Rows of a slice of host rows: fewer than are worth their sum, enough to be, and as many as a step may copy.
-_SHORTEST, _ENOUGH, _LONGEST = 2_048, 8_192, 131_072
+#: Number of rows in a slice of host rows: the smallest one, the one from which on the overhead does not matter, and the
+#: largest one, which bounds the memory of a step.
+_SHORTEST, _EFFICIENT, _LONGEST = 2_048, 8_192, 131_072
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """The engine of rows `X` with weights `w`; weights of None are ones.
+    """Engine for rows `X` with weights `w`, which are ones if None.
 
-    Where features `F` of the rows are kept, steps are given these too.
+    If the features `F` of the rows are stored, steps get these too.
     """
 
     X: Array
     w: Array | None
     F: Array | None = None
 
-    #: The losses of all rows are kept: the rows are in memory anyway.
+    #: The losses of all rows are kept, because the rows are in memory as well.
     loss_limit: ClassVar[float] = math.inf
 
     def total(self, step: Callable[[Block], S], label: str) -> S:
-        """Sum of what `step` makes of slices of the rows, so that no step copies them all."""
+        """Sum of the results of `step` over slices of the rows, so that no step copies all rows."""
         return reduce(add, self._parts(lambda a, b: step(self._block(a, b))))
 
     def with_features(self, features: Callable[[Array], Array]) -> InMemory:
-        """The same engine with the features of all rows."""
+        """A copy of the engine that stores the features of all rows."""
         parts = list(self._parts(lambda a, b: features(self.X[a:b, :])))
         return replace(self, F=parts[0] if len(parts) == 1 else namespace(self.X).concat(parts))
 
@@ -49,7 +50,7 @@ class InMemory:
         return Block(self.X[a:b, :], None if w is None else w[a:b], F=None if F is None else F[a:b, :])
 
     def slices(self) -> list[tuple[int, int]]:
-        """Where the slices of the rows begin and end."""
+        """First row and end of each slice."""
         n = self.X.shape[0]
         at_most = _slice_rows(n, cores()) if on_host(self.X) else None
         return list(blocks(n, self.X.shape[1], self.X, for_products=True, at_most=at_most))
@@ -64,7 +65,7 @@ class InMemory:
 
 
 def _slice_rows(n: int, workers: int) -> int:
-    """Rows of a slice: sums of slices take time too, so there are as few as keep the cores busy to the end."""
+    """Number of rows in a slice: small enough to keep all cores busy, large enough that sums of slices cost little."""
     if workers == 1:
         return _LONGEST
-    return min(max(_SHORTEST, min(_ENOUGH, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)
+    return min(max(_SHORTEST, min(_EFFICIENT, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)

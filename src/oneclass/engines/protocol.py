@@ -1,4 +1,4 @@
-"""What an engine does: sum what a function makes of every chunk, wherever the chunks are."""
+"""The protocol of engines, which sum the results of a function over all chunks of the rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ S = TypeVar("S")
 
 
 class Engine(Protocol):
-    """A way for rows to reach the core."""
+    """An object that gives the core access to rows in memory, in chunks or on a cluster."""
 
     @property
     def loss_limit(self) -> float:
-        """Losses that are kept one by one."""
+        """Upper bound on the number of losses that are kept individually."""
         ...
 
     def total(self, step: Callable[[Block], S], label: str) -> S:
-        """Sum of what `step` makes of every block of rows."""
+        """Sum of the results of `step` over all blocks of rows."""
         ...

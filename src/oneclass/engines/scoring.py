@@ -1,4 +1,4 @@
-"""Judging rows that arrive in chunks: read a block, write what is found about it, forget both."""
+"""Scoring of rows in chunks: each block is read, scored and written before the next one is read."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .chunks import Progress, Source, Transformed, blocks_of
 
 __all__ = ["Columns", "Scored", "score_through"]
 
-#: What is found about rows, by name.
+#: Columns of results, by name.
 Columns = dict[str, NDArray[np.generic]]
 
 
 class Scored(NamedTuple):
-    """How many rows were judged, and how many of them are outliers."""
+    """Number of scored rows, and number of outliers among them."""
 
     rows: int
     outliers: int
 
 
 def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns], *, name: str, verbose: bool) -> Scored:
-    """Write the columns that `judged` makes of every block, beside those that the block keeps."""
+    """Write the columns that `judged` computes for each block, after the columns of `TableFile.keep`."""
     place = path_of(sink)
     for path in _paths(source):
         if place is not None and os.path.exists(place) and os.path.samefile(path, place):
@@ -53,7 +53,7 @@ def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns],
 
 
 def _beside(kept: Batch | None, found: Columns, name: str) -> Batch:
-    """One record batch of the columns that are kept and of those found."""
+    """One record batch of the kept columns and the computed columns."""
     pa = arrow()
     columns = {} if kept is None else dict(zip(kept.schema.names, kept.columns, strict=True))
     if both := columns.keys() & found.keys():
@@ -63,7 +63,7 @@ def _beside(kept: Batch | None, found: Columns, name: str) -> Batch:
 
 
 def _paths(source: object) -> Iterator[str | Path]:
-    """The files that a source is known to read."""
+    """The paths of the files that a source reads, as far as they are known."""
     if isinstance(source, Transformed):
         yield from _paths(source.source)
     elif isinstance(source, TableFile):

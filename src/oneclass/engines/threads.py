@@ -1,8 +1,8 @@
-"""Several blocks of host rows at once: a block to a core, and its linear algebra on that core alone.
+"""Parallel processing of blocks of host rows: one block per core, with single-threaded linear algebra.
 
-The threads of a BLAS gain little on blocks that fit in a cache, and nothing where values are exponentiated or added up.
-How many cores to use is what the BLAS has been told, by OPENBLAS_NUM_THREADS and its like, by threadpoolctl, or by the
-processes of joblib and Dask.
+The threads of a BLAS gain little on blocks that fit in a cache, and nothing in exponentials and sums. The number of
+cores is the number of threads that the BLAS may use. It is set by OPENBLAS_NUM_THREADS and similar variables, by
+threadpoolctl, or by the worker processes of joblib and Dask.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from ..core.arrays import Array
 
 __all__ = ["cores", "on_one_thread", "spread"]
 
-#: Rows of a square matrix that one core factors in about a tenth of a second.
-_SMALL = 2048
+#: Upper bound on the rows of matrices that `on_one_thread` treats as small. One core factors a square matrix with so
+#: many rows in about a tenth of a second.
+_MAX_SMALL_ROWS = 2048
 
 B = TypeVar("B")
 S = TypeVar("S")
 
-#: The BLAS is told to use one thread for the whole process: only one caller at a time may say so, and take it back.
+#: Lock for the thread limit of the BLAS. The limit holds for the whole process, so one caller at a time may set it.
 _alone = Lock()
 
 
 def spread(step: Callable[[B], S], blocks: Iterable[B], like: Array) -> Iterator[S]:
-    """What `step` makes of every block, in order, on all cores if rows are NumPy arrays as `like` is.
+    """Results of `step` for all blocks, in order; on all cores if `like` is a NumPy array.
 
-    Takes two blocks more than there are cores before it hands out the first result. A single block is left to the
-    threads of the BLAS; so are blocks inside a block, and those of a second caller at the same time, to one thread.
+    At most two blocks more than there are cores are read before the first result is returned. A single block is
+    processed in the calling thread, where the BLAS may use all its threads. The calling thread also processes the
+    blocks of a nested call or of a second call at the same time, one after the other.
     """
     rest = iter(blocks)
     first = list(islice(rest, 2))
@@ -61,12 +63,12 @@ def spread(step: Callable[[B], S], blocks: Iterable[B], like: Array) -> Iterator
 
 @contextmanager
 def on_one_thread(size: int, like: Array) -> Iterator[None]:
-    """Linear algebra of host matrices of this size on one thread, if they are small.
+    """Context in which the BLAS uses one thread, if `size` is small and `like` is a NumPy array.
 
-    Threads of a BLAS wait for one another by spinning. What a second core gains on a small matrix is little, and where
-    other work has that core the wait takes many times the arithmetic.
+    The threads of a BLAS wait for one another in busy loops. On a small matrix, a second thread gains little. If other
+    work occupies its core, the wait takes many times as long as the arithmetic.
     """
-    small = size <= _SMALL and isinstance(like, np.ndarray)
+    small = size <= _MAX_SMALL_ROWS and isinstance(like, np.ndarray)
     if not small or cores() == 1 or not _alone.acquire(blocking=False):
         yield
         return
@@ -83,5 +85,5 @@ def _blas() -> ThreadpoolController:
 
 
 def cores() -> int:
-    """Threads that a call of the BLAS may take."""
+    """The number of threads that the BLAS may use."""
     return max((library.num_threads for library in _blas().lib_controllers), default=1)

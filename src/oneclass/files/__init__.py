@@ -1,4 +1,4 @@
-"""Models that leave the house and come back: `load`, and `to_onnx` for those that go where there is no Python."""
+"""Loading of saved models (`load`), and export to ONNX for use without Python (`to_onnx`)."""
 
 from ..io.container import ModelFileError
 from .loading import load

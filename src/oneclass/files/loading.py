@@ -1,4 +1,4 @@
-"""Reading models from files: nothing in them is run, and nothing is made that is not on the list of classes."""
+"""Loading of model files. No code from a file is run, and only the classes listed here are created."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _ESTIMATORS: tuple[type, ...] = (
     *(Pipeline, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler),
 )
 
-#: Classes by their names in files. A class that moves or is renamed keeps its old names here.
+#: Classes by their names in files. Old names of classes that were moved or renamed stay here.
 CLASSES: dict[str, type] = {name_of(kind): kind for kind in (*_VALUES, *_ESTIMATORS)}
 CLASSES |= {
     old: CLASSES[new]
@@ -112,23 +112,23 @@ CLASSES |= {
 }
 
 
-#: Names of version 0.1, for parameters, fields and fitted attributes.
+#: New names of parameters, fields and fitted attributes, by their names in version 0.1.
 _RENAMED = {
     "centring": "centering",
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
     "seen_": "column_summary_",
 }
-#: Names that only some classes changed.
+#: As above, for renamings in single classes.
 _RENAMED_OF: dict[type, dict[str, str]] = {
     Stream: {"machine": "estimator", "detector_": "change_detector_"},
     TableDetector: {"detector": "estimator", "detector_": "estimator_"},
 }
-#: Parameters and fitted attributes of version 0.1 that are no more.
+#: Parameters and fitted attributes of version 0.1 that were removed.
 _DROPPED: dict[type, tuple[str, ...]] = {
     selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state")
 }
-#: Values of version 0.1, by the name of the parameter or field.
+#: New values, by the name of the parameter or field and the value in version 0.1.
 _REPLACED = {
     "criterion": {"auto": "labels"},
     "scale": {"tamed": "robust"},
@@ -139,7 +139,7 @@ _REPLACED = {
 
 
 def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
-    """Parameters, fields and fitted attributes of version 0.1 as those of this version."""
+    """Convert parameters, fields and fitted attributes of version 0.1 to this version."""
     names = _RENAMED | _RENAMED_OF.get(kind, {})
     parts = {names.get(name, name): value for name, value in parts.items() if name not in _DROPPED.get(kind, ())}
     for name, values in _REPLACED.items():
@@ -153,7 +153,7 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
         # Numbers among the rows that the user gave, which the model did not have.
         parts["model_"] = replace(parts["model_"], support=parts.pop("support_"))
     if issubclass(kind, KernelMachine):
-        parts.pop("stream_", None)  # of `partial_fit`, which machines had
+        parts.pop("stream_", None)  # state of `partial_fit`, which kernel machines had in version 0.1
     if issubclass(kind, machines.AAKELM | machines.OCKELM) and "lam" in parts:
         lam = parts.pop("lam")
         parts |= {} if isinstance(parts["C"], str) else {"C": parts["C"] / lam}
@@ -161,28 +161,28 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:
-    """A fitted estimator from a file that its `save` has written.
+    """Load a fitted estimator from a file that its method `save` wrote.
 
-    Files that are truncated, altered, of another kind or from a newer version are refused with `ModelFileError`, and so
-    are those that hold what their classes would not. No file, whoever wrote it, makes this run code or take more memory
-    than the file is long, but for its header, which takes up to 250 MB.
+    Files that are truncated, altered, in another format or from a newer version raise `ModelFileError`, and so do files
+    whose content does not fit the classes that it names. No code from the file is run, so a file from an unknown source
+    is safe to load. Loading takes no more memory than the size of the file, plus up to 250 MB for its header.
 
     Parameters
     ----------
     path : str or Path
         The file.
     mmap : bool, default=False
-        Whether to leave NumPy arrays on the disk, where processes share them, until they are needed. The file must
-        then stay as it is while the estimator is in use.
+        Whether to memory-map NumPy arrays, which several processes can share. The file must then not change while the
+        estimator is in use.
     device : str, optional
-        Where arrays of PyTorch go, if not where they were when the estimator was saved: ``"cpu"``, ``"cuda:1"``, or
-        ``"host"`` for arrays of NumPy, which need no PyTorch.
+        Device for PyTorch arrays; by default the device that they were on when the estimator was saved. Examples are
+        ``"cpu"`` and ``"cuda:1"``. With ``"host"``, they become NumPy arrays, which need no PyTorch.
 
     Returns
     -------
     estimator
-        The estimator; its answers are those of the one that was saved, bit by bit, on the same machine and versions of
-        NumPy and its BLAS.
+        The estimator. With the same hardware and the same versions of NumPy and its BLAS, its results equal those of
+        the saved estimator bit by bit.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
     try:
         estimator = decode(header, arrays, CLASSES, device=device, upgrade=_upgraded)
         if not isinstance(estimator, Saved):
-            raise ValueError(f"it holds a {type(estimator).__name__}, which is no estimator")
+            raise ValueError(f"it holds a {type(estimator).__name__}, which is not an estimator")
         check_is_fitted(estimator)
     except (AttributeError, TypeError, ValueError) as error:
         raise refusal(path, f"cannot be read: {error}") from None

@@ -1,1 +1,1 @@
-"""What lies on a disk: models as one file, tables read and written block by block; no classifier is known here."""
+"""Files: models as single files, and tables that are read and written in blocks. Nothing here imports a classifier."""

@@ -1,4 +1,4 @@
-"""Record batches of files that hold tables, in blocks of a size that memory does not mind."""
+"""Record batches of table files, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = [
     "with_points",
 ]
 
-#: Rows of a block, and bytes of its numbers, at most.
-_ROWS, _BYTES = 16_384, 16 << 20
+#: Upper bounds on the rows of a block, and on the bytes of its numbers.
+_MAX_ROWS, _MAX_BYTES = 16_384, 16 << 20
 
-#: What reads some columns in blocks of so many rows.
+#: A function of column names and a number of rows that reads these columns in blocks of so many rows.
 Batches = Callable[[list[str], int], Iterable[Batch]]
 
 
 @contextmanager
 def parquet_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
-    """The schema of a Parquet file, and what reads some of its columns."""
+    """The schema of a Parquet file, and a function that reads some of its columns."""
     with arrow().parquet.ParquetFile(path) as file:
-        groups = range(file.num_row_groups)  # one after the other, or those read would stay in memory
+        groups = range(file.num_row_groups)  # one at a time: PyArrow would keep row groups in memory after reading them
         yield (
             file.schema_arrow,
             lambda columns, rows: _validated(
@@ -47,9 +47,9 @@ def parquet_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
 
 @contextmanager
 def arrow_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
-    """The same of Feather files, and of files and streams of Arrow."""
+    """The schema of a Feather file, or an Arrow file or stream, and a function that reads some of its columns."""
     pa = arrow()
-    # Not mapped into memory: a mapped file that becomes shorter while it is read ends the process with SIGBUS.
+    # Not memory-mapped: if a mapped file is truncated while it is read, SIGBUS ends the process.
     with pa.OSFile(path) as source:
         start = source.read(6)
         source.seek(0)
@@ -62,7 +62,7 @@ def arrow_batches(path: str) -> Iterator[tuple[Schema, Batches]]:
 
 
 def numbered_labels(schema: Schema) -> dict[str, int]:
-    """Integer labels of columns by the text that pandas wrote for them; none unless it wrote such a frame."""
+    """Integer column labels by the text that pandas wrote for them; empty for files without integer labels."""
     try:
         [index] = json.loads((schema.metadata or {})[b"pandas"])["column_indexes"]
         integers = index["pandas_type"] == "int64"
@@ -72,12 +72,12 @@ def numbered_labels(schema: Schema) -> dict[str, int]:
 
 
 def rows_of_block(n_columns: int) -> int:
-    """Rows of a block of so many columns."""
-    return max(1, min(_ROWS, _BYTES // (8 * n_columns)))
+    """The number of rows in a block of `n_columns` columns."""
+    return max(1, min(_MAX_ROWS, _MAX_BYTES // (8 * n_columns)))
 
 
 def _validated(batches: Iterable[Batch], columns: list[str]) -> Iterator[Batch]:
-    """Some columns of the batches, fully validated: in a damaged file, offsets and indices may point outside memory."""
+    """Some columns of the batches, validated, because offsets in a damaged file may point outside the memory."""
     for batch in batches:
         chosen = batch.select(columns)
         chosen.validate(full=True)
@@ -91,7 +91,7 @@ def _cut(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
 
 
 def gathered(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
-    """Batches put together until they have as many rows."""
+    """Batches concatenated until they have at least `rows` rows."""
     parts: list[Batch] = []
     for batch in batches:
         parts.append(batch)
@@ -103,7 +103,7 @@ def gathered(batches: Iterable[Batch], rows: int) -> Iterator[Batch]:
 
 
 def with_points(batch: Batch, decimal: str) -> Batch:
-    """The text of a batch, with those cells that this decimal mark makes numbers as all the world writes them."""
+    """Text cells in which numbers with the decimal mark `decimal` are rewritten with a decimal point."""
     if decimal == ".":
         return batch
     mark, pc = re.escape(decimal), arrow().compute
@@ -119,7 +119,7 @@ def with_points(batch: Batch, decimal: str) -> Batch:
 
 
 class CountedLines:
-    """A stream of UTF-8 that counts its lines as it is read: all of them, and those that are not empty."""
+    """A UTF-8 stream that counts all lines (`count`) and the lines that are not empty (`filled`) while it is read."""
 
     closed = False
 
@@ -129,18 +129,18 @@ class CountedLines:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, counted; `UnicodeDecodeError` where they are not UTF-8."""
+        """Read the next bytes and count their lines; raise `UnicodeDecodeError` if they are not UTF-8."""
         data: bytes = self._stream.read(size)
         self._decoder.decode(data, final=not data)
         if data:
             codes = np.frombuffer(data, np.uint8)
             before = np.concatenate([[np.uint8(self._last)], codes[:-1]])
             ends, ended = ((part == ord("\n")) | (part == ord("\r")) for part in (codes, before))
-            # A line begins with each byte after an end, but for the second byte of "\r\n".
+            # A line begins at each byte after a line end, except at the second byte of "\r\n".
             self.count += int(np.count_nonzero(ended & ~((before == ord("\r")) & (codes == ord("\n")))))
             self.filled += int(np.count_nonzero(ended & ~ends))
             self._last = int(codes[-1])
         return data
 
     def close(self) -> None:
-        """Nothing: who opened the stream closes it."""
+        """Do nothing: the code that opened the stream closes it."""

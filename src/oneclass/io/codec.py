@@ -1,8 +1,9 @@
-"""From fitted estimators to JSON and arrays, and back: one way for all of them, since they are made of frozen values.
+"""Encoding of fitted estimators as JSON and arrays, and decoding.
 
-Numbers, strings, lists, tuples and dicts are themselves. Arrays stand in blocks of their own. A frozen value is the
-name of its class and its fields, an estimator the name of its class, its parameters and what its fit found. Values and
-estimators are listed, those inside others first, so that what is shared is written once and is shared again afterwards.
+Numbers, strings, lists, tuples and dicts are written as JSON. Arrays are written as separate blocks. A dataclass is
+written as the name of its class and its fields. An estimator is written as the name of its class, its parameters and
+its fitted attributes. Dataclasses and estimators are entries of one list, in which an object comes after the objects
+that it contains. An object with several references is written once, and is one object again after decoding.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _LARGEST_KEY = 1 << 53
 #: Words of the state of a Mersenne twister.
 _MERSENNE = 624
 
-#: From a class and the parts of one of its records, by name, to the parts that the present version has.
+#: A function that converts the parts of a record of an earlier version, given its class, to those of this version.
 Upgrade = Callable[[type, dict[str, Any]], dict[str, Any]]
 
 
@@ -40,7 +41,7 @@ def _derived(estimator: object) -> dict[str, object]:
 
 
 def encode(estimator: object) -> tuple[dict[str, Json], list[Host]]:
-    """A header and arrays that say all of an estimator; what `decode` would refuse is refused here."""
+    """Encode an estimator as a JSON header and a list of arrays; refuse what `decode` would refuse."""
     encoder = _Encoder(type(estimator).__name__)
     try:
         encoder.node(estimator, "")
@@ -55,11 +56,11 @@ class _Encoder:
         self._owner = owner
         self.values: list[dict[str, Json]] = []
         self.arrays: list[Host] = []
-        self._known: dict[int, tuple[Json, object]] = {}  # by id; the object itself too, so that no other takes its id
+        self._known: dict[int, tuple[Json, object]] = {}  # by id; the object is kept, so that its id is not reused
         self._check = Checker()
 
     def node(self, value: object, path: str) -> Json:
-        """What stands for a value in JSON; `path` says where it was found."""
+        """The JSON for a value; `path` is its location, for error messages."""
         if value is None or (isinstance(value, bool | int | str) and type(value) in (bool, int, str)):
             return value
         if type(value) is float:
@@ -122,7 +123,7 @@ class _Encoder:
 
     def _array(self, array: Host, path: str) -> int:
         if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-            raise TypeError(f"{self._owner}: {path} is of type {array.dtype}, which a file has no place for")
+            raise TypeError(f"{self._owner}: {path} is of type {array.dtype}, which a model file cannot hold")
         self.arrays.append(array)
         return len(self.arrays) - 1
 
@@ -130,8 +131,8 @@ class _Encoder:
         path = path or "the estimator"
         if callable(value):
             name = getattr(value, "__qualname__", repr(value))
-            return f"{self._owner}: {path} is the function {name}, and a file of a model holds no code"
-        return f"{self._owner}: {path} is of type {type(value).__qualname__}, which a file has no place for"
+            return f"{self._owner}: {path} is the function {name}, and a model file cannot hold code"
+        return f"{self._owner}: {path} is of type {type(value).__qualname__}, which a model file cannot hold"
 
 
 def decode(
@@ -142,10 +143,10 @@ def decode(
     device: str | None = None,
     upgrade: Upgrade = lambda kind, record: record,
 ) -> object:
-    """The estimator that was encoded, made of these classes alone; arrays go back where they were, or to `device`.
+    """Decode an estimator. Only the classes in `classes` are created.
 
-    `upgrade` changes the parts of records of earlier versions to those of the present one. What makes no sense is
-    refused with a `ValueError`.
+    `upgrade` changes the parts of records of earlier versions to those of the present one. Invalid
+    content raises a `ValueError`.
     """
     try:
         check_structure(header["values"])
@@ -154,7 +155,7 @@ def decode(
             decoder.add(record)
         return decoder.values[-1]
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
-        raise ValueError(f"its content makes no sense: {type(error).__name__}: {error}") from None
+        raise ValueError(f"its content is invalid: {type(error).__name__}: {error}") from None
 
 
 class _Decoder:
@@ -164,7 +165,7 @@ class _Decoder:
         self.values: list[Any] = []
 
     def add(self, record: dict[str, Any]) -> None:
-        """Make the next value of the list."""
+        """Decode the next entry of the list."""
         kind = self._classes.get(record["class"])
         if kind is None:
             raise ValueError(f"it holds a {record['class']}, which this version of oneclass does not know")

@@ -1,14 +1,14 @@
-r"""One file of arrays and a JSON header: versioned, checksummed, ready to be mapped into memory.
+r"""The file format of models: a JSON header and arrays, with version and checksum, suitable for memory mapping.
 
 ==========  =======================================================================================
 bytes       content (numbers are little-endian)
 ==========  =======================================================================================
 8           ``\x89ONECLS\n``
 4, 4        version of the format; 0
-8, 8        bytes of the whole file; bytes of the header
-32          SHA-256 of all bytes but these
+8, 8        size of the file in bytes; size of the header in bytes
+32          SHA-256 of all other bytes
 ...         header, UTF-8 JSON; its ``arrays`` lists the data type, order and shape of each array
-...         the arrays one after the other; header and arrays each padded to a multiple of 64 bytes
+...         the arrays; the header and each array are padded to a multiple of 64 bytes
 ==========  =======================================================================================
 """
 
@@ -31,21 +31,21 @@ from .replacing import replacing
 
 __all__ = ["VERSION", "Json", "ModelFileError", "read", "refusal", "write"]
 
-#: Of the format, to be raised when an older reader would misread a file.
+#: Version of the format. It must be raised when an older reader would misread a file.
 VERSION = 1
 
 Host = np.ndarray[Any, Any]
-#: What JSON can say.
+#: Values that JSON can hold.
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 _MAGIC = b"\x89ONECLS\n"
 _FIELDS = struct.Struct("<8sIIQQ")
 _DIGEST = 32
 _START = _FIELDS.size + _DIGEST
-#: Blocks start at multiples of this, the width of a cache line and of the widest registers.
+#: Blocks start at multiples of this number of bytes, the size of a cache line and of the widest vector registers.
 _ALIGNMENT = 64
-#: Bytes of the longest header, and lists and dicts in it: each of them takes some hundred bytes of memory.
-_LONGEST, _MOST = 16 << 20, 1 << 19
+#: Upper bounds on the bytes of a header, and on its lists and dicts: each of these takes some hundred bytes of memory.
+_MAX_HEADER, _MAX_NODES = 16 << 20, 1 << 19
 
 _KINDS = {
     name: np.dtype(name).newbyteorder("<")
@@ -54,7 +54,7 @@ _KINDS = {
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or not one that can be trusted."""
+    """A file is not a model file, or it is damaged, altered or of a newer version."""
 
 
 def refusal(path: str | Path, reason: str) -> ModelFileError:
@@ -63,15 +63,15 @@ def refusal(path: str | Path, reason: str) -> ModelFileError:
 
 
 def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> None:
-    """Write the header and the arrays; the file is there whole or not at all."""
+    """Write the header and the arrays. If writing fails, an existing file is unchanged."""
     listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_HEADER:
         raise ValueError(
-            f"a model file has room for {_LONGEST:,} bytes beside its arrays, but {len(text):,} are needed"
+            f"the header of a model file has at most {_MAX_HEADER:,} bytes, but this model needs {len(text):,}"
         )
-    if (lists := _lists_in(text)) > _MOST:
-        raise ValueError(f"a model file has room for {_MOST:,} lists and dicts, but {lists:,} are needed")
+    if (lists := _lists_in(text)) > _MAX_NODES:
+        raise ValueError(f"a model file has room for {_MAX_NODES:,} lists and dicts, but {lists:,} are needed")
     size = _START + _padded(len(text)) + sum(_padded(array.nbytes) for array in arrays)
     fields = _FIELDS.pack(_MAGIC, VERSION, 0, size, len(text))
     digest = sha256(fields)
@@ -84,7 +84,7 @@ def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> N
 
 
 def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], list[Host]]:
-    """The header and the arrays, which cannot be written to; `mapped` leaves them on the disk until they are needed."""
+    """Read the header and the arrays, which are read-only; with `mapped`, the arrays are memory-mapped."""
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         raise refusal(path, f"is a {'directory' if stat.S_ISDIR(mode) else 'device or pipe'}, not a model file")
@@ -106,9 +106,9 @@ def read(path: str | Path, *, mapped: bool = False) -> tuple[dict[str, Any], lis
 
 
 def _header_length(path: str | Path, start: bytes, size: int) -> int:
-    """What the first bytes of a file say; refuses all but whole files of a known version."""
+    """The length of the header; an error unless the file is complete and of a known version."""
     if start[: len(_MAGIC)] != _MAGIC[: len(start)] or not start:
-        pickled = ": it looks like a pickle, which nobody should load who did not write it" * (start[:1] == b"\x80")
+        pickled = ": it looks like a pickle; load a pickle only if you trust its author" * (start[:1] == b"\x80")
         raise refusal(path, f"is not a model file of oneclass{pickled}")
     if len(start) < _START:
         raise refusal(path, f"is truncated: it ends after {len(start)} bytes")
@@ -119,15 +119,15 @@ def _header_length(path: str | Path, start: bytes, size: int) -> int:
         )
     if size < claimed:
         raise refusal(path, f"is truncated: {size:,} of its {claimed:,} bytes are there")
-    if size > claimed or length > min(size - _START, _LONGEST):
+    if size > claimed or length > min(size - _START, _MAX_HEADER):
         raise refusal(path, f"was altered: it is {size:,} bytes long and claims {claimed:,}, {length:,} of header")
     return int(length)
 
 
 def _unpacked(path: str | Path, content: Host, length: int) -> tuple[dict[str, Any], list[Host]]:
     text = content[_START : _START + length].tobytes()
-    if (lists := _lists_in(text)) > _MOST:
-        raise refusal(path, f"has no header that makes sense: it holds {lists:,} lists and dicts, more than {_MOST:,}")
+    if (lists := _lists_in(text)) > _MAX_NODES:
+        raise refusal(path, f"has an invalid header: it holds {lists:,} lists and dicts, more than {_MAX_NODES:,}")
     try:
         header = json.loads(text.decode(), parse_constant=_no_constant)
         arrays, place = [], _START + _padded(length)
@@ -141,7 +141,7 @@ def _unpacked(path: str | Path, content: Host, length: int) -> tuple[dict[str, A
             arrays.append(content[place:end].view(kind).reshape(shape, order=order))
             place = _padded(end)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise refusal(path, f"has no header that makes sense: {type(error).__name__}: {error}") from None
+        raise refusal(path, f"has an invalid header: {type(error).__name__}: {error}") from None
     return header, arrays
 
 
@@ -166,7 +166,7 @@ def _parts(text: bytes, arrays: list[Host]) -> Iterator[bytes | memoryview]:
 
 
 def _flat(array: Host) -> Host:
-    """The bytes of an array in its order; where it has none, in that of rows."""
+    """The bytes of an array in its memory order; in row order if the array is not contiguous."""
     flat = (array.T if _by_columns(array) else array).astype(_KINDS[array.dtype.name], order="C", copy=False)
     return flat.reshape(-1).view(np.uint8)
 

@@ -1,4 +1,4 @@
-"""Kinds of table files by the endings of their names."""
+"""Formats of table files, found from the suffix of the file name, and the import of PyArrow."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..core.typing import Shaped
 
 __all__ = ["COMPRESSED", "ENDINGS", "Batch", "DataFrame", "Schema", "arrow", "ending"]
 
-#: Endings of table files, each with what separates the columns of text.
+#: Suffixes of table files, each with the delimiter of text, if it is fixed.
 ENDINGS = {".csv": None, ".tsv": "\t", ".parquet": None, ".feather": None, ".arrow": None}
-#: Endings of compressed text.
+#: Suffixes of compressed text, each with the compression.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -35,12 +35,12 @@ class Schema(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """Their names."""
+        """Names of the columns."""
         ...
 
     @property
     def metadata(self) -> Mapping[bytes, bytes] | None:
-        """What the program that wrote them adds."""
+        """Metadata of the program that wrote the file."""
         ...
 
 
@@ -54,7 +54,7 @@ class Batch(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """What the columns are."""
+        """Names and metadata of the columns."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Batch(Protocol):
         ...
 
     def slice(self, offset: int, length: int, /) -> Batch:
-        """So many rows from there on."""
+        """`length` rows, from the row `offset` on."""
         ...
 
     def select(self, columns: list[str], /) -> Batch:
@@ -71,11 +71,11 @@ class Batch(Protocol):
         ...
 
     def replace_schema_metadata(self) -> Batch:
-        """The same without what the program that wrote it adds."""
+        """The batch without metadata."""
         ...
 
     def to_pandas(self) -> DataFrame:
-        """The same for pandas."""
+        """The batch as a pandas data frame."""
         ...
 
     def validate(self, *, full: bool = False) -> None:
@@ -84,7 +84,7 @@ class Batch(Protocol):
 
 
 def ending(path: str | Path) -> tuple[str, str | None]:
-    """The kind of file that a name stands for, and how it is compressed, if it is."""
+    """The suffix that gives the format of a file, and its compression or None."""
     name = Path(path).name.lower()
     kind, packed = Path(name).suffix, None
     if kind in COMPRESSED:
@@ -98,7 +98,7 @@ def ending(path: str | Path) -> tuple[str, str | None]:
 
 
 def arrow() -> ModuleType:
-    """PyArrow, which reads and writes tables."""
+    """Import PyArrow with the modules that read and write tables."""
     try:
         import pyarrow
         import pyarrow.compute

@@ -1,4 +1,4 @@
-"""What a file holds, as a part of a message."""
+"""Text from files, prepared for error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then moved into it."""
+"""Atomic writing of files: a temporary file is written, and then renamed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _NEW, _PRIVATE = 0o666, 0o600
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` in the end; if that is not reached, nothing has changed.
+    """A file that replaces `path` when the block ends. If the block raises an error, `path` is unchanged.
 
-    The permissions of a file that is replaced stay; a new file has those that the umask leaves.
+    The permissions of a replaced file are kept. The umask decides those of a new file.
     """
-    place = Path(os.path.realpath(path))  # a link stays, and what it points to is replaced
+    place = Path(os.path.realpath(path))  # a symbolic link is kept, and its target is replaced
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if place.exists() and not place.is_file():  # a pipe or a device is written to: nothing can take its place
+    if place.exists() and not place.is_file():  # a pipe or a device is written directly: it cannot be replaced
         with io.BufferedWriter(_Named(place, str(path), "w"), _BUFFER) as file:
             yield file
         return
@@ -48,7 +48,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         if kept is not None and kept != _permissions(beside):  # some file systems have the same for all files
             beside.chmod(kept)
         beside.replace(place)
-    except BaseException:  # an interruption leaves nothing behind either
+    except BaseException:  # also after KeyboardInterrupt
         beside.unlink(missing_ok=True)
         raise
 
@@ -58,7 +58,7 @@ def _permissions(path: Path) -> int:
 
 
 class _Named(io.FileIO):
-    """A file whose errors name the path that the user knows."""
+    """A file whose errors name the path given by the user, and not the temporary file."""
 
     def __init__(self, path: Path, known_as: str, mode: str, permissions: int = _NEW) -> None:
         self._known_as = known_as

@@ -1,4 +1,4 @@
-"""Tables that are written block by block, whole or not at all."""
+"""Writing of tables in blocks; if writing fails, an existing file is unchanged."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from .replacing import replacing
 
 __all__ = ["EscapedCSV", "Sink", "path_of", "writing"]
 
-#: Text that a spreadsheet takes for a formula, as a regular expression, and numbers among it, which it reads as such.
+#: Regular expressions: text that a spreadsheet reads as a formula, and the numbers that match it as well.
 _FORMULA = r"\A('*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 _NUMBER = r"\A[+\-](?:[0-9.,]*(?:[eE][+\-]?[0-9]+)?%?|(?i:nan|inf|infinity))\z"
 
 
 @dataclass(frozen=True)
 class EscapedCSV:
-    r"""A CSV file in which no spreadsheet takes text for a formula: a sink for `score_chunks`.
+    r"""A sink for `score_chunks` that writes CSV in which a spreadsheet does not read text as a formula.
 
-    An apostrophe comes before text and names of columns that begin with ``=``, ``+``, ``-``, ``@``, a tab or a line
-    break, or with apostrophes and one of these. Numbers such as -0.5 stay as they are, in columns of text too.
+    Text and column names that begin with ``=``, ``+``, ``-``, ``@``, a tab or a line break get an apostrophe in front.
+    So do those that begin with apostrophes followed by one of these characters. Numbers such as -0.5 are not changed,
+    also in text columns.
 
     Parameters
     ----------
     sink : path or binary file
-        A file to write that ends in ``.csv`` or ``.tsv``, also with ``.gz`` or ``.zst`` after that, or one that is open
-        for writing.
+        Path of a file with the suffix ``.csv`` or ``.tsv``, which ``.gz`` or ``.zst`` may follow, or a file open for
+        writing.
 
     Notes
     -----
-    To get the text back, remove the first apostrophe of each cell that begins with apostrophes and one of these
-    characters, in pandas ``cells.str.replace(r"^'('*[=+\-@\t\r\n])", r"\1", regex=True)``.
+    To restore the text, remove the first apostrophe of each cell that begins with apostrophes followed by one of these
+    characters. In pandas: ``cells.str.replace(r"^'('*[=+\-@\t\r\n])", r"\1", regex=True)``.
 
     Examples
     --------
@@ -57,19 +58,19 @@ class EscapedCSV:
             raise ValueError(f"EscapedCSV: sink must end in .csv or .tsv, got {Path(self.sink).name}")
 
 
-#: What a table may be written to: a file by name, or one that is open for bytes.
+#: Destination of a table: a path, or a file open for writing.
 Sink: TypeAlias = str | Path | IO[bytes] | IO[str] | EscapedCSV
 
 
 def path_of(sink: Sink) -> str | Path | None:
-    """The path of the file that a table is written to, if it has one."""
+    """The path of a sink; None for an open file."""
     place = sink.sink if isinstance(sink, EscapedCSV) else sink
     return place if isinstance(place, str | Path) else None
 
 
 @contextmanager
 def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
-    """What writes record batches, one after the other, to a path or, as CSV, to an open file."""
+    """A function that writes record batches to a path or, as CSV, to an open file."""
     escaped = isinstance(sink, EscapedCSV)
     sink, path = sink.sink if isinstance(sink, EscapedCSV) else sink, path_of(sink)
     kind, packed = (".csv", None) if path is None else ending(path)
@@ -87,7 +88,7 @@ def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
         try:
             yield write
         except BaseException:
-            with suppress(Exception):  # what is written is thrown away; a writer left open would complain later
+            with suppress(Exception):  # the file is discarded; an unclosed writer would warn later
                 writer.close()
             raise
         if writer is not None:
@@ -110,7 +111,7 @@ def _writer(kind: str, stream: IO[bytes], schema: Schema) -> Any:
 
 
 def _escaped(batch: Batch) -> Batch:
-    """The batch, its text and its names with an apostrophe before what a spreadsheet takes for a formula."""
+    """The batch with an apostrophe before text and column names that a spreadsheet reads as formulas."""
     pa = arrow()
     columns = [*map(_without_formulas, batch.columns), _without_formulas(pa.array(batch.schema.names))]
     made: Batch = pa.RecordBatch.from_arrays(columns[:-1], names=columns[-1].to_pylist())
@@ -138,7 +139,7 @@ def _binary(sink: object) -> IO[bytes]:
 
 
 class _LeftOpen:
-    """A file that PyArrow does not close."""
+    """A wrapper of a file that keeps PyArrow from closing it."""
 
     closed = False
 

@@ -1,4 +1,4 @@
-"""What the first line of a text file tells for certain: its delimiter, and whether it names the columns."""
+"""Detection of the delimiter and the header from the first line of a text file; ambiguous lines are errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DELIMITERS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'"}
 
 
 def first_line(start: bytes, name: str, *, delimiter: str | None, longest: int) -> str:
-    """The first line that is not empty, of a file that starts like this; cells in quotes may hold line breaks."""
+    """The first line that is not empty, from the first bytes of a file; quoted cells may hold line breaks."""
     text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
     before = re.escape(delimiter or "".join(_DELIMITERS))
     lines = re.finditer(rf'(?:(?<![^{before}\r\n])"[^"]*(?:""[^"]*)*"|[^"\r\n]+|")+', text)
@@ -33,7 +33,7 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 
 
 def only_delimiter(line: str, name: str) -> str:
-    """The delimiter that the line holds outside of quotes; a line without any is a single cell."""
+    """The only delimiter in the line outside quotes; a comma if there is none. Several delimiters are an error."""
     bare = re.sub('"[^"]*"', "", line)
     found = [delimiter for delimiter in _DELIMITERS if delimiter in bare]
     if len(found) > 1:
@@ -51,7 +51,7 @@ def only_delimiter(line: str, name: str) -> str:
 
 
 def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str) -> bool:
-    """Whether the cells of the first line are names of columns, among them all those `asked` for."""
+    """Whether the cells of the first line are column names; `asked` holds the names that the user gave."""
     if asked and set(asked) <= set(cells):
         return True
     filled = [cell.strip() for cell in cells if cell.strip()]
@@ -72,7 +72,7 @@ def names_columns(cells: list[str], asked: list[str], name: str, *, decimal: str
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number; 2020_01, which is one to Python, is a name."""
+    """Whether a cell is a number. 2020_01, which Python's `float` accepts, is not."""
     try:
         float(cell)
     except ValueError:
@@ -81,7 +81,7 @@ def is_number(cell: str) -> bool:
 
 
 def _counts(cells: list[str]) -> bool:
-    """Whether the cells are whole numbers at equal steps, as pandas and spectrometers name columns."""
+    """Whether the cells are evenly spaced whole numbers, which pandas and spectrometers use as column names."""
     if not all(cell.isdecimal() and len(cell) < 16 for cell in cells):
         return False
     whole = [int(cell) for cell in cells]

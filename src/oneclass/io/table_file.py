@@ -1,4 +1,4 @@
-"""Tables in files, read block by block: CSV, Parquet, Feather and Arrow; what is not certain about one is asked for."""
+"""TableFile: reading of CSV, Parquet, Feather and Arrow files in blocks."""
 
 from __future__ import annotations
 
@@ -31,54 +31,58 @@ from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
 
-#: Bytes of the longest line of text, and of a piece of text unless lines are long; PyArrow reads 36 pieces ahead.
-_LONGEST, _PIECE = 4 << 20, 1 << 20
-#: What pandas calls an index without a name in a file.
+#: Upper bound on the bytes of a line, and lower bound on the bytes that PyArrow parses at once. PyArrow reads 36 such
+#: pieces ahead.
+_MAX_LINE_BYTES, _MIN_PIECE_BYTES = 4 << 20, 1 << 20
+#: The name that pandas gives an unnamed index in a file.
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
-#: Characters of a name or a cell in a message.
-_SHOWN = 80
+#: Upper bound on the characters of a name or a cell in a message.
+_MAX_SHOWN = 80
 
 
 @dataclass(frozen=True)
 class TableFile:
-    r"""A table in a file, for `fit_chunks` and `score_chunks`: where its columns are, and how to read it.
+    r"""A table file for `fit_chunks` and `score_chunks`, with the options for reading it.
 
-    A path alone stands for ``TableFile(path)``. Text is read by rules that lose no row: see Notes.
+    A path is equivalent to ``TableFile(path)``. The rules for text files, which lose no row, are in the Notes.
 
     Parameters
     ----------
     path : str or Path
-        A file that ends in ``.csv``, ``.tsv``, both also with ``.gz`` or ``.zst`` after that, ``.parquet``,
+        Path of a file with the suffix ``.csv`` or ``.tsv``, which ``.gz`` or ``.zst`` may follow, or ``.parquet``,
         ``.feather`` or ``.arrow``.
-    columns : list of names or places, optional
-        Columns to learn from or to judge by; all but those to `keep` unless given. Places count from 0.
-    keep : list of names or places, default=()
-        Columns to carry over, as they are, beside the scores: an id, a time, a text.
-    text : list of names or places, or "all", default=()
-        Columns of text among those to look at, for a pipeline that encodes them; a CSV file does not say. With "all",
-        every cell is text, for a `TableDetector`.
+    columns : list of names or numbers, optional
+        Feature columns; by default all columns except those of `keep`. Column numbers count from 0.
+    keep : list of names or numbers, default=()
+        Columns to copy unchanged to the output, beside the scores, such as an id or a time.
+    text : list of names or numbers, or "all", default=()
+        Feature columns that hold text, for a pipeline that encodes them. This is needed for CSV files, which do not
+        store types. With "all", every cell is read as text, for a `TableDetector`.
     delimiter : str, optional
-        What separates the columns of text; unless given, the only one of comma, semicolon, tab and ``|`` that the first
-        line holds (tab for ``.tsv``).
+        Delimiter of text files. By default it is tab for ``.tsv``; else the only one of comma, semicolon, tab and ``|``
+        in the first line.
     header : bool, optional
-        Whether the first line of text names the columns; unless given, as it looks.
+        Whether the first line of a text file holds the column names. By default this is found from the line: see Notes.
     encoding : str, default="utf-8"
-        Encoding of text: any text encoding that Python knows.
+        Encoding of text files: any text encoding of Python.
     decimal : str, default="."
-        What comes before the decimals of a number in text; with ``text="all"``, points may stand between thousands.
+        Decimal mark of numbers in text files. With ``text="all"`` and another mark than a point, points may separate
+        thousands.
     newlines : bool, default=False
-        Whether values and names in quotes may hold line breaks.
+        Whether quoted values and names may hold line breaks.
 
     Notes
     -----
-    The first line names the columns when it holds words only, or all names that are asked for; it is a row when it
-    holds numbers only, but for evenly spaced whole numbers such as 0, 1, 2 or 400, 410, 420, which might be either.
-    Lines of more or fewer cells than the first one, cells that are no numbers, two columns of one name, and lines that
-    a stray quote has made one are errors that say what and, as far as known, where. Empty lines, and those of spaces
-    only, are left out, unless there is one column only, where each is a row with a gap.
+    The first line of a text file holds the column names if it holds only words, or all names given in the parameters.
+    It is a row if it holds only numbers. Evenly spaced whole numbers, such as 0, 1, 2 or 400, 410, 420, might be either
+    and are an error without `header`.
 
-    An index that pandas wrote into a Parquet, Feather or Arrow file is a column like any other; an index without a
-    name, which is ``__index_level_0__`` in the file, is left out unless it is asked for.
+    These are errors, whose messages name the problem and, if known, the line: a line with more or fewer cells than the
+    first one, a cell that is not a number, two columns with the same name, and lines merged by an unclosed quote. Empty
+    lines and lines of spaces are skipped. If the table has a single column, each of them is a row with a missing value.
+
+    An index that pandas wrote into a Parquet, Feather or Arrow file is an ordinary column. An unnamed index, which is
+    called ``__index_level_0__`` in the file, is skipped unless a parameter names it.
 
     Examples
     --------
@@ -104,14 +108,14 @@ class TableFile:
     newlines: bool = False
 
     def __iter__(self) -> Iterator[Any]:
-        """Blocks of rows, of `columns` alone: data frames, or arrays where the columns have no names."""
+        """Blocks of rows with the feature columns: data frames, or arrays if the columns have no names."""
         for rows, _ in self.blocks():
             yield rows
 
     def blocks(self) -> Iterator[tuple[Shaped, Batch]]:
-        """Blocks of rows, each with the columns to keep as a record batch."""
+        """Blocks of rows, each with a record batch of the columns of `keep`."""
         kind, packed = ending(self.path)
-        with open(self.path, "rb") as file:  # an error of Python's own where there is no such file
+        with open(self.path, "rb") as file:  # raises Python's own error if the file does not exist
             if not file.read(1):
                 raise ValueError(f"{self._name}: the file is empty")
         if kind in (".csv", ".tsv"):
@@ -137,7 +141,9 @@ class TableFile:
         pa = arrow()
         delimiter = self.delimiter or ENDINGS[kind]
         with self._stream(packed) as stream:
-            first = first_line(stream.read(_LONGEST + 1), self._name, delimiter=delimiter, longest=_LONGEST)
+            first = first_line(
+                stream.read(_MAX_LINE_BYTES + 1), self._name, delimiter=delimiter, longest=_MAX_LINE_BYTES
+            )
         delimiter = delimiter or only_delimiter(first, self._name)
         cells = cells_of(first, delimiter)
         named = self.header
@@ -151,7 +157,7 @@ class TableFile:
             reader = pa.csv.open_csv(
                 pa.PythonFile(lines, mode="r"),
                 read_options=pa.csv.ReadOptions(
-                    block_size=max(_PIECE, 4 * len(first)), column_names=None if named else names
+                    block_size=max(_MIN_PIECE_BYTES, 4 * len(first)), column_names=None if named else names
                 ),
                 parse_options=pa.csv.ParseOptions(
                     delimiter=delimiter,
@@ -173,7 +179,7 @@ class TableFile:
                 seen = batch.select(columns)
                 block = (with_points(seen, self.decimal) if self.text == "all" else seen).to_pandas()
                 yield block if named else block.to_numpy(), batch.select(keep)
-        # An empty line is a row, with a gap, if there is one column only.
+        # In a table with a single column, an empty line is a row with a missing value.
         expected = (lines.filled if len(names) > 1 else lines.count) - named - blank.lines
         if not self.newlines and rows < expected:
             raise ValueError(
@@ -185,7 +191,7 @@ class TableFile:
 
     @contextmanager
     def _refused(self, names: list[str], delimiter: str, packed: str | None) -> Iterator[None]:
-        """A cell that is no number is an error that names its column, a line of more or fewer cells one that counts."""
+        """Rewrite PyArrow's errors for cells that are not numbers and for lines with more or fewer cells."""
         try:
             yield
         except arrow().ArrowInvalid as error:
@@ -196,11 +202,11 @@ class TableFile:
                 raise
             raise ValueError(
                 f"{self._name}: a number must stand in every cell, but column {_shown(names[int(found[1])])} holds "
-                f"{one_line(found[2], _SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
+                f"{one_line(found[2], _MAX_SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
 
     def _uneven(self, cells: int, delimiter: str, packed: str | None) -> str | None:
-        """The first line of more or fewer cells, in words."""
+        """A description of the first line with more or fewer cells than `cells`; None if there is none."""
         with self._stream(packed) as stream:
             text = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=delimiter)
             for row in text:
@@ -229,9 +235,9 @@ class TableFile:
         ]
 
     def _chosen(self, names: Sequence[str], *, unless: re.Pattern[str] | None = None) -> tuple[list[str], list[str]]:
-        """The columns to learn from or to judge by, and those to carry over, by name.
+        """Names of the feature columns and of the columns of `keep`.
 
-        Columns whose names match `unless` are chosen only if they are asked for.
+        Columns whose names match `unless` are included only if a parameter names them.
         """
         if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise ValueError(
@@ -248,7 +254,7 @@ class TableFile:
         return chosen, keep
 
     def _known(self, labels: Sequence[str | int], names: Sequence[str]) -> list[str]:
-        """The names of columns that are told by name or by place."""
+        """Names of the columns that are given by name or number."""
         known: dict[str | int, str] = {name: name for name in names}
         known.update(enumerate(names))
         for label in labels:
@@ -259,7 +265,7 @@ class TableFile:
 
     @contextmanager
     def _text_errors(self) -> Iterator[None]:
-        """PyArrow's errors about text in words that name the file, the column and what to do."""
+        """Rewrite PyArrow's errors about text files so that they name the file, the problem and a remedy."""
         pa = arrow()
         try:
             yield
@@ -271,11 +277,11 @@ class TableFile:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, csv.Error) as error:
             raise ValueError(f"{self._name}: {self._in_words(one_line(error))}") from None
         except OSError as error:
-            self._refuse(error)  # of what is compressed
+            self._refuse(error)  # damaged compressed data, for example
 
     @contextmanager
     def _typed_errors(self) -> Iterator[None]:
-        """Any error about a Parquet, Feather or Arrow file as one that names the file."""
+        """Rewrite errors about Parquet, Feather and Arrow files so that they name the file."""
         try:
             yield
         except OSError as error:
@@ -286,7 +292,7 @@ class TableFile:
             raise ValueError(f"{self._name}: the table cannot be read: {one_line(error)}") from error
 
     def _refuse(self, error: OSError) -> NoReturn:
-        """Raise an error of the system as it is, and one about what the file holds with the name of the file."""
+        """Raise an error of the operating system unchanged, and any other error with the name of the file."""
         if error.errno is not None:
             raise error
         raise ValueError(f"{self._name}: {one_line(error)}") from None
@@ -307,7 +313,7 @@ class TableFile:
 
 
 class _Blank:
-    """What to do with a line of another number of cells: leave it out, and count it, if it holds spaces alone."""
+    """PyArrow's handler of lines with a wrong number of cells: skip and count lines of spaces, refuse others."""
 
     lines = 0
 
@@ -318,8 +324,8 @@ class _Blank:
 
 
 def _shown(name: str | int) -> str:
-    """A name in a message."""
-    return one_line(repr(name), _SHOWN)
+    """A name as it is shown in messages."""
+    return one_line(repr(name), _MAX_SHOWN)
 
 
 def _is_utf8(encoding: str) -> bool:

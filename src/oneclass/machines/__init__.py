@@ -1,4 +1,4 @@
-"""The scikit-learn face of the four kernel machines, and of the two with a hidden layer that they grew from."""
+"""Scikit-learn estimators: four kernel machines, and the two machines with a random hidden layer that preceded them."""
 
 from .aaelm import AAELM
 from .aakelm import AAKELM

@@ -1,4 +1,4 @@
-"""Fitting through an engine: survey the rows, gather their moments, solve once, then see how the rows fare."""
+"""Fits with explicit features: survey the rows, sum their moments, solve once, then compute the losses of the rows."""
 
 from __future__ import annotations
 
@@ -43,24 +43,34 @@ __all__ = [
 #: Losses and their weights.
 Ranked = tuple[Array, Array]
 
-#: Rows of the sample that bandwidth, clusters and landmarks are chosen from, but for these as few as cost this many
-#: multiply-adds; two rows a landmark are as good as more.
-_CHOOSING_ROWS, _CHOOSING_COST = 4096, 2e9
-#: Rows of the sample beyond these, and how many of them thresholds fall back on where there are more than twice as many
-#: rows: they estimate a rate of 5 % with a standard error of 0.17 points.
-_SAMPLE_ROWS, _JUDGED_ROWS = 32_768, 16_384
-#: Multiply-adds of a pass over all rows that is worth its time for the last digits.
-_AFFORDABLE = 2e10
-#: Multiply-adds of held-out losses above which single precision saves more than it takes to see that it will do, the
-#: relative error that it may make of a loss, and the rows that it is measured on.
-_SINGLE, _ROUNDED, _MEASURED = 2e9, 1e-4, 64
-#: Bytes of features that are kept from one pass over rows in memory to the next.
-_KEPT = 256 << 20
-#: Times the room of the rows that a factor may take in a saved model, and multiply-adds that it is worth otherwise.
-_ROOM, _AGAIN = 6, 1e11
-#: Held-out losses are the losses themselves where the mean leverage, and the mean change of the loss of a row that is
-#: left out over the spread of the losses, are at most these shares of delta. The change is measured on so many rows.
-_NEGLIGIBLE, _UNCHANGED, _COMPARED = 0.02, 0.04, 256
+#: Number of sampled rows from which bandwidth, clusters and landmarks are chosen.
+_PLAN_ROWS = 4096
+#: Largest cost of choosing landmarks, in multiply-adds. It bounds the rows that they are chosen from, but not below two
+#: rows for each landmark: more rows than that do not improve the landmarks.
+_LANDMARK_COST = 2e9
+#: Number of sampled rows that the plan does not use.
+_UNPLANNED_ROWS = 32_768
+#: Number of sampled rows whose losses set the threshold if those of all rows cost too much. They estimate a rate of 5 %
+#: with a standard error of 0.17 percentage points.
+_THRESHOLD_ROWS = 16_384
+#: Largest cost, in multiply-adds, of a pass over all rows that improves only the last digits.
+_EXTRA_PASS_COST = 2e10
+#: Cost of held-out losses, in multiply-adds, above which single precision is faster, although its error is
+#: measured first.
+_SINGLE_PRECISION_COST = 2e9
+#: Largest relative error of a loss in single precision, and number of rows on which the error is measured.
+_SINGLE_PRECISION_ERROR, _SINGLE_PRECISION_ROWS = 1e-4, 64
+#: Largest size in bytes of the features that stay in memory between two passes over the rows.
+_KEPT_FEATURE_BYTES = 256 << 20
+#: Size of a factor, relative to the rows, up to which a saved model contains it.
+_SAVED_FACTOR_SIZE = 6
+#: Cost of computing the factor again from the rows, in multiply-adds, above which a saved model contains it anyway.
+_SAVED_FACTOR_COST = 1e11
+#: Mean leverage, relative to delta, below which training losses replace leave-one-out losses.
+_NEGLIGIBLE_LEVERAGE = 0.02
+#: Mean change of a loss by leaving its row out, relative to delta times the spread of the losses, below which the same
+#: holds; and number of rows on which the change is measured.
+_NEGLIGIBLE_CHANGE, _CHANGE_ROWS = 0.04, 256
 
 
 def fit_through(
@@ -74,11 +84,12 @@ def fit_through(
     groups: Groups | None = None,
     exact: bool = False,
 ) -> Fit:
-    """The machine with explicit features of the rows of an engine; `check` may refuse their columns.
+    """Fit a machine with explicit features to the rows of an engine.
 
-    Rows of `groups`, which must be in memory, are held out together; of an engine whose chunks bring the keys of their
-    groups along, folds of whole groups are. Without groups the fit may be `exact` if the rows are few: then the sample
-    holds all of them, and copies as weights.
+    `check` may raise an error for the columns. Rows of the same group are held out together if `groups` is given, which
+    needs rows in memory. If the chunks of the engine contain the groups, folds of whole groups are held out. Without
+    groups, the fit may be `exact` if the rows are few: the sample then contains every distinct row, with the number of
+    its copies as its weight.
     """
     survey = _surveyed(engine, approximation, seed)
     if survey.groups is not None:
@@ -87,7 +98,7 @@ def fit_through(
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
         fit = fit_exactly(recipe, rows, w, decision=decision, check=lambda columns, distinct: None)
-        judgement = replace(fit.judgement, held_out=None)  # not in the order of the rows
+        judgement = replace(fit.judgement, held_out=None)  # the sample has another order than the rows
         return Fit(replace(fit.machine, labels=None), judgement)
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
@@ -95,7 +106,7 @@ def fit_through(
 
 
 def _slim(fit: Fit, engine: Engine) -> Fit:
-    """The same fit without a factor that scores do not need, or that few rows make again."""
+    """The same fit without its factor, if scores do not need it or a few rows suffice to compute it again."""
     machine, model = fit.machine, primal(fit.machine)
     if not machine.plan.recipe.needs_variance:
         slim = replace(model, L=None)
@@ -109,9 +120,9 @@ def _slim(fit: Fit, engine: Engine) -> Fit:
 
 
 def _are_few(X: Array, width: int) -> bool:
-    """Whether the factor of a model takes many times the room of the rows, and little time to make of them again."""
+    """Whether the factor of a model is much larger than the rows, and quickly computed from them again."""
     n, d = X.shape
-    return bool(width**2 > _ROOM * n * d and n * width**2 <= _AGAIN)
+    return bool(width**2 > _SAVED_FACTOR_SIZE * n * d and n * width**2 <= _SAVED_FACTOR_COST)
 
 
 def _fit_planned(
@@ -131,7 +142,7 @@ def _fit_planned(
     moments = engine.total(plan.block_moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
-    del moments  # as large as a model for each cluster
+    del moments  # they take the memory of a model for each cluster
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
     else:
@@ -140,25 +151,25 @@ def _fit_planned(
 
 
 def _with_features(engine: InMemory, plan: Plan) -> InMemory:
-    """The same rows with their features, so that losses need not work these out again, if there is room."""
+    """The same rows with their features, if the memory is sufficient; losses then do not compute them again."""
     X, features, scaler = engine.X, plan.features, plan.scaler
     room = 8 * X.shape[0] * features.width
-    if not isinstance(X, np.ndarray) or room > _KEPT or not has_room(2 * room, X):
+    if not isinstance(X, np.ndarray) or room > _KEPT_FEATURE_BYTES or not has_room(2 * room, X):
         return engine
     return engine.with_features(lambda rows: features(scaler(rows)))
 
 
 def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: Decision) -> Fit:
-    """The machine with the losses of its training rows, held out with their group."""
+    """The machine and the losses of its training rows, where each group is held out as a whole."""
     rows = machine.plan.training_groups(primal(machine), engine.X, engine.w, groups)
     return Fit.of(machine, rows, decision, groups, out=True)
 
 
 def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine) -> Fit:
-    """The machine of all rows, with losses by machines that did not see the fold of their group.
+    """The machine of all rows, with losses from machines that were fitted without the fold of the row's group.
 
-    A pass for each fold, whose moments are what a chunk of any size leaves of it: all folds in one pass would take as
-    many times the memory on every core.
+    Each fold takes a pass of its own. All folds in one pass would multiply the memory on every core by the number of
+    folds.
     """
     n = groups.folds
     steps = [(partial(fold_moments, plan, groups, k), f"moments, fold {k + 1} of {n}") for k in range(n)]
@@ -178,18 +189,18 @@ def judge_training(
     *,
     out: bool,
 ) -> Fit:
-    """The machine with the losses of its training rows, or of a sample where leverages of all would cost too much.
+    """The machine and the losses of its training rows, or of a sample if the leverages of all rows cost too much.
 
-    Rows are held `out` if that is asked for. Losses (held out or not, of a sample or not) that are `known` are taken
-    from there, others put there: they serve other decisions about the same machine.
+    The losses are held-out losses if `out` is true. `known` caches losses by (held out, of a sample): other decisions
+    about the same machine use them again.
     """
     model, n = primal(machine), survey.n_rows
     matters = out and (
-        model.effective / survey.columns.weight > _NEGLIGIBLE * decision.delta
-        or _change_when_left_out(machine, survey) > _UNCHANGED * decision.delta
+        model.effective / survey.columns.weight > _NEGLIGIBLE_LEVERAGE * decision.delta
+        or _change_when_left_out(machine, survey) > _NEGLIGIBLE_CHANGE * decision.delta
     )
-    costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _AFFORDABLE
-    sampled = costly and n > 2 * _JUDGED_ROWS
+    costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _EXTRA_PASS_COST
+    sampled = costly and n > 2 * _THRESHOLD_ROWS
     if (matters, sampled) not in known:
         source = _sample_of(survey, approximation) if sampled else engine
         with on_one_thread(model.width, model.factored):
@@ -210,7 +221,7 @@ def _change_when_left_out(machine: Machine, survey: Survey) -> float:
     A small leverage is no small change where C is so small that losses of all rows are nearly the same.
     """
     sample = survey.sample
-    some = slice(None, None, max(1, sample.rows.shape[0] // _COMPARED))
+    some = slice(None, None, max(1, sample.rows.shape[0] // _CHANGE_ROWS))
     rows = machine.plan.training_rows(primal(machine), sample.rows[some, :], sample.weights[some])
     losses, held_out = (to_numpy(of(rows)) for of in (machine.training_losses, machine.held_out_losses))
     low, high = np.quantile(losses, [0.1, 0.9])
@@ -219,26 +230,30 @@ def _change_when_left_out(machine: Machine, survey: Survey) -> float:
 
 
 def _judging(machine: Machine, owned: OwnLandmarks | None, survey: Survey) -> Machine:
-    """The machine as it holds rows out: where they are many in single precision, if that is seen to be as good."""
+    """The machine that computes held-out losses: in single precision if the rows are many and the error is small."""
     model, sample = primal(machine), survey.sample
     L = model.factored
-    if not isinstance(L, np.ndarray) or L.dtype != np.float64 or survey.n_rows * model.width**2 <= _SINGLE:
+    if (
+        not isinstance(L, np.ndarray)
+        or L.dtype != np.float64
+        or survey.n_rows * model.width**2 <= _SINGLE_PRECISION_COST
+    ):
         return machine
     rounded = replace(machine, model=RoundedModel.of(model))
-    some = slice(None, None, max(1, sample.rows.shape[0] // _MEASURED))
+    some = slice(None, None, max(1, sample.rows.shape[0] // _SINGLE_PRECISION_ROWS))
     block = Block(sample.rows[some, :], sample.weights[some])
     found, plain = (_judged(one, owned, True, math.inf, block)[True].losses for one in (rounded, machine))
-    return rounded if bool(np.all(np.abs(found - plain) <= _ROUNDED * plain)) else machine
+    return rounded if bool(np.all(np.abs(found - plain) <= _SINGLE_PRECISION_ERROR * plain)) else machine
 
 
 def _choosing_rows(approximation: Approximation) -> int:
-    """Rows of the sample that the plan looks at; those after them are fresh to it."""
-    return max(_CHOOSING_ROWS, 2 * approximation.m)
+    """Number of rows of the sample that the plan uses; it does not use the rows after them."""
+    return max(_PLAN_ROWS, 2 * approximation.m)
 
 
 def _candidates(approximation: Approximation) -> int:
-    """Rows of the sample that landmarks are chosen from."""
-    return max(min(_CHOOSING_ROWS, int(_CHOOSING_COST / approximation.m**2)), 2 * approximation.m)
+    """Number of rows of the sample from which landmarks are chosen."""
+    return max(min(_PLAN_ROWS, int(_LANDMARK_COST / approximation.m**2)), 2 * approximation.m)
 
 
 def plan_through(
@@ -255,7 +270,7 @@ def plan_through(
 
 
 def _surveyed(engine: Engine, approximation: Approximation, seed: int) -> Survey:
-    size = _choosing_rows(approximation) + _SAMPLE_ROWS
+    size = _choosing_rows(approximation) + _UNPLANNED_ROWS
     return engine.total(partial(Survey.of, size=size, seed=seed), "survey")
 
 
@@ -268,15 +283,15 @@ def _planned(recipe: Recipe, survey: Survey, approximation: Approximation, seed:
 def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: int) -> Plan:
     choosing, rows, w = _choosing_rows(approximation), survey.sample.rows, survey.sample.weights
     n = min(choosing, rows.shape[0])
-    few = slice(0, min(_CHOOSING_ROWS, n))
+    few = slice(0, min(_PLAN_ROWS, n))
     looked_at = few if looks_at_pairs(recipe.kernel) else slice(None)
     scaler = Scaler.of(recipe.scaling, survey.columns, rows, w)
     plan = Plan.of(recipe, scaler, scaler(rows[looked_at, :]), w[looked_at], total=survey.columns.weight)
     Z, w = scaler(rows[:n, :]), w[:n]
-    # Whitening triples the work of the moments: worth it, for landmarks that are alike, while that is little, and in
-    # single precision, whose rounding is more than they leave of their normal equations.
+    # Similar landmarks make the normal equations ill-conditioned; whitening prevents this, but triples the cost of the
+    # moments. Use it if the cost is small, and always in single precision, where rounding errors are large.
     single = namespace(Z).finfo(Z.dtype).bits == 32
-    whiten = single or survey.n_rows * approximation.m**2 <= _AFFORDABLE
+    whiten = single or survey.n_rows * approximation.m**2 <= _EXTRA_PASS_COST
     some, rng = slice(0, min(_candidates(approximation), n)), np.random.default_rng(seed)
     feature_map = approximation.map(plan.kernel, Z[some, :], w[some], rng, whiten=whiten)
     clustered = isinstance(recipe.variance, Variance)
@@ -285,13 +300,13 @@ def _chosen(recipe: Recipe, survey: Survey, approximation: Approximation, seed: 
 
 
 def _sample_of(survey: Survey, approximation: Approximation) -> Engine:
-    """Rows of the sample that are fresh to the plan."""
+    """Rows of the sample that the plan did not use."""
     sample, first = survey.sample, _choosing_rows(approximation)
     n = sample.rows.shape[0]
-    # Rows that landmarks were chosen from are closer to them than fresh ones: leave these out. Where rows are mostly
-    # copies there are no others: the sample holds every distinct row, with as much weight as it has copies.
-    first = first if n >= first + _JUDGED_ROWS else 0
-    some = slice(first, min(first + _JUDGED_ROWS, n))
+    # Rows from which landmarks were chosen are closer to them than new rows are, so leave them out. If most rows are
+    # copies, there may be no other rows: the sample holds every distinct row, weighted by the number of its copies.
+    first = first if n >= first + _THRESHOLD_ROWS else 0
+    some = slice(first, min(first + _THRESHOLD_ROWS, n))
     return InMemory(sample.rows[some, :], sample.weights[some])
 
 
@@ -303,14 +318,14 @@ def primal(machine: Machine) -> PrimalModel:
 
 
 class _Losses(dict[bool, LossSummary]):
-    """Losses of rows, held out or not; two of them add."""
+    """Losses of rows, by whether they are held out; two of these objects can be added."""
 
     def __add__(self, other: _Losses) -> _Losses:
         return _Losses({held_out: summary + other[held_out] for held_out, summary in self.items()})
 
 
 def _judged(machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: float, block: Block) -> _Losses:
-    """Losses of rows as they are and, where it `matters`, held out: both by one look at their leverages."""
+    """Training losses and, if the difference `matters`, held-out losses of rows; leverages are computed once."""
     X, w, F = block.X, block.w, block.F
     if not matters:
         losses = losses_of(machine, X) if F is None else machine.losses(machine.plan.scaler(X), F)

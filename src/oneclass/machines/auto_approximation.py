@@ -1,4 +1,4 @@
-"""What ``approximation="auto"`` means: an exact fit where that is quick, landmarks beyond."""
+"""The rule ``approximation="auto"``: an exact fit if it is quick, landmarks otherwise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ __all__ = ["choose_approximation", "chunk_approximation", "is_quick"]
 
 _log = logging.getLogger("oneclass")
 
-#: Rows above which "auto" does not fit exactly: a third of a second on one core, half of one on a GPU.
+#: Largest number of rows that "auto" fits exactly, on a CPU and on a GPU. An exact fit of so many rows took a third of
+#: a second on one core, and half a second on a GPU.
 _EXACT_ROWS, _EXACT_DEVICE_ROWS = 2_000, 30_000
 
 
 def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | None:
-    """What `machine.approximation` means for rows `X`; None is an exact fit."""
+    """The approximation with which `machine` fits the rows `X`; None is an exact fit."""
     if machine.approximation is None:
         return None
     if not isinstance(machine.approximation, str):
@@ -38,7 +39,7 @@ def choose_approximation(machine: KernelMachine, X: Array) -> Approximation | No
 
 
 def chunk_approximation(machine: KernelMachine) -> Approximation:
-    """What `machine.approximation` means for rows that are too many to hold."""
+    """The approximation with which `machine` fits rows that are too many for an exact fit."""
     choice, name = machine.approximation, type(machine).__name__
     if is_precomputed(machine):
         raise ChoiceError(f"{name}: kernel='precomputed' needs an exact fit, approximation=None")
@@ -50,6 +51,6 @@ def chunk_approximation(machine: KernelMachine) -> Approximation:
 
 
 def is_quick(n: int, like: Array) -> bool:
-    """Whether so many rows are few enough for an exact fit in little time and in the memory that there is."""
-    away = is_foreign(like) and not on_host(like)  # a search asks about tables too
+    """Whether an exact fit of `n` rows is quick and fits into the memory."""
+    away = is_foreign(like) and not on_host(like)  # `like` may be a table
     return n <= (_EXACT_DEVICE_ROWS if away else _EXACT_ROWS) and has_room(8 * 3 * n * n, like)

@@ -1,4 +1,4 @@
-"""Fitting all rows at once, and asking a fitted machine about rows, in blocks that bound the memory."""
+"""Exact fits, and answers of a fitted machine in blocks of rows that bound the memory."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from ..engines.threads import on_one_thread, spread
 
 __all__ = ["Check", "Fit", "fit_exactly", "in_blocks", "losses_of", "prepare"]
 
-#: May refuse columns, and their number of rows, once they are known.
+#: Raises an error if the columns, or their number of rows, cannot be fitted.
 Check = Callable[[ColumnMoments, int], None]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted machine and how its training rows were judged."""
+    """A fitted machine, and the losses of its training rows that set the threshold."""
 
     machine: Machine
     judgement: Judgement
 
     @classmethod
     def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None, *, out: bool) -> Fit:
-        """The fit of rows that fared like this, and may have been held `out`, those of a group together."""
+        """The fit with held-out losses (if `out`) or training losses; a group is held out as a whole."""
         held_out = HeldOut.of(machine.held_out_losses(rows), rows.w, groups) if out else None
         return cls(machine, Judgement.of(decision, held_out, lambda: Ranks.of(machine.training_losses(rows), rows.w)))
 
     def threshold(self, decision: Decision) -> float:
-        """Where the decision puts its threshold."""
+        """The threshold on the losses that the decision gives."""
         machine, ranks = self.machine, self.judgement.ranks
         return put_threshold(decision, ranks, recipe=machine.plan.recipe, mean_residual=machine.mean_residual)
 
@@ -49,9 +49,9 @@ class Fit:
 def fit_exactly(
     recipe: Recipe, X: Array, w: Array, *, decision: Decision, check: Check, groups: Groups | None = None
 ) -> Fit:
-    """The exact machine of rows `X`, row i counted ``w[i]`` times.
+    """Fit the exact machine to rows `X`, where row i counts ``w[i]`` times.
 
-    Rows of `groups` are held out together, and each group weighs the same in the calibration.
+    Rows of the same group are held out together, and each group has the same weight in the calibration.
     """
     with on_one_thread(X.shape[0], X):
         columns = ColumnMoments.of(X, w)
@@ -65,15 +65,15 @@ def fit_exactly(
 
 
 def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Array:
-    """Concatenate what `step` makes of the rows in z-scores."""
-    # Each block is solved against the whole n x n factor: longer blocks read it less often.
+    """Apply `step` to blocks of scaled rows and concatenate the results."""
+    # Every block reads the whole n x n factor; longer blocks read it less often.
     factored = machine.plan.recipe.needs_variance and isinstance(machine.model, DualModel) and isinstance(X, np.ndarray)
     width, at_most = max(machine.model.width, X.shape[1]), 512 if factored else None
     ranges = list(blocks(X.shape[0], width, X, for_products=factored, at_most=at_most))
     scaler = machine.plan.scaler
     prepare(machine, X)
     if len(ranges) == 1:
-        # A single row takes no product that a BLAS would share.
+        # A single row needs no matrix product, which BLAS would compute on several threads.
         with on_one_thread(width, X) if X.shape[0] > 1 else nullcontext():
             return step(scaler(X))
     part = expecting(X.shape[0] * width, lambda ab: step(scaler(X[ab[0] : ab[1], :])))
@@ -81,7 +81,7 @@ def in_blocks(machine: Machine, X: Array, step: Callable[[Array], Array]) -> Arr
 
 
 def prepare(machine: Machine, like: Array) -> None:
-    """Have at hand what losses take, made as in the fit: the same to the last bit."""
+    """Compute what losses need in advance, as in the fit, so that results are equal to the last bit."""
     if not machine.model.is_prepared and machine.plan.recipe.needs_variance:
         check_factor_fits(machine.model.width, like)
         with on_one_thread(machine.model.width, like):

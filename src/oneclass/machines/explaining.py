@@ -1,4 +1,4 @@
-"""What a fitted machine knows of why a row is strange."""
+"""What a fitted machine contributes to explanations: parts of the loss, expected values, training rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["expected_of", "kept_rows", "parts_of"]
 
 
 def parts_of(machine: Machine, X: Array) -> Array | None:
-    """Every feature's part of the loss, where that is a sum over them.
+    """The part of each feature in the loss, or None if the loss is not a sum over features.
 
-    The loss ``reconstruction`` is a sum of squared residuals in scaled units, one a feature; ``predictive`` adds the
-    machine's uncertainty about the whole row, in proportion to them.
+    The loss ``reconstruction`` is the sum of the squared residuals of the scaled features. ``predictive`` adds the
+    machine's variance at the row, which is divided among the features in proportion to their squared residuals.
     """
     recipe = machine.plan.recipe
     if recipe.constant is not None or recipe.loss == "uncertainty":
@@ -25,12 +25,12 @@ def parts_of(machine: Machine, X: Array) -> Array | None:
 
 
 def expected_of(machine: Machine, X: Array) -> Array | None:
-    """The rows as the machine rebuilds them, in the user's own units, if it does."""
+    """The rows as the machine reconstructs them, in the units of the data; None if it has a constant target."""
     return in_blocks(machine, X, machine.rebuilt) if machine.plan.recipe.constant is None else None
 
 
 def kept_rows(machine: Machine) -> Array | None:
-    """Training rows of an exact fit, or its landmarks, which are some of them or means of a few."""
+    """Training rows of an exact fit, or landmarks, which are training rows or means of some; None if there are none."""
     model = machine.model
     if isinstance(machine.plan.kernel, Precomputed):
         return None

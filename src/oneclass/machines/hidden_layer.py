@@ -1,4 +1,4 @@
-"""Machines with a random hidden layer in the place of a kernel."""
+"""Machines with a random hidden layer instead of a kernel."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["HiddenLayerMachine"]
 
 
 class HiddenLayerMachine(KernelMachine):
-    """``(H'H + I/C) B = H'T``: the family's equation with ``K = HH'``, solved for the weights of the hidden units."""
+    """Machine that solves ``(H'H + I/C) B = H'T``: the equation of `KernelMachine` with ``K = HH'``."""
 
     n_hidden: int
     activation: str
 
-    #: The kernel is linear in what the hidden units say.
+    #: The kernel is linear in the outputs of the hidden units.
     kernel: KernelChoice = "linear"
     sigma: float | str = "mean"
     _cost_by_rule: ClassVar[bool] = False
 
     @property
     def approximation(self) -> HiddenLayer:
-        """The layer to draw: its units are the explicit features of a fit."""
+        """The hidden layer, whose units are the explicit features of the fit."""
         return HiddenLayer(check_integer(self, "n_hidden", 1), check_choice(self, "activation", tuple(ACTIVATIONS)))

@@ -1,4 +1,4 @@
-"""The family's one equation behind scikit-learn's contract: read, fit, keep; then answer."""
+"""Base class of the kernel machines: reads training rows, fits, keeps the result, and scores new rows."""
 
 from __future__ import annotations
 
@@ -46,27 +46,28 @@ if TYPE_CHECKING:
 
 __all__ = ["AutoAssociative", "KernelMachine"]
 
-#: Rows below which, with more columns than rows, a row that is held out still moves the quantiles that scale it.
-_FEW_ROWS = 30
+#: Number of rows below which a fit warns if there are more columns than rows: a held-out row then still changes the
+#: quantiles with which it is scaled.
+_ROWS_TO_SCALE_BY = 30
 
 
 class KernelMachine(OneClassClassifier):
-    """``(K + MK/C + lam I/C) A = T``: a machine is a table of choices, the parameters and attributes of its class."""
+    """Machine that solves ``(K + MK/C + lam I/C) A = T``; parameters and class attributes choose each term."""
 
     C: float | str
     lam: float = 1.0
     kernel: KernelChoice
     sigma: float | str
     scale: str | bool
-    approximation: Any  # an `Approximation`, "auto" or None; some machines have a property instead
+    approximation: Any  # an `Approximation`, "auto" or None; a property in some machines
     device: Device | None
     random_state: Seed
 
-    #: Whether the target is the row itself, and not a constant `r`.
-    rebuilds: ClassVar[bool] = False
-    #: Every machine has a `loss` and a variance; this is the one of machines that have none to choose.
+    #: Whether the target is the row itself. Otherwise it is the constant `r`.
+    _rebuilds: ClassVar[bool] = False
+    #: The variance of machines without a parameter `variance`.
     variance: str | Array = "none"
-    #: Whether C may be left to the rows.
+    #: Whether C may be the name of a rule.
     _cost_by_rule: ClassVar[bool] = True
 
     machine_: Machine
@@ -87,20 +88,18 @@ class KernelMachine(OneClassClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of the target class only; the n x n kernel matrix when ``kernel="precomputed"``. A Dask collection is
-            fitted as chunks are, by whatever `approximation` means to these (see `fit_chunks`).
-        y : array-like of shape (n_samples,), optional
-            Labels, of which +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" name the target
-            class: only its rows are learnt from. Several other labels raise a warning, and all rows are learnt from.
+            Rows of the target class only; the n x n kernel matrix if ``kernel="precomputed"``. A Dask collection is
+            fitted like chunks (see `fit_chunks`).
+        {y}
         sample_weight : array-like of shape (n_samples,), optional
-            A row of weight w counts as w copies of itself, in every step: one of them is held out at a time, unless
-            the row is a group of its own (``groups=range(len(X))``).
+            A row of weight w counts as w copies in every step. Held-out losses leave out one copy at a time, or all of
+            them if each row is a group (``groups=range(len(X))``).
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The group of each row, by any labels: the person that visits belong to, the machine, the day. Rows of a
-            group are alike, so thresholds and p-values are those of a row of a *new* group: held-out losses leave out
-            the whole group, and each group weighs the same; thresholds on training losses know no groups. A column that
-            has the groups is no feature; of a Dask collection they must be one, and folds of whole groups are left out
-            (see `fit_chunks`).
+            The group of each row, as labels of any kind: for example a person, a machine or a day. Rows of a group
+            resemble each other, so held-out losses leave out the whole group, and each group has the same weight.
+            Thresholds and p-values then hold for rows of *new* groups. Thresholds on training losses ignore groups. A
+            column with groups is not a feature. For a Dask collection, the groups must be a column, and folds of whole
+            groups are left out (see `fit_chunks`).
 
         Returns
         -------
@@ -137,32 +136,33 @@ class KernelMachine(OneClassClassifier):
     def _fit_exactly(self, training: TrainingSet, decision: Decision) -> Self:
         X, header = training.X, training.header
         recipe = recipe_of(self, X, training.kept)
-        check_matrix_fits(self, X)  # which is factored in place
+        check_matrix_fits(self, X)  # one matrix: it is factored in place
         with self._naming_numbers(recipe):
             check = self._checking(header, recipe)
             fit = fit_exactly(recipe, X, training.w, decision=decision, check=check, groups=training.groups)
         return self._keep_fit(fit, header, decision, approximation=None, training=training)
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
-        """Learn the target class from rows that arrive in chunks, in memory that does not grow with their number.
+        """Learn the target class from rows that arrive in chunks.
 
-        The rows are read two or three times: to survey them, for their moments and, unless a sample does, for their
-        scores. The order of the rows and where the chunks are cut changes nothing beyond rounding. An `approximation`
-        of "auto" and one of None mean the same here: rows without groups that are few enough for an exact fit are read
-        once and fitted exactly, all others take ``Nystrom(1000)``, and `approximation_` says so. An exact fit needs
-        all rows at once.
+        The memory does not grow with the number of rows. The rows are read two or three times: to survey them, for
+        their moments and, unless a sample is sufficient, for their losses. Apart from rounding, the result does not
+        depend on the order of the rows or the size of the chunks. ``approximation="auto"`` and None mean the same here:
+        if there are no groups and few rows, the rows are read once and fitted exactly; otherwise the approximation is
+        ``Nystrom(1000)``. `approximation_` holds the choice.
 
         Parameters
         ----------
         chunks : array, path, TableFile, callable or iterable
             An array or memory map; a ``.npy`` file, a table file (see `TableFile`), or a list of files; a callable that
-            returns a fresh iterator of blocks of rows; or any iterable of blocks that can be iterated over again.
+            returns a new iterator over blocks of rows; or an iterable of blocks that can be iterated over repeatedly.
         groups : str or int, optional
-            The name or the number of the column that has the group of each row, by any labels; it is no feature. The
-            rows of a group may be anywhere. Groups go round five folds in the order of a hash of their labels, and
-            held-out losses are those of machines without the fold of the row, nor landmarks of its group. The rows are
-            read up to seven times for that. Thresholds on training losses know no groups, and take no more passes for
-            them. Of more than 32,768 groups as many, drawn by that hash, make the threshold.
+            Name or number of the column with the group of each row, as labels of any kind. The column is not a feature.
+            The rows of a group need not follow each other. A hash of its label assigns each group to one of five folds.
+            The held-out loss of a row comes from a machine that was fitted without the row's fold, and without
+            landmarks from its group. This reads the rows up to seven times. Thresholds on training losses ignore
+            groups and need no additional passes. If there are more than 32,768 groups, a sample of so many groups sets
+            the threshold.
         verbose : bool, default=False
             Whether to show progress on standard error.
 
@@ -189,7 +189,7 @@ class KernelMachine(OneClassClassifier):
         return self._fit_through(engine, engine.reader.header, decision)
 
     def _reader_of(self, first: Rows, groups: Name | None) -> Reader:
-        """The reader of chunks by the first of them, which tells whether rows follow one another, too."""
+        """The reader of chunks that fits the first chunk; warns if successive rows of this chunk are dependent."""
         reader = Reader.of_first(self, first, self.device, groups)
         if groups is None and not is_precomputed(self):
             warn_if_dependent(self, reader(first).X)
@@ -229,7 +229,7 @@ class KernelMachine(OneClassClassifier):
 
     @contextmanager
     def _naming_numbers(self, recipe: Recipe) -> Iterator[None]:
-        """Errors of the core with the machine's name and numbers."""
+        """Add the machine's name and parameters to errors of the core."""
         sigma = f", sigma={recipe.kernel.sigma!r}" if is_radial(recipe.kernel) else ""
         with self._naming(f"; C={recipe.C!r}, lam={recipe.lam!r}{sigma}"):
             try:
@@ -267,7 +267,7 @@ class KernelMachine(OneClassClassifier):
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
         n = int(calibration.total)
-        if n < min(_FEW_ROWS, d) and delta >= calibration.smallest_budget:
+        if n < min(_ROWS_TO_SCALE_BY, d) and delta >= calibration.smallest_budget:
             warn(
                 f"{self._name}: {n} rows (or groups) of {d} columns are too few: each row affects the scaling that "
                 "it is itself scored with, so the false-alarm rate may be twice delta; use more rows or fewer columns",
@@ -284,7 +284,7 @@ class KernelMachine(OneClassClassifier):
         kept = self._kept_columns_
         return {"d": self.n_features_in_ if kept is None else int(namespace(kept).count_nonzero(kept))}
 
-    # Answers.
+    # Scores of new rows.
 
     def _losses(self, X: Array) -> Array:
         return losses_of(self.machine_, X)
@@ -312,22 +312,21 @@ class KernelMachine(OneClassClassifier):
 
 
 class AutoAssociative(KernelMachine):
-    """``T = X``: the outputs rebuild the row, so that a row can be rebuilt and its strangeness shared out."""
+    """Machine with the target ``T = X``: it reconstructs rows, so features have parts in the loss."""
 
-    rebuilds: ClassVar[bool] = True
+    _rebuilds: ClassVar[bool] = True
 
     def reconstruct(self, X: Rows) -> Array:
-        """The rows as the machine rebuilds them, in the user's own units.
+        """Reconstruct rows, in the units of the data.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to rebuild.
+        {rows_to_reconstruct}
 
         Returns
         -------
         array of shape (n_samples, n_features)
-            Expected values of every feature.
+            Expected value of each feature.
         """
         return self._of_rows(X, lambda one, rows: one._expected(rows))
 
@@ -347,5 +346,5 @@ def _attributes(machine: Machine) -> dict[str, object]:
 
 
 def _columns(K: Array, kept: Array) -> Array:
-    """The kernel values with the training rows `kept`: those of weight zero are none."""
+    """The columns of the training rows `kept`; rows of weight zero are not training rows."""
     return K.T[kept].T

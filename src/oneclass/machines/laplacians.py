@@ -1,4 +1,4 @@
-"""Graph Laplacians over the training rows, to give to VOCKELM and VAAKELM as `variance`."""
+"""Graph Laplacians over the training rows, for the parameter `variance` of VOCKELM and VAAKELM."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ Float = NDArray[np.float64]
 def knn_laplacian(
     X: Rows, n_neighbors: int = 5, *, weights: str = "heat", normalized: bool = False, scale: str | bool = "robust"
 ) -> Float:
-    """Laplacian ``L = D - W`` of the graph that joins every row to its nearest ones.
+    """Laplacian ``L = D - W`` of the graph that connects every row to its nearest neighbors.
 
-    As variance it keeps the outputs of neighboring rows close to each other: ``b'F'LFb`` is the sum over the edges of
-    the squared differences of their outputs, times the weight of the edge.
+    Used as `variance`, it keeps the outputs of neighboring rows close to each other: ``b'F'LFb`` is the sum, over the
+    edges, of the weight of the edge times the squared difference of the two outputs.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The rows that the machine will be fitted to, in that order.
+        The training rows of the machine, in the same order.
     n_neighbors : int, default=5
-        Neighbors that a row is joined to; two rows are joined if either is among those of the other.
+        Number of neighbors. An edge connects two rows if either row is among the neighbors of the other.
     weights : {"heat", "binary"}, default="heat"
-        Weight of an edge: ``exp(-‖x - y‖² / (2 s²))``, s the mean length of the edges; or one.
+        Weight of an edge. ``"heat"`` is ``exp(-‖x - y‖² / (2 s²))``, where s is the mean length of the edges;
+        ``"binary"`` is 1.
     normalized : bool, default=False
-        Whether to divide by the degrees, ``D^-1/2 L D^-1/2``, so that all eigenvalues are at most two.
+        Whether to return ``D^-1/2 L D^-1/2``, whose eigenvalues are at most 2.
     scale : {"robust", "zscore"} or False, default="robust"
-        How features are made comparable before distances are measured, as in the machines.
+        How features are scaled before distances are computed; see `VAAKELM`.
 
     Returns
     -------
@@ -73,23 +74,25 @@ def knn_laplacian(
     degrees = W.sum(axis=1)
     L = np.diag(degrees) - W
     if normalized:
-        # Far rows may have a degree of zero for all that a double can tell: they are joined to nothing.
+        # The weights of a row that is far from all others may underflow to zero; its degree is then zero.
         root = np.sqrt(np.where(degrees > 0, degrees, 1.0))
         L /= root[:, None] * root
     return L
 
 
 def scatter_laplacian(labels: Labels, *, shares: str = "one") -> Float:
-    """Laplacian of the scatter inside groups of rows, each about its own mean: ``sum_p w_p (I_p - 11'/n_p)``.
+    """Laplacian of the scatter within groups of rows: ``sum_p w_p (I_p - 11'/n_p)``.
+
+    The rows of a group deviate from the mean of the group.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
-        Group of each row that the machine will be fitted to, by any labels. All rows in one group make it the scatter
-        of principal components.
+        Group of each training row, as labels of any kind. If all rows are in one group, the scatter is that of
+        principal component analysis.
     shares : {"one", "size"}, default="one"
-        Weight w_p of a group of n_p rows: one, the within-class scatter of linear discriminant analysis; or
-        ``n_p / n``, the paper's for clusters (``variance="subclass"`` makes the same of its own clusters).
+        Weight w_p of a group of n_p rows. ``"one"`` is 1, as in the within-class scatter of linear discriminant
+        analysis. ``"size"`` is ``n_p / n``, as in the paper and in ``variance="subclass"``.
 
     Returns
     -------

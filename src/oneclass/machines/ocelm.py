@@ -1,4 +1,4 @@
-"""OCELM: reject rows whose output of a random hidden layer trained on a constant is off it."""
+"""OCELM: reject rows for which a random hidden layer, trained to output a constant, outputs another value."""
 
 from __future__ import annotations
 
@@ -12,58 +12,38 @@ __all__ = ["OCELM"]
 
 @final
 class OCELM(HiddenLayerMachine):
-    """Reject rows whose output of a random hidden layer trained on a constant is off it.
+    """Reject rows for which a random hidden layer, trained to output a constant, outputs another value.
 
-    The machine that `OCKELM` replaced the hidden layer of: units ``H = g(ZW + b)`` are drawn, and only their output
-    weights are trained, ``(H'H + I/C) B = r H'1`` ([1]_); a row is judged by ``|o(z) - r|``.
+    The predecessor of `OCKELM`, which has a kernel instead of the hidden layer. The weights of the hidden units
+    ``H = g(ZW + b)`` are random. Only the output weights are trained: ``(H'H + I/C) B = r H'1`` ([1]_). The loss of a
+    row is ``|o(z) - r|``.
 
     Parameters
     ----------
-    C : float, default=1000.0
-        Weight of the training error; larger fits the rows more closely. The original is 1e8.
-    n_hidden : int, default=200
-        Number of hidden units. Time grows with its square and the number of rows.
-    activation : {"sigmoid", "tanh"}, default="sigmoid"
-        What a unit makes of its input.
-    scale : {"robust", "zscore"} or False, default="robust"
-        How features are made comparable: ``asinh((x - median) / s)`` with s the distance of the outer deciles in
-        deviations of a normal distribution, so that no row moves the scale of others and far values are tamed; as
-        z-scores; or not at all. Constant features are centred only.
-    delta : float in [0, 1), default=0.05
-        False-alarm rate asked for: the share of normal rows that may be rejected. 0 accepts every training row.
-    threshold : {"held_out", "train", "authors"}, default="held_out"
-        Where the decision sits: the (1 - delta) quantile of leave-one-out scores, which delivers the rate asked for;
-        the paper's rule on training scores; the authors' released rule.
-    confidence : float in (0, 1), optional
-        Chance with which this very model keeps `delta`. By default it is kept on average over training sets; a model
-        that is to be sure of it rejects less.
-    r : float, default=1.0
-        Output that normal rows should have; not 0.
-    device : str or device, default=None
-        Where to compute, for rows given as NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). Arrays of
-        PyTorch or CuPy are computed where they are.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the hidden units; None draws the same every time.
+    {C_of_hidden_layer}
+    {n_hidden}
+    {activation_of_hidden_layer}
+    {scale}
+    {delta}
+    {threshold_of_machine}
+    {confidence}
+    {r}
+    {device}
+    {random_state_of_hidden_layer}
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`.
-    calibration_ : Calibration or None
-        Held-out losses of the training rows, behind thresholds and p-values; None if the threshold needed none.
-    model_ : fitted model
-        Weights and biases of the hidden layer (``model_.map``) and the output weights B (``model_.weights``).
-    machine_ : Machine
-        The whole fit as one frozen value: recipe, scaling, model.
-    scaler_, C_, signal_
-        Fitted scaling, C in use and variance of the targets.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    {offset_}
+    {calibration_or_none_}
+    {model_of_hidden_layer_}
+    {machine_}
+    {scaler_of_hidden_layer_}
+    {n_features_in_}
 
     Notes
     -----
-    Units saturate: far from all rows the outputs are those of some direction, not zero as with a kernel, so a far row
-    need not be the strangest one.
+    Hidden units saturate. Far from all training rows, the output depends on the direction only; it is not zero, as with
+    a kernel. A row that is farther away therefore need not have a larger loss.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The table of choices that a machine is, read and checked: what its parameters say becomes a recipe."""
+"""Read and check the parameters of a machine, and turn them into a recipe."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ _INFINITE = float("inf")
 
 
 def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = None) -> Recipe:
-    """The recipe of a machine for these rows, of which a matrix given as variance `kept` some; None are many rows.
+    """The recipe of a machine for these rows; None means too many rows for an exact fit.
 
-    Every machine has all of the choices: those that are not its parameters are attributes of its class.
+    `kept` marks the rows of positive weight, if there are others: a matrix given as `variance` is reduced to them. A
+    choice that is not a parameter of a machine is an attribute of its class.
     """
     name = type(machine).__name__
-    loss = check_choice(machine, "loss", REBUILDING) if machine.rebuilds else machine.loss
-    constant = None if machine.rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
+    loss = check_choice(machine, "loss", REBUILDING) if machine._rebuilds else machine.loss
+    constant = None if machine._rebuilds else check_number(machine, "r", -_INFINITE, _INFINITE)
     if constant == 0:
-        raise ChoiceError(f"{name}: r must not be 0, the output of a row that is far from all others")
+        raise ChoiceError(f"{name}: r must not be 0, because that is the output for rows far from all training rows")
     kernel, scaling = read_kernel(machine), read_scaling(name, machine.scale)
     precomputed = isinstance(kernel, Precomputed)
     recipe = Recipe(
@@ -44,12 +45,14 @@ def recipe_of(machine: KernelMachine, rows: Array | None, kept: Array | None = N
         scaling="none" if precomputed else scaling,
     )
     if precomputed and recipe.needs_variance:
-        raise ChoiceError(f"{name}: kernel='precomputed' does not tell k(z, z): use loss='reconstruction'")
+        raise ChoiceError(
+            f"{name}: kernel='precomputed' needs loss='reconstruction', because k(z, z) of new rows is unknown"
+        )
     return recipe
 
 
 def seed_of(machine: KernelMachine) -> int:
-    """The seed of a machine's landmarks and random features."""
+    """The seed of the landmarks and random features of a machine."""
     try:
         return 0 if machine.random_state is None else int(check_random_state(machine.random_state).randint(2**31 - 1))
     except ValueError as error:
@@ -57,7 +60,7 @@ def seed_of(machine: KernelMachine) -> int:
 
 
 def is_matrix(variance: object) -> bool:
-    """Whether a variance is given as a Laplacian over the training rows."""
+    """Whether the variance is a Laplacian over the training rows, given as a matrix."""
     return hasattr(variance, "shape")
 
 
@@ -83,9 +86,11 @@ def _laplacian(machine: KernelMachine, like: Array, kept: Array | None) -> Array
     xp = namespace(like)
     M = xp.asarray(machine.variance, dtype=like.dtype, device=device(like))
     if kept is not None and M.shape == 2 * kept.shape:
-        M = M[kept].T[kept]  # rows of weight zero leave here too; M is symmetric
+        M = M[kept].T[kept]  # without rows of weight zero; M is symmetric
     if M.shape != (n, n):
-        raise ChoiceError(f"{name}: variance must have shape {(n, n)}, a row for each row, got {tuple(M.shape)}")
+        raise ChoiceError(
+            f"{name}: variance must have shape {(n, n)}, one row and column for each row, got {tuple(M.shape)}"
+        )
     if not bool(xp.all(xp.abs(M - M.T) <= 1e-8 * (1 + xp.max(xp.abs(M))))):
         raise ChoiceError(f"{name}: variance must be symmetric positive semi-definite when it is a matrix")
     return M

@@ -22,10 +22,9 @@ from ..base.delegation import Delegates, if_wrapped_has
 from ..base.groups import read_labels, without_groups
 from ..base.labels import is_target, warn_of_few
 from ..base.non_numeric import framed, unwrapped
-from ..base.pipeline import with_verbs
+from ..base.pipeline import ends_in_classifier, with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
-from ..base.saving import Saved
 from ..base.screening import Screening
 from ..core.arrays import Array
 from ..core.stored import MAYBE, Count, Extended, must
@@ -283,8 +282,8 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         return {"scorer_": scorers if len(scorers) > 1 else next(iter(scorers.values()))}
 
     def __check__(self) -> None:
-        best = with_verbs(vars(self).get("best_estimator_"))
-        must(best is None or isinstance(best, Saved), "best_estimator_ must be a classifier of the library")
+        best = vars(self).get("best_estimator_")
+        must(best is None or ends_in_classifier(best), "best_estimator_ must be a classifier of the library")
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)

@@ -1,4 +1,4 @@
-"""Learning in a world that drifts: forgetting, windows, patience, events."""
+"""Learning from rows that arrive over time while their distribution changes (drift)."""
 
 from .events import Event, Moved
 from .martingale import Martingale

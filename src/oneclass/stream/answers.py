@@ -1,4 +1,4 @@
-"""What a stream answers by what it knows: losses, explanations, files."""
+"""The base class of `Stream`, with the methods that read its state: losses, explanations and files."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _log = logging.getLogger("oneclass")
 
 
 class Answers(OneClassClassifier):
-    """A classifier whose answers are those of a `State`, which its methods replace by another."""
+    """A classifier whose answers depend on a frozen `State`, which the methods that learn replace by another one."""
 
-    #: The threshold of a stream is put by what was delivered so far: there is none to choose.
+    #: A stream sets its threshold by the false alarms so far, so that users cannot choose another rule.
     _thresholds: ClassVar[dict[str, Rule]] = {"stream": conformal}
     _held_out_thresholds: ClassVar[tuple[str, ...]] = ()
     threshold = "stream"
@@ -53,20 +53,20 @@ class Answers(OneClassClassifier):
 
     @property
     def scale(self) -> str | bool:
-        """How the machine scales columns."""
+        """The parameter `scale` of the machine: how it scales columns."""
         return (default_machine() if self.estimator is None else self.estimator).scale
 
     def save(self, path: str | Path) -> None:
-        """Write the stream into a file, from which `oneclass.load` goes on as if it had never stopped.
+        """Save the stream to a file, from which `oneclass.load` restores it exactly.
 
-        The file is written beside its place and then moved into it: a stream that is killed, at whatever point, leaves
-        the last file that was whole. Its `n_seen_` says which row comes next, so that no row is learned twice or lost.
-        `on_event` is not saved, and a stream with a detector of river cannot be.
+        The stream writes a temporary file in the same folder and then renames it. If the process is killed, the
+        previous file stays complete. The attribute `n_seen_` is the number of the next row, so that no row is learned
+        twice or lost. The parameter `on_event` is not saved. A stream with a river detector cannot be saved.
 
         Parameters
         ----------
         path : str or Path
-            The file to write or to replace; by custom it ends in ``.oneclass``.
+            The file to write or to replace; its name usually ends in ``.oneclass``.
 
         Examples
         --------
@@ -95,16 +95,16 @@ class Answers(OneClassClassifier):
         must(settings.test is None or bets < settings.test.epoch, f"the test of change must have an epoch above {bets}")
         return {"d": self.n_features_in_}
 
-    # What it is made of.
+    # Reading and replacing the state.
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Change what the stream knows while no other thread does; errors of the core bear the stream's name."""
+        """Hold the lock of the stream while its state is changed, and put its name into errors of the core."""
         with lock_of(self), self._naming():
             yield
 
     def _rows(self, rows: Array, header: Header, settings: Settings) -> Vector:
-        # A copy: rows are kept, and what was given may be written over.
+        # A copy, because the stream keeps the rows and the caller may change its own array.
         X, scaling = np.array(to_numpy(rows), dtype=float), settings.recipe.scaling
         if scaling != "robust":
             check_magnitudes(self, ColumnMoments.of(X, np.ones(len(X))), header.names, scaling=scaling)
@@ -123,12 +123,12 @@ class Answers(OneClassClassifier):
         )
 
     def _keep_next(self, state: State) -> Self:
-        """The same for a state that follows the present one."""
+        """Keep a state that follows the present one, with the same settings, columns and detector."""
         return self._keep_state(Header.of(self), self.settings_, state, self.change_detector_)
 
     def _not_empty(self, state: State) -> State:
         if not np.any(state.memory.trust > 0):
-            raise ValueError(f"{self._name}: the rows named are all that is learned, and something must stay")
+            raise ValueError(f"{self._name}: at least one learned row must remain, but these rows are all of them")
         return state
 
     def _tell_of(self, events: tuple[Event, ...]) -> None:
@@ -144,11 +144,11 @@ class Answers(OneClassClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return isinstance(getattr(self, "state_", None), State)
 
-    # Answers.
+    # Losses and explanations.
 
     @property
     def machine_(self) -> Machine:
-        """The machine of all that is learned."""
+        """The machine fitted to all learned rows."""
         return self._state().machine
 
     def _losses(self, X: Array) -> Array:
@@ -159,7 +159,7 @@ class Answers(OneClassClassifier):
 
     @property
     def scaler_(self) -> Scaler:  # type: ignore[override]
-        """The scaling of the machine."""
+        """The scaler of the machine."""
         return self.machine_.plan.scaler
 
     def _parts(self, rows: Array) -> Array | None:

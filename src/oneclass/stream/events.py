@@ -1,4 +1,4 @@
-"""What a stream tells about itself: changes that were suspected, adopted or taken back."""
+"""Events of a stream: changes that it suspected, adopted or undid."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from .memory import Vector
 
 __all__ = ["Event", "Moved", "moved"]
 
-#: Columns that an event names, and how far a median must go, in units of the column's spread, to be named.
-_NAMED, _FAR = 5, 0.5
+#: Largest number of columns that an event names. No recorded measurement.
+_MAX_COLUMNS = 5
+#: Smallest change of a median, in standard deviations of the column, at which an event names it. No recorded
+#: measurement.
+_MIN_CHANGE = 0.5
+#: Interquartile range of a normal distribution, in standard deviations.
+_NORMAL_IQR = 1.349
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A column, by position, whose median moved."""
+    """A column whose median changed: its position, and the medians before and after."""
 
     column: Count
     before: float
@@ -27,28 +32,30 @@ class Moved:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to the world of a stream.
+    """A change in the data of a stream that the stream suspected, adopted or undid.
 
     Parameters
     ----------
     number : int
-        Of the event, from 0.
+        Number of the event, from 0.
     row : int
-        Rows that the stream had seen when it happened.
+        Number of rows that the stream had seen when the event happened.
     time : float
-        The time of the last of them, by the stream's clock.
+        Time up to which the stream had processed rows, by its clock; without a clock, the number of learned rows.
     kind : str
-        ``"strange"``: most rows of a stretch are alarms, and wait. ``"change"``: a world that replaced the old one was
-        adopted, maybe on trial. ``"mode"``: a kind of rows beside the old ones was adopted. ``"wider"``: scattered rows
-        around the old ones were adopted. ``"shift"``: the test of change rejected. ``"forgotten"``: an adoption was
-        taken back.
+        ``"strange"``: more than half of the rows of a stretch are alarms, and they are held back. ``"change"``: new
+        rows that replaced the earlier data were learned, possibly provisionally (`Patience.trial`). ``"mode"``: a new
+        kind of rows besides the earlier data was learned. ``"wider"``: scattered rows around the earlier data were
+        learned. ``"shift"``: the test for change rejected. ``"forgotten"``: the learning of a change, mode or wider
+        rows was undone.
     rows : tuple of int
-        Numbers of the rows that it is about.
+        Numbers of the rows that the event is about.
     evidence : float
-        Rows in excess of what anomalies may take (`Patience`), the logarithm of the odds of a trial, or that of the
-        test's wealth.
+        Strength of the evidence. Without a trial: the number of rows beyond the share that anomalies may have
+        (`Patience`). With a trial: the logarithm of the likelihood ratio of a change to a burst. For ``"shift"``: the
+        logarithm of the value of the test martingale, or 0 with another detector.
     columns : tuple of Moved
-        Columns that moved most, the first the farthest.
+        Columns whose medians changed most, with the largest change first.
     """
 
     number: Count
@@ -61,14 +68,14 @@ class Event:
 
 
 def moved(before: Vector, after: Vector) -> tuple[Moved, ...]:
-    """The columns whose median moved most from some rows to others."""
+    """Return the columns whose medians differ most between the rows `before` and the rows `after`."""
     if not len(before) or not len(after):
         return ()
     low, old, high = np.quantile(before, [0.25, 0.5, 0.75], axis=0)
     new = np.median(after, axis=0)
-    # A column that was constant moves as soon as it is another.
-    spread = np.where(high > low, (high - low) / 1.349, np.finfo(float).tiny)
+    # The smallest float as a spread: in a column that was constant, any other value is a change.
+    spread = np.where(high > low, (high - low) / _NORMAL_IQR, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         far = np.abs(new - old) / spread
-    order = np.argsort(-far, kind="stable")[:_NAMED]
-    return tuple(Moved(int(j), float(old[j]), float(new[j])) for j in order if far[j] > _FAR)
+    order = np.argsort(-far, kind="stable")[:_MAX_COLUMNS]
+    return tuple(Moved(int(j), float(old[j]), float(new[j])) for j in order if far[j] > _MIN_CHANGE)

@@ -1,4 +1,7 @@
-"""How a stream forgets: by halves, by a window, or not at all; and how its moments follow a new plan."""
+"""Weights of rows by age (half-life, window or none), and the transfer of moments to a new plan.
+
+A plan is the scaling, bandwidth, landmarks and clusters of a machine.
+"""
 
 from __future__ import annotations
 
@@ -18,55 +21,86 @@ from .memory import Mask, Numbers, Vector
 
 __all__ = ["Forgetting", "carried"]
 
-#: Rows that are kept at least and at most where moments hold the rest, and half-lives after which a row is not needed.
-_FEWEST, _MOST, _HALVES = 1024, 4096, 4
-#: Rows after which a world that is not forgotten is known so well that losses fall no more.
-_MANY = 20_000.0
+#: Smallest number of rows that a stream with a half-life keeps. No recorded measurement.
+_MIN_KEPT = 1024
+#: Largest number of rows that a stream without a window of rows keeps. The moments represent the others. No recorded
+#: measurement.
+_MAX_KEPT = 4096
+#: Number of half-lives for which a row is kept. After 4 half-lives its weight is 1/16. No recorded measurement.
+_KEPT_HALF_LIVES = 4
+#: Number of learned rows, without forgetting, after which the losses of new rows no longer decrease noticeably. No
+#: recorded measurement.
+_SETTLED_ROWS = 20_000.0
+#: Ridge, in units of the trace, that keeps the regression of new features on old ones solvable. No recorded
+#: measurement.
+_RIDGE = 1e-12
 
 
 @dataclass(frozen=True)
 class Forgetting:
-    """Weights by age. Without a clock, age is counted in rows learned: what is not learned ages nothing."""
+    """Weights of rows by age.
+
+    With a clock, age is time. Without a clock, age is the number of rows learned since, so that rows which are not
+    learned do not age the others.
+    """
 
     half_life: Positive | None = None
     window: Positive | None = None
     clock: bool = False
 
     def weights(self, age: Vector) -> Vector:
-        """What forgetting leaves of rows of this age."""
+        """Return the factor by which the weight of a row of each age is multiplied."""
         return np.ones(len(age)) if self.half_life is None else 0.5 ** (age / self.half_life)
 
     def inside(self, age: Vector) -> Mask:
-        """Which rows of this age are not beyond the window."""
+        """Return which ages are within the window."""
         return np.ones(len(age), dtype=bool) if self.window is None else age < self.window
 
     @property
     def span(self) -> float:
-        """Age at which a row counts next to nothing; where nothing is forgotten, at which it is one of very many."""
+        """Age after which a row has little influence: the window, 4 half-lives, or 20,000 without forgetting."""
         if self.window is not None:
             return self.window
-        return _MANY if self.half_life is None else _HALVES * self.half_life
+        return _SETTLED_ROWS if self.half_life is None else _KEPT_HALF_LIVES * self.half_life
 
     @property
     def size(self) -> float:
-        """Rows to keep: twice a window of rows, for rows that are learned at small weights are more than they count."""
+        """Largest number of learned rows that a stream keeps.
+
+        This is twice the window, if the window is in rows: rows are learned with weights of at most one, so that a
+        window of weight 1,000 may hold more than 1,000 rows.
+        """
         if self.window is not None:
             return np.inf if self.clock else 2 * self.window
         if self.half_life is None or self.clock:
-            return _MOST
-        return min(max(_FEWEST, _HALVES * self.half_life), _MOST)
+            return _MAX_KEPT
+        return min(max(_MIN_KEPT, _KEPT_HALF_LIVES * self.half_life), _MAX_KEPT)
 
 
 def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tuple[Moments, float]:
-    """Moments of rows that are gone, in the features and targets of another plan, and the share that it leaves open.
+    """Return moments of rows that are not kept, in the features of a new plan, and the share of unexplained variance.
 
-    Each new feature is regressed on all old ones over rows that are at hand, each new target on its old self. The
-    moments follow these lines exactly; what they leave unexplained of the features is added as scatter without
-    correlations. The share is that of the new features' variance which is not explained: zero when they lie in the span
-    of the old.
+    Each new feature is regressed on all old features, over rows that are kept. Each new target is regressed on the same
+    target under the old plan. The moments are transformed by these regressions. The residual variances of the new
+    features are added to the diagonal of their covariance.
 
-    Features of a radial kernel are no longer than one: where lines drawn by the rows at hand make them longer, far from
-    these rows, they are shortened. Else they would grow with every plan, until nothing could be solved.
+    The share is the part of the new features' variance that the regression does not explain. It is zero if the new
+    features are linear combinations of the old ones.
+
+    The feature vectors of a radial kernel have a norm of at most one. Far from the kept rows, the regression may give a
+    larger norm, and the features are then scaled down. Otherwise the norm would grow with each new plan, until the
+    systems could no longer be solved.
+
+    Parameters
+    ----------
+    old : Moments
+        Moments of rows that are not kept, under the plan `before`.
+    before, after : Plan
+        The old plan and the new plan.
+    X : array of shape (n, d)
+        Rows that are kept.
+    w : array of shape (n,)
+        Weights of these rows.
     """
     longest = 1.0 if is_radial(after.kernel) else math.inf
     total = float(np.sum(w))
@@ -77,11 +111,11 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
     f, g, t, u = (w @ A / total for A in (F, G, T, U))
     F, G, T, U = (root * (A - mean) for A, mean in ((F, f), (G, g), (T, t), (U, u)))
     gram = F.T @ F
-    gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) + np.finfo(float).tiny
+    gram[np.diag_indices_from(gram)] += _RIDGE * np.trace(gram) + np.finfo(float).tiny
     R = np.linalg.solve(gram, F.T @ G)
     left = np.sum((G - F @ R) ** 2, axis=0)
     spread = np.sum(T * T, axis=0)
-    # A target that does not vary stays as it is.
+    # A target without variance keeps its value: its slope is one.
     slope = np.where(spread > 0, np.sum(T * U, axis=0) / np.where(spread > 0, spread, 1.0), 1.0)
     stretch = float(np.sum(U * U) / np.sum(spread)) if np.any(spread > 0) else 1.0
 
@@ -99,16 +133,16 @@ def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tu
     unexplained = float(np.sum(left)) / max(float(np.sum(G * G)), np.finfo(float).tiny)
     if after.centres is None:
         return reduce(add, (moved(p) for p in range(len(old.weight)))), unexplained
-    home = _homes(before, after, Z, new_Z)
+    successor = _cluster_successors(before, after, Z, new_Z)
     nothing = after.moments(X[:0], None)
     slots = [Moments(*(part[c : c + 1] for part in vars(nothing).values())) for c in range(len(after.centres))]
     for p in range(len(old.weight)):
-        slots[home[p]] = slots[home[p]] + moved(p)
+        slots[successor[p]] = slots[successor[p]] + moved(p)
     return Moments.stack(slots), unexplained
 
 
-def _homes(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Numbers:
-    """The new cluster that holds most rows of each old one."""
+def _cluster_successors(before: Plan, after: Plan, Z: Vector, new_Z: Vector) -> Numbers:
+    """Return, for each old cluster, the new cluster that contains most of its rows."""
     k = 1 if after.centres is None else len(after.centres)
     old = np.zeros(len(Z), dtype=int) if before.centres is None else clusters.assign(Z, before.centres)
     counts = np.zeros((1 if before.centres is None else len(before.centres), k))

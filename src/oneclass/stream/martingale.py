@@ -1,9 +1,10 @@
-"""A test of change with a stated false-alarm rate: a martingale that bets against the rows' being exchangeable.
+"""A test for change with a stated false-alarm rate: a conformal martingale on the ranks of losses.
 
-The rank of each loss among those before it is uniform, and independent of the ranks before, as long as losses are
-exchangeable ([1]_, ch. 8). A gambler who bets on ranks has a fortune that, by Ville's inequality, ever reaches 1/level
-with probability at most `level`. This one is the simple jumper: it keeps money on small ranks, on large ones and aside,
-and moves a little of it every few rows, so that it is soon rich when ranks become small, or large, at any time.
+While losses are exchangeable, the rank of each loss among the losses before it is uniform, and independent of the
+earlier ranks ([1]_, ch. 8). A product of betting functions of these ranks is then a test martingale: by Ville's
+inequality, it ever reaches 1/level with probability at most `level`. The method here is the simple jumper ([1]_). It
+averages five martingales with fixed slopes, two of which grow when ranks are small and two when ranks are large. It
+redistributes a fifth of the total evenly among the five every 20 rows, so that it reacts soon to a change at any time.
 
 References
 ----------
@@ -23,25 +24,32 @@ from .memory import Vector
 
 __all__ = ["Bets", "Martingale"]
 
-#: Slopes of the bets ``1 + slope (p - 1/2)``, and the part of the fortune that is spread anew after so many rows.
-_SLOPES, _MOVED, _ROUND = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]), 0.2, 20
-#: Rows that are ranked at a time, and which of them came before which.
-_RANKED = 128
-_BEFORE = np.tri(_RANKED, k=-1, dtype=bool)
-#: Multipliers of splitmix64.
-_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+#: Slopes of the betting functions ``1 + slope (p - 1/2)``. Beyond 2 in size, a bet could be negative.
+_SLOPES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+#: Share of the total that is redistributed evenly among the slopes. No recorded measurement.
+_REDISTRIBUTED_SHARE = 0.2
+#: Number of rows between two redistributions. No recorded measurement.
+_REDISTRIBUTED_EVERY = 20
+#: Number of losses that are ranked at a time. It affects speed and memory only. Counts in a block are uint8, so it must
+#: be below 256.
+_RANK_BLOCK = 128
+#: Entry (i, j) is whether loss j of a block came before loss i.
+_EARLIER = np.tri(_RANK_BLOCK, k=-1, dtype=bool)
+#: Multipliers of the splitmix64 random number generator.
+_SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
 class Martingale:
-    """Rejects when the losses of a stream are not exchangeable: when the world changes faster than it is learned.
+    """Test whether the losses of a stream are exchangeable; reject when the data change faster than they are learned.
 
     Parameters
     ----------
     level : float in (0, 1), default=0.001
-        Chance of rejecting in an epoch in which nothing changes.
+        Largest probability of rejecting in an epoch without a change.
     epoch : int, default=2000
-        Rows after which the test begins anew, as it does when it has rejected; its memory is as long.
+        Number of rows after which the test restarts. It also restarts when it has rejected. Each loss is ranked among
+        the earlier losses of its epoch.
 
     Examples
     --------
@@ -67,23 +75,24 @@ class Martingale:
             raise ValueError(f"Martingale: epoch must be a whole number of at least 2, got {self.epoch!r}")
 
     def start(self) -> Bets:
-        """No loss seen, and a fortune of one."""
+        """Return the start of a test: no losses, and a martingale of one."""
         return Bets()
 
     def bet(self, bets: Bets, losses: Vector) -> tuple[Bets, float | None]:
-        """Bet on the ranks of more losses; the fortune's logarithm if it reached 1 / level among them.
+        """Update the test with more losses, and return its evidence if it rejects.
 
         Parameters
         ----------
         bets : Bets
-            Where the gambler stands.
+            State of the test so far.
         losses : array of shape (n,)
-            Losses in the order of their coming.
+            Losses in the order of arrival.
 
         Returns
         -------
         (Bets, float or None)
-            Where it stands then, anew after a rejection, and the evidence for that, if there was one.
+            The state after these losses, restarted if the test rejected; and the logarithm of the martingale if it
+            reached 1 / level, or None.
         """
         while len(losses):
             room = self.epoch - len(bets.losses)
@@ -98,31 +107,35 @@ class Martingale:
 
 @dataclass(frozen=True)
 class Bets:
-    """Losses of the epoch, the money on each slope, the logarithms of the fortune now and at its height, all rows."""
+    """The state of a `Martingale` test."""
 
-    losses: Annotated[Vector, Floats("_n?", finite=False)] = field(default_factory=lambda: np.empty(0))
-    money: Annotated[Vector, Floats(str(len(_SLOPES)), above=0)] = field(
+    losses: Annotated[Vector, Floats("_n?", finite=False)] = field(default_factory=lambda: np.empty(0))  # of this epoch
+    money: Annotated[Vector, Floats(str(len(_SLOPES)), above=0)] = field(  # share of each slope
         default_factory=lambda: np.full(len(_SLOPES), 1 / len(_SLOPES))
     )
-    fortune: float = 0.0
-    highest: float = 0.0
-    seen: Count = 0
+    fortune: float = 0.0  # logarithm of the martingale
+    highest: float = 0.0  # the largest `fortune` of this epoch
+    seen: Count = 0  # number of losses of all epochs
 
     def in_units_of(self, unit: float) -> Bets:
-        """The same where losses are counted in other units."""
+        """Return the same state with losses multiplied by `unit`."""
         with np.errstate(over="ignore"):
             return replace(self, losses=unit * self.losses)
 
     def after(self, losses: Vector) -> Bets:
-        """The same after bets on the ranks of these."""
+        """Return the state after more losses."""
         everything = np.concatenate([self.losses, losses])
         p = _ranks(everything, len(self.losses), self.seen)
-        starts = np.arange(-self.seen % _ROUND, len(p), _ROUND).tolist()
+        starts = np.arange(-self.seen % _REDISTRIBUTED_EVERY, len(p), _REDISTRIBUTED_EVERY).tolist()
         begun = sorted({0, *starts})
         gains = np.multiply.reduceat(1 + _SLOPES * (p[:, None] - 0.5), begun).tolist()
         money, fortune, highest = self.money.tolist(), self.fortune, self.highest
         for start, gain in zip(begun, gains, strict=True):
-            kept, given = (1 - _MOVED, _MOVED / len(money)) if (self.seen + start) % _ROUND == 0 else (1.0, 0.0)
+            kept, given = (
+                (1 - _REDISTRIBUTED_SHARE, _REDISTRIBUTED_SHARE / len(money))
+                if (self.seen + start) % _REDISTRIBUTED_EVERY == 0
+                else (1.0, 0.0)
+            )
             money = [(kept * part + given) * by for part, by in zip(money, gain, strict=True)]
             total = math.fsum(money)
             money, fortune = [part / total for part in money], fortune + math.log(total)
@@ -131,17 +144,24 @@ class Bets:
 
 
 def _ranks(losses: Vector, first: int, seen: int) -> Vector:
-    """Rank of each loss from the first-th among itself and all before it, as a number in (0, 1); small is strange."""
-    parts = [_above(losses[:a], losses[a : a + _RANKED]) for a in range(first, len(losses), _RANKED)]
+    """Return the rank of each loss from index `first` on, among itself and all losses before it.
+
+    Ranks are numbers in [0, 1); the largest losses have the smallest ranks.
+    """
+    parts = [_larger_and_equal(losses[:a], losses[a : a + _RANK_BLOCK]) for a in range(first, len(losses), _RANK_BLOCK)]
     above, equal = np.concatenate(parts, axis=1)
-    # Equal losses, and a loss and itself, are put in an order by chance: ranks are uniform then, and not only nearly.
-    chosen = above + _chance(seen, len(above)) * (equal + 1)
+    # A pseudo-random number breaks ties between equal losses, and between a loss and itself, so that ranks are exactly
+    # uniform.
+    chosen = above + _pseudo_random(seen, len(above)) * (equal + 1)
     return np.asarray(chosen / np.arange(first + 1, len(losses) + 1))
 
 
-def _above(old: Vector, new: Vector) -> Vector:
-    """How many of the old losses, and of the new ones before it, are larger than each new one, and how many equal."""
-    order, before = np.sort(old), _BEFORE[: len(new), : len(new)]
+def _larger_and_equal(old: Vector, new: Vector) -> Vector:
+    """Return how many of the earlier losses are larger than each new loss, and how many are equal to it.
+
+    The earlier losses are the old losses, and the new losses before the one that is ranked.
+    """
+    order, before = np.sort(old), _EARLIER[: len(new), : len(new)]
     below = np.searchsorted(order, new, side="right")
     above = len(old) - below + np.sum((new > new[:, None]) & before, axis=1, dtype=np.uint8)
     equal = below - np.searchsorted(order, new, side="left")
@@ -150,9 +170,9 @@ def _above(old: Vector, new: Vector) -> Vector:
     return np.stack([above, equal])
 
 
-def _chance(first: int, n: int) -> Vector:
-    """Numbers in [0, 1) as good as random, the same for the same rows however they were cut up."""
-    key = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(_MIX[0])
-    for shift, mix in ((30, _MIX[1]), (27, _MIX[2])):
+def _pseudo_random(first: int, n: int) -> Vector:
+    """Return pseudo-random numbers in [0, 1) for rows `first` to `first + n`, which do not depend on the batches."""
+    key = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(_SPLITMIX[0])
+    for shift, mix in ((30, _SPLITMIX[1]), (27, _SPLITMIX[2])):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(mix)
     return np.asarray((key ^ (key >> np.uint64(31))) >> np.uint64(11), dtype=float) * 2.0**-53

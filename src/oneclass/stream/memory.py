@@ -1,4 +1,4 @@
-"""The rows that a stream still holds, and what became of each."""
+"""The table of the rows that a stream keeps, with the loss, trust and status of each row."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from ..core.stored import Flags, Floats, Whole
 
 __all__ = ["Mask", "Memory", "Numbers", "Vector"]
 
-#: Numbers, of rows and of their columns; whether; and places, or numbers of rows.
+#: An array of floats, of one or two dimensions.
 Vector = NDArray[np.float64]
+#: An array of truth values, one per row.
 Mask = NDArray[np.bool_]
+#: An array of row numbers or of indices.
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Rows in the order of their coming; columns of this table are arrays with one entry a row."""
+    """A table of rows in the order of arrival. Each field is a column of the table, with one entry per row."""
 
     X: Annotated[Vector, Floats("_n? d")]
-    Z: Annotated[Vector, Floats("_n? d")]  # the rows as the plan in force scales them
-    number: Annotated[Numbers, Whole("_n?")]  # of the row in the stream
-    #: By the clock, or by what had been learned when it came; NaN of a row that is not learned yet.
+    Z: Annotated[Vector, Floats("_n? d")]  # rows scaled by the current plan
+    number: Annotated[Numbers, Whole("_n?")]  # number of the row in the stream
+    #: Time by the clock; without a clock, the sum of trust learned up to this row; NaN until the row is learned.
     time: Annotated[Vector, Floats("_n?", finite=False)]
-    #: Weight at which it is learned, before any forgetting; NaN of a row for which that is not decided.
+    #: Weight with which the row is learned, before forgetting; NaN until that is decided.
     trust: Annotated[Vector, Floats("_n?", finite=False)]
-    loss: Annotated[Vector, Floats("_n?")]  # before it was learned, in the units of the plan in force
+    loss: Annotated[Vector, Floats("_n?")]  # loss before the row was learned, in the units of the current plan
     alarm: Annotated[Mask, Flags("_n?")]
-    counted: Annotated[Mask, Flags("_n?")]  # believed normal: its loss is among those that the threshold is put on
-    waiting: Annotated[Mask, Flags("_n?")]  # strange, and not decided on
+    counted: Annotated[Mask, Flags("_n?")]  # accepted as normal: the threshold may depend on the loss of the row
+    waiting: Annotated[Mask, Flags("_n?")]  # held back: neither learned nor rejected yet
 
     @classmethod
     def of(cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Mask, trust: Vector) -> Memory:
-        """Rows that have just been judged, the first of them with this number."""
+        """Return a table of rows that were just scored. The first row has this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
         return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none)
@@ -49,11 +51,11 @@ class Memory:
         return Memory(*(np.concatenate(pair) for pair in parts))
 
     def __getitem__(self, which: slice | Mask | Numbers) -> Memory:
-        """The rows that a mask, a slice or places name."""
+        """Return the rows that a slice, a mask or indices select."""
         return Memory(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def where(self, mask: Mask, **values: ArrayLike) -> Memory:
-        """The same rows, with other values for those of the mask."""
+        """Return the table with these values in the rows of the mask."""
         changed = {}
         for name, value in values.items():
             column = getattr(self, name).copy()

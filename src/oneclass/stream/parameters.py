@@ -1,4 +1,4 @@
-"""What users choose for a stream, and what comes with its rows, read and checked."""
+"""Read and check the parameters of a stream, and the times and labels that come with its rows."""
 
 from __future__ import annotations
 
@@ -36,34 +36,42 @@ __all__ = [
 ]
 
 
+#: Regularization of the default machine. Measured in docs/streams.md: with C = 32, a stream that learns all rows loses
+#: 0.03 of AUROC; with C = 4, a stream without labels loses 0.002.
+_DEFAULT_C = 1.0
+#: Number of landmarks of the default machine. Measured in docs/streams.md: 400 landmarks add 0.002 of AUROC.
+_DEFAULT_LANDMARKS = 256
+
+
 class ChangeDetector(Protocol):
-    """A detector of changes by river's rules."""
+    """A change detector with river's interface."""
 
     @property
     def drift_detected(self) -> bool:
-        """Whether the last value was one."""
+        """Whether the detector found a change at the last value."""
         ...
 
     def update(self, x: float, /) -> object:
-        """Take a value."""
+        """Update the detector with a value."""
         ...
 
 
 def default_machine() -> AAKELM:
-    """The machine of a stream that names none: one row is trusted little, for it may be an anomaly."""
-    return AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(256))
+    """Return the machine of a stream whose `estimator` is None; its C is small because any row may be an anomaly."""
+    return AAKELM(
+        C=_DEFAULT_C, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(_DEFAULT_LANDMARKS)
+    )
 
 
 def settings_of(stream: Stream) -> Settings:
-    """The choices of a stream."""
+    """Return the checked parameters of a stream."""
     name = type(stream).__name__
     machine = default_machine() if stream.estimator is None else stream.estimator
     if not isinstance(machine, KernelMachine):
         raise TypeError(f"{name}: estimator must be a kernel machine such as AAKELM(), got {type(machine).__name__}")
     if stream.half_life is not None and stream.window is not None:
         raise ValueError(
-            f"{name}: half_life must be None with a window, and window with a half_life; got "
-            f"half_life={stream.half_life!r}, window={stream.window!r}"
+            f"{name}: half_life or window must be None, got half_life={stream.half_life!r} and window={stream.window!r}"
         )
     half_life, window = (
         None if getattr(stream, span) is None else check_number(stream, span, 0, np.inf)
@@ -107,7 +115,7 @@ def _test(stream: Stream) -> Martingale | None:
 
 
 def detector_of(stream: Stream) -> ChangeDetector | None:
-    """The detector of another library that is to look for changes, if any."""
+    """Return the parameter `change` if it is a detector of another library, or None."""
     change: Any = stream.change
     if change is None or _test(stream) is not None:
         return None
@@ -121,11 +129,11 @@ def detector_of(stream: Stream) -> ChangeDetector | None:
 
 
 def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> Vector | None:
-    """The times of `n` rows, of which none is before the last; None for a stream without a clock."""
+    """Return the times of `n` rows, which must not decrease from the time `last` on; None without a clock."""
     name = type(stream).__name__
     if not stream.clock:
         if time is not None:
-            raise ValueError(f"{name}: time must be None unless clock=True")
+            raise ValueError(f"{name}: time must be None when clock=False, got a value of type {type(time).__name__}")
         return None
     if time is None:
         raise ValueError(f"{name}: time must be given with every batch when clock=True")
@@ -134,22 +142,22 @@ def read_times(stream: Stream, time: ArrayLike | None, n: int, last: float) -> V
         when = _seconds(given)
     except (TypeError, ValueError):
         rule = f"{name}: time must be numbers or dates, got {given.ravel().tolist()[0]!r}"
-        raise ValueError(f"{rule}; pandas.to_datetime(time) reads text") from None
+        raise ValueError(f"{rule}; pandas.to_datetime(time) converts text to dates") from None
     if when.shape != (n,):
-        raise ValueError(f"{name}: time must be one number or date a row, of shape ({n},), got shape {when.shape}")
+        raise ValueError(f"{name}: time must have one number or date per row, shape ({n},), got shape {when.shape}")
     if not np.all(np.isfinite(when)):
         i = int(np.argmin(np.isfinite(when)))
-        raise ValueError(f"{name}: time must be finite, but that of row {i} is {given[i]}")
+        raise ValueError(f"{name}: time must be finite, but the time of row {i} is {given[i]}")
     back = np.diff(when, prepend=last) < 0
     if np.any(back):
         i = int(np.argmax(back))
         before = last if i == 0 else when[i - 1]
-        raise ValueError(f"{name}: time must not go backwards, but row {i} is at {when[i]:g} after {before:g}")
+        raise ValueError(f"{name}: time must not decrease, but row {i} has time {when[i]:g} after {before:g}")
     return when
 
 
 def _seconds(time: NDArray[np.generic]) -> Vector:
-    """Times as numbers: those of dates and of spans are seconds, so that every unit of these is the same."""
+    """Return times as numbers; dates and time spans are converted to seconds, whatever their unit."""
     first = time.flat[0] if time.dtype == object and time.size else None
     if isinstance(first, datetime.date):
         time = np.array([_without_zone(date) for date in time.flat], dtype="datetime64[us]").reshape(time.shape)
@@ -161,29 +169,29 @@ def _seconds(time: NDArray[np.generic]) -> Vector:
 
 
 def _without_zone(date: Any) -> Any:
-    """A date, that of Greenwich where it has a zone; None for one that is missing."""
+    """Return a date without a time zone, converted to UTC if it has one; None for a missing date."""
     if date != date:
         return None
     return date if getattr(date, "tzinfo", None) is None else date.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
 def read_labels(stream: Stream, y: Labels | None, n: int) -> Vector:
-    """Trust in `n` rows: 1 or 0 where the label is +1 or -1, not a number elsewhere."""
-    told = np.full(n, np.nan)
+    """Return the trust in `n` rows by their labels: 1 for +1, 0 for -1, and NaN for any other label."""
+    trust = np.full(n, np.nan)
     if y is None:
-        return told
+        return trust
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"{type(stream).__name__}: y must be one label a row, of shape ({n},), got {labels.shape}")
-    told[labels == 1], told[labels == -1] = 1.0, 0.0
-    return told
+    trust[labels == 1], trust[labels == -1] = 1.0, 0.0
+    return trust
 
 
 def read_normal(stream: Stream, normal: ArrayLike, n: int) -> NDArray[np.bool_]:
-    """Whether each of `n` rows is normal, by one answer for all of them or one a row."""
-    told, name = np.asarray(normal), type(stream).__name__
-    if told.shape not in ((), (n,)):
-        raise ValueError(f"{name}: normal must be True, False or one of them a row, of shape ({n},), got {told.shape}")
-    if not np.isin(told, (False, True)).all():
-        raise ValueError(f"{name}: normal must be True or False, got {told[~np.isin(told, (False, True))].flat[0]!r}")
-    return np.broadcast_to(told.astype(bool), (n,))
+    """Return whether each of `n` rows is normal, from one truth value for all rows or one per row."""
+    given, name = np.asarray(normal), type(stream).__name__
+    if given.shape not in ((), (n,)):
+        raise ValueError(f"{name}: normal must be one truth value, or one per row, shape ({n},), got {given.shape}")
+    if not np.isin(given, (False, True)).all():
+        raise ValueError(f"{name}: normal must be True or False, got {given[~np.isin(given, (False, True))].flat[0]!r}")
+    return np.broadcast_to(given.astype(bool), (n,))

@@ -1,4 +1,7 @@
-"""How well a plan still fits the rows that keep coming."""
+"""Measure how well a plan (scaling, bandwidth, landmarks and clusters) still fits the latest rows.
+
+None of the constants has a recorded measurement of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,41 +19,53 @@ from .memory import Memory, Vector
 
 __all__ = ["Fitting"]
 
-#: How far a world may move under one plan, in units of its width, and how many of the latest rows tell.
-_MOVED, _LATEST = 0.1, 1024
-#: What is added to widths, of about one, lest those of columns that hardly vary seem to grow without bounds.
-_NARROW = 0.1
+#: Largest root mean square change over the columns, of the means (in widths) or of the logarithms of the widths.
+_MAX_CHANGE = 0.1
+#: Largest relative increase of the variance of the features that the landmarks do not represent.
+_MAX_UNEXPLAINED_INCREASE = _MAX_CHANGE / 2
+#: Absolute increase of that variance that is allowed in addition.
+_UNEXPLAINED_SLACK = _MAX_CHANGE / 20
+#: Number of latest learned rows whose means and widths are compared.
+_LATEST_ROWS = 1024
+#: Constant added to the width of each scaled column, which is about one. Without it, a column that hardly varies could
+#: seem to become many times as wide.
+_WIDTH_OFFSET = 0.1
+#: Lower limit of the share of rows that are not landmarks, when the fit for new rows is estimated.
+_MIN_NEW_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """How a plan fits the rows: their weight, what features reach of them, where scaled columns are and how wide."""
+    """Statistics of the rows under a plan, by which an old plan is compared with the present rows."""
 
-    weight: float
-    reached: float
-    mean: Annotated[Vector, Floats("d")]
-    width: Annotated[Vector, Floats("d", above=0)]
+    weight: float  # weight of all learned rows
+    reached: float  # mean squared norm of the features: the part of a row that the landmarks represent
+    mean: Annotated[Vector, Floats("d")]  # mean of each scaled column over the latest rows
+    width: Annotated[Vector, Floats("d", above=0)]  # standard deviation of each scaled column, plus a constant
 
     @classmethod
     def of(cls, plan: Plan, moments: Moments, memory: Memory) -> Fitting:
-        """The fit of all rows, by their moments, and of the latest that are held."""
+        """Return the statistics: weight and features from the moments of all rows, columns from the latest rows."""
         whole, features = moments.total(), plan.features
         weight = float(whole.weight[0])
         squares = whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0])
         plain = features.factored if isinstance(features, NystromMap) else None
         reached = float(np.trace(squares)) if plain is None else trace_of_solved(plain, squares)
-        Z = memory.Z[memory.trust > 0][-_LATEST:]
-        return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _NARROW)
+        Z = memory.Z[memory.trust > 0][-_LATEST_ROWS:]
+        return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _WIDTH_OFFSET)
 
     @classmethod
     def at_first(cls, plan: Plan, moments: Moments, memory: Memory) -> Fitting:
-        """The fit that is to be expected of fresh rows, when landmarks were chosen among these."""
+        """Return the statistics to expect for new rows, from the rows among which the landmarks were chosen.
+
+        The landmarks represent themselves exactly, so new rows are represented less well.
+        """
         fit = cls.of(plan, moments, memory)
-        fresh = max(0.5, 1 - moments.f.shape[1] / fit.weight)
+        fresh = max(_MIN_NEW_SHARE, 1 - moments.f.shape[1] / fit.weight)
         return replace(fit, reached=1 - (1 - fit.reached) / fresh)
 
-    def is_left_by(self, now: Fitting) -> bool:
-        """Whether rows are farther out of reach, elsewhere, or more or less wide than when this was the fit."""
+    def is_outdated(self, now: Fitting) -> bool:
+        """Return whether the rows moved, changed their width, or are represented less well since these statistics."""
         moves = ((now.mean - self.mean) / self.width, np.log(now.width / self.width))
-        farther = 1 - now.reached > (1 + _MOVED / 2) * (1 - self.reached) + _MOVED / 20
-        return farther or any(float(np.mean(move**2)) > _MOVED**2 for move in moves)
+        farther = 1 - now.reached > (1 + _MAX_UNEXPLAINED_INCREASE) * (1 - self.reached) + _UNEXPLAINED_SLACK
+        return farther or any(float(np.mean(move**2)) > _MAX_CHANGE**2 for move in moves)

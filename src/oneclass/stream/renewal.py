@@ -1,4 +1,7 @@
-"""When a plan no longer fits: another one by the rows at hand, and all that was learned in its terms."""
+"""Renew the plan (scaling, bandwidth, landmarks and clusters) when it no longer fits, and convert moments and losses.
+
+None of the constants has a recorded measurement of its own.
+"""
 
 from __future__ import annotations
 
@@ -17,77 +20,100 @@ from .forgetting import carried
 from .martingale import Bets
 from .memory import Mask, Vector
 from .plan_check import Fitting
-from .state import RANKED, Settings, State
+from .state import CALIBRATION_ROWS, Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]
 
-#: Weight below which a row has no pull of its own that could be told from rounding.
-_WEIGHTLESS = 1e-6
-#: Rows between two looks at how a plan fits.
-_LOOK = 100
-#: Share of the weight below which rows that are gone are not missed.
-_NEGLIGIBLE = 1e-6
+#: Weight below which the influence of a row on the machine is as small as rounding errors.
+_MIN_WEIGHT = 1e-6
+#: Number of learned rows between two checks of the plan.
+_CHECKED_EVERY = 100
+#: Weight of all rows, in units of `_CHECKED_EVERY`, up to which the plan is checked at each block.
+_SHORT_STREAM = 4
+#: Factor by which the weight of the rows may grow before the plan is renewed.
+_MAX_GROWTH = 2
+#: Share of the total weight below which the moments of rows that are not kept are dropped.
+_NEGLIGIBLE_SHARE = 1e-6
+#: Relative slack for rounding errors when sums of weights are compared.
+_ROUNDING_SLACK = 1e-12
 
 
 def due(settings: Settings, state: State, before: float, *, surprised: bool) -> bool:
-    """Whether the plan no longer fits: twice the rows it was made by are known, or the world has moved under it.
+    """Return whether the plan must be renewed: the weight of the rows has doubled, or their distribution changed.
 
-    Worth a look every so many rows, of which `before` were learned when the last ones came, and when the stream was
-    surprised by rows that it was told to learn: what alarms is as a rule out of the plan's reach.
+    The plan is checked every 100 learned rows, and at each block in a short stream. It is also checked after alarms
+    that were learned because of their labels (`surprised`), because the landmarks usually represent alarms poorly.
+
+    Parameters
+    ----------
+    settings : Settings
+        The parameters of the stream.
+    state : State
+        The state after the latest block.
+    before : float
+        Number of rows learned before this block.
+    surprised : bool
+        Whether the block contains alarms that were learned.
     """
-    if not surprised and state.weight > 4 * _LOOK and state.learned // _LOOK == before // _LOOK:
+    if (
+        not surprised
+        and state.weight > _SHORT_STREAM * _CHECKED_EVERY
+        and state.learned // _CHECKED_EVERY == before // _CHECKED_EVERY
+    ):
         return False
-    if settings.forgetting.half_life is None and settings.forgetting.window is None and not _is_whole(state):
+    if settings.forgetting.half_life is None and settings.forgetting.window is None and not _keeps_all_rows(state):
         return False
     first, now = state.planned, Fitting.of(state.plan, state.moments, state.memory)
-    return now.weight >= 2 * first.weight or first.is_left_by(now)
+    return now.weight >= _MAX_GROWTH * first.weight or first.is_outdated(now)
 
 
-def _is_whole(state: State) -> bool:
-    """Whether the rows at hand are all that was learned."""
-    return bool(np.sum(state.memory.trust) >= state.learned * (1 - 1e-12))
+def _keeps_all_rows(state: State) -> bool:
+    """Return whether the stream still keeps all rows that it learned."""
+    return bool(np.sum(state.memory.trust) >= state.learned * (1 - _ROUNDING_SLACK))
 
 
 def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
-    """A plan by rows of these weights, and their moments."""
-    # Rows that are hardly believed weigh nothing beside others, but may be so far away that nothing else is seen.
+    """Return a plan for rows with these weights, and the moments of the rows under it."""
+    # Rows with negligible weights are left out of the plan, because they may be so far away that they would determine
+    # the scaling alone.
     heavy, some = w > np.finfo(float).eps * np.max(w), w > 0
     engine = InMemory(X[heavy], w[heavy])
     plan, _ = plan_through(
         settings.recipe, engine, settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
     if isinstance(plan.map, NystromMap):
-        # Orthonormal features keep regressions of one plan's on another's well posed, and have a penalty that every
-        # block's solve finds done.
+        # With orthonormal features, the regression of new features on old ones is well conditioned, and the solve of
+        # each block need not factor the penalty again.
         plan = replace(plan, map=plan.map.whitened())
     return plan, plan.moments(X[some], w[some])
 
 
 def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
-    """A new plan (scaling, bandwidth, landmarks, clusters) by the rows at hand; moments and losses follow.
+    """Return the state with a new plan, made from the rows that are kept, and with converted moments and losses.
 
-    Of rows that are gone the moments are carried over. Losses change as they do when held out; where no `drift` is to
-    be expected they are the held-out ones.
+    The moments of rows that are not kept are converted by regression. With `drift`, each loss that the threshold
+    depends on is multiplied by the ratio of the held-out losses of its row under the new plan and the old plan. Without
+    `drift`, it is replaced by the held-out loss under the new plan.
     """
     memory, w = state.memory, state.weights(settings.forgetting)
     if np.count_nonzero(w) < 2:
         return state
     plan, moments = planned(settings, memory.X, w)
     memory = replace(memory, Z=plan.scaler(memory.X))
-    open_ = 0.0
+    unexplained = 0.0
     if settings.forgetting.window is None:
         some = w > 0
         old = state.moments - state.plan.moments(memory.X[some], w[some])
         gone = float(np.sum(old.weight))
-        if gone > _NEGLIGIBLE * state.weight:
+        if gone > _NEGLIGIBLE_SHARE * state.weight:
             part, left = carried(old, state.plan, plan, memory.X[some], w[some])
-            moments, open_ = moments + part, left * gone / state.weight
-    fit, open_ = Fitting.at_first(plan, moments, memory), max(state.carried, open_)
-    fresh = replace(state, plan=plan, moments=moments, planned=fit, carried=open_)
-    ranked = np.flatnonzero(memory.counted)[-RANKED:]
+            moments, unexplained = moments + part, left * gone / state.weight
+    fit, unexplained = Fitting.at_first(plan, moments, memory), max(state.carried, unexplained)
+    fresh = replace(state, plan=plan, moments=moments, planned=fit, carried=unexplained)
+    ranked = np.flatnonzero(memory.counted)[-CALIBRATION_ROWS:]
     loss, found = memory.loss.copy(), held_out(settings, fresh, ranked)
     if drift:
-        # As much larger than a held-out loss as the row was when it came.
+        # The ratio of the stored loss to the held-out loss stays the same.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found = loss[ranked] * (found / held_out(settings, state, ranked))
         found = np.where(np.isfinite(found), found, loss[ranked])
@@ -99,10 +125,10 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
 
 
 def held_out(settings: Settings, state: State, which: Mask | NDArray[np.intp]) -> Vector:
-    """Losses of rows at hand under the machine without them."""
+    """Return the losses of rows that are kept, each under the machine without that row."""
     X, w, machine = state.memory.X[which], state.weights(settings.forgetting)[which], state.machine
-    rows = state.plan.training_rows(machine.model, X, np.maximum(w, _WEIGHTLESS))  # type: ignore[arg-type]
+    rows = state.plan.training_rows(machine.model, X, np.maximum(w, _MIN_WEIGHT))  # type: ignore[arg-type]
     with np.errstate(over="ignore", invalid="ignore"):
-        # Rows that weigh next to nothing are held out already.
-        found = np.where(w > _WEIGHTLESS, machine.held_out_losses(rows), machine.training_losses(rows))
+        # A row with a negligible weight has no influence on the machine, so its loss is already a held-out loss.
+        found = np.where(w > _MIN_WEIGHT, machine.held_out_losses(rows), machine.training_losses(rows))
     return np.where(np.isfinite(found), found, np.finfo(float).max)

@@ -1,4 +1,4 @@
-"""What a stream says of rows, and the rows that came before it could say anything."""
+"""The result of scoring rows with a stream, and the rows that a stream collects before it starts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["Opening", "Verdict"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a stream said of rows before it learned them.
+    """The scores and labels of rows before a stream learned them.
 
     Parameters
     ----------
     rows : array of shape (n,)
-        Numbers of the rows in the stream, by which labels may be told later.
+        Numbers of the rows in the stream, for labels that arrive later (`Stream.tell`).
     scores : array of shape (n,)
-        How normal each was; larger is more normal.
+        Score of each row; larger is more normal.
     labels : array of shape (n,)
         +1 for normal rows, -1 for alarms.
     events : tuple of Event
-        What happened to the world meanwhile.
+        Events during this call, such as changes that the stream adopted.
     """
 
     rows: Numbers
@@ -34,8 +34,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Opening:
-    """Rows that came before there were enough to begin."""
+    """Rows that a stream collects until there are enough to start."""
 
     X: Vector
     time: Vector
-    told: Vector
+    told: Vector  # 1 if labelled as normal, 0 if labelled as an anomaly, NaN without a label

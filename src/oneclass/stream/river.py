@@ -1,4 +1,4 @@
-"""A stream as an anomaly detector of river: one row at a time, as a dict. Needs ``pip install 'oneclass[river]'``."""
+"""A stream as a river anomaly detector, with one row at a time, as a dict. Needs ``pip install 'oneclass[river]'``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["RiverStream"]
 
 
 class RiverStream(AnomalyDetector):
-    """A `Stream` behind river's verbs, for its pipelines and progressive evaluation.
+    """A `Stream` with the methods of a river anomaly detector, for river's pipelines and progressive evaluation.
 
     Parameters
     ----------
     stream : Stream, optional
-        The stream to be, whose parameters are taken; None is ``Stream()``. It learns as river hands it rows, a block
-        at a time.
+        A stream with the parameters to use; None means ``Stream()``. The detector uses a copy of it. The copy learns
+        rows in blocks of its parameter `every`.
 
     Examples
     --------
@@ -37,22 +37,22 @@ class RiverStream(AnomalyDetector):
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
-        self._stream = Stream() if stream is None else clone(stream)  # a parameter is not learned into
+        self._stream = Stream() if stream is None else clone(stream)  # the parameter itself must not change
         self._columns: tuple[Any, ...] = ()
 
     def learn_one(self, x: dict[Any, float]) -> None:
-        """Judge a row, and learn it if it is believed.
+        """Score a row, and learn it if the stream accepts it as normal.
 
         Parameters
         ----------
         x : dict
-            Value of each column; the first row says which columns there are.
+            Value of each column. The first row defines the columns.
         """
         self._columns = self._columns or tuple(x)
         self._stream.partial_fit(self._row(x))
 
     def score_one(self, x: dict[Any, float]) -> float:
-        """How strange a row is, from 0 to 1: ``loss / (loss + threshold)``, so that an alarm has more than a half.
+        """Return the anomaly score ``loss / (loss + threshold)``, which is above 0.5 for an alarm.
 
         Parameters
         ----------
@@ -62,12 +62,12 @@ class RiverStream(AnomalyDetector):
         Returns
         -------
         float
-            Zero until the stream has begun.
+            A score from 0 to 1; zero until the stream has enough rows to start.
         """
         if not self._stream.__sklearn_is_fitted__():
             return 0.0
         loss, threshold = -float(self._stream.score_samples(self._row(x))[0]), -float(self._stream.offset_)
-        # Halves, for the sum of two large numbers may be none.
+        # The sum of two large numbers may overflow, but the sum of their halves does not.
         return (loss / 2) / (loss / 2 + threshold / 2) if loss > 0 else 0.0
 
     def _row(self, x: dict[Any, float]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a stream knows, as one frozen value."""
+"""The state of a stream, as one frozen value."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from ..core.approximation import Approximation
+from ..core.caching import cached, preset
 from ..core.calibration import Calibration
 from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
@@ -23,19 +24,17 @@ from .memory import Memory, Numbers, Vector
 from .plan_check import Fitting
 from .policy import Patience
 
-__all__ = ["RANKED", "Settings", "State", "Trial"]
+__all__ = ["CALIBRATION_ROWS", "Settings", "State", "Trial"]
 
-#: Losses that the threshold is put on.
-RANKED = 500
-#: Events that are kept.
-_EVENTS = 256
-#: What a state works out for itself.
-_WORKED_OUT = ("machine", "calibration", "threshold")
+#: Number of latest losses of normal rows on which the threshold depends. No recorded measurement.
+CALIBRATION_ROWS = 500
+#: Largest number of events that are kept. It bounds memory.
+_MAX_EVENTS = 256
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices of a stream."""
+    """The checked parameters of a stream."""
 
     recipe: Recipe
     approximation: Approximation
@@ -49,34 +48,34 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trial:
-    """A change that is believed for now: what would be known without it, its first row, and the odds for it."""
+    """A change that was adopted provisionally."""
 
-    without: Annotated[State, APART]
-    first: Count
-    odds: float  # logarithm: that the old world is gone, not that a tenth of it is left
+    without: Annotated[State, APART]  # the state without the change, which is updated with each row
+    first: Count  # number of the first row of the change
+    odds: float  # log likelihood ratio: no earlier data arrive any more, against a tenth of the rows is earlier data
 
 
 @dataclass(frozen=True)
 class State:
-    """What a stream knows: a plan, the moments of all that is learned, rows, and where threshold and test stand."""
+    """The state of a stream: a plan, the moments of the learned rows, the kept rows, and the level and the test."""
 
-    plan: Plan
-    moments: Moments
-    memory: Memory
-    pending: Memory  # judged, and learned with the next block; a trust that is no number is not known
-    now: float
-    seen: Count
-    learned: float  # total trust so far
-    level: Share
-    planned: Fitting  # of the plan when it was made
-    bets: Bets
-    n_events: Count = 0
-    events: tuple[Event, ...] = ()
-    carried: float = 0.0  # share of the features' variance that changes of plan left open, of rows that are gone
-    since: Extended = -math.inf  # when the world began
-    trial: Trial | None = None
-    alone: float = 0.0  # share of alarms that wait by themselves in the latest rows
-    deceived: Count = 0  # changes that were taken back since one last stayed
+    plan: Plan  # scaling, kernel, landmarks and clusters
+    moments: Moments  # of all learned rows, with forgetting
+    memory: Memory  # rows that are kept
+    pending: Memory  # rows that were scored, but not processed yet; their trust is NaN unless they are labelled
+    now: float  # time of the latest processed row; without a clock, the trust of all learned rows
+    seen: Count  # number of rows so far
+    learned: float  # sum of the trust of all learned rows
+    level: Share  # largest p-value of an alarm
+    planned: Fitting  # statistics of the rows when the plan was made
+    bets: Bets  # state of the test for change
+    n_events: Count = 0  # number of events so far
+    events: tuple[Event, ...] = ()  # the latest events
+    carried: float = 0.0  # largest share of the features' variance that a conversion of moments did not explain
+    since: Extended = -math.inf  # time of the first row of the last adoption, or of the stream
+    trial: Trial | None = None  # the change on trial, if any
+    alone: float = 0.0  # share of single alarms held back, among the latest rows
+    deceived: Count = 0  # number of changes that were undone since a change was last kept
 
     def __check__(self) -> dict[str, int]:
         plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust
@@ -93,43 +92,41 @@ class State:
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine of all that is learned."""
+        """The machine fitted to all learned rows."""
         return fit_moments(self.plan, self.moments, count=False)
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The latest losses, before learning, of rows believed normal."""
+        """The latest losses, before learning, of rows accepted as normal."""
         counted = self.memory.counted if np.any(self.memory.counted) else self.memory.trust > 0
-        losses = self.memory.loss[counted][-RANKED:]
+        losses = self.memory.loss[counted][-CALIBRATION_ROWS:]
         return Calibration.of(losses, np.ones(len(losses)))
 
     @cached_property
     def threshold(self) -> float:
-        """The loss beyond which a row alarms."""
+        """The loss above which a row is an alarm."""
         return self.calibration.threshold(self.level)
 
     def weights(self, forgetting: Forgetting) -> Vector:
-        """What the rows that are held weigh by now."""
+        """Return the weights of the kept rows after forgetting."""
         return self.memory.trust * forgetting.weights(self.now - self.memory.time)
 
     @property
     def weight(self) -> float:
-        """Weight of all that is learned."""
+        """Total weight of all learned rows after forgetting."""
         return float(np.sum(self.moments.weight))
 
     def losses(self, Z: Vector, F: Vector | None = None) -> Vector:
-        """Losses of scaled rows; those beyond all measure are the largest number."""
+        """Return the losses of scaled rows; a loss that is not finite becomes the largest float."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.machine.losses(Z, F)
         return np.where(np.isfinite(found), found, np.finfo(float).max)
 
     def but(self, **changes: object) -> State:
-        """The same with other values that neither machine nor threshold depends on: what was worked out stays."""
-        changed = replace(self, **changes)  # type: ignore[arg-type]
-        vars(changed).update({name: vars(self)[name] for name in _WORKED_OUT if name in vars(self)})
-        return changed
+        """Return the state with other values on which machine and threshold do not depend; cached properties stay."""
+        return preset(replace(self, **changes), **cached(self))  # type: ignore[arg-type]
 
     def with_event(self, kind: str, rows: Numbers, evidence: float, columns: tuple[Moved, ...] = ()) -> State:
-        """The same, having told of something."""
-        told = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
-        return self.but(n_events=self.n_events + 1, events=(*self.events, told)[-_EVENTS:])
+        """Return the state with one more event."""
+        event = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
+        return self.but(n_events=self.n_events + 1, events=(*self.events, event)[-_MAX_EVENTS:])

@@ -1,4 +1,4 @@
-"""``Stream``: a kernel machine that goes on learning in a world that drifts, and keeps its false-alarm rate."""
+"""``Stream``: a kernel machine that learns from rows over time, while their distribution changes (drift)."""
 
 from __future__ import annotations
 
@@ -35,67 +35,70 @@ __all__ = ["Stream", "Verdict"]
 
 @final
 class Stream(Answers):
-    """Learn from rows that keep coming while what is normal changes.
+    """Learn from rows that arrive over time while the distribution of normal rows changes.
 
-    Every row is judged before it is learned. The stream sees *all* rows, anomalies among them, and decides itself which
-    to believe: rows that look strange wait, and are learned when they have been many for longer than the `patience`.
+    The stream scores each row before it learns it. It receives *all* rows, including anomalies, and decides itself
+    which rows it learns. It holds back rows that look anomalous. It learns them later if rows of their kind are
+    frequent for longer than `patience`.
 
     Parameters
     ----------
     estimator : kernel machine, optional
-        Which machine to keep fitted: kernel, C, loss, variance, scaling and approximation are its own; its `delta`,
-        `threshold` and `device` have no part here. None is ``AAKELM(C=1, approximation=Nystrom(256))``, with tamed
-        columns and the Laplacian kernel. C is the trust in a single row: a stream that may be dirty wants a small
-        one.
+        The machine to update. The stream uses its kernel, C, loss, variance, scaling and approximation, and ignores its
+        `delta`, `threshold` and `device`. None means ``AAKELM(C=1, approximation=Nystrom(256))`` with robust scaling
+        and the Laplacian kernel. A larger C gives a single row more influence, so use a small C if the rows may include
+        anomalies.
     half_life : float, optional
-        Rows after which a row has half its weight. Not together with `window`.
+        Number of learned rows after which the weight of a row is halved. It cannot be combined with `window`.
     window : float, optional, default=1000
-        Rows that are known; older ones are taken out exactly. None with a `half_life` of None forgets nothing.
+        Number of latest learned rows that the stream keeps. Older rows are removed exactly. If `window` and `half_life`
+        are None, the stream forgets nothing.
     delta : float in (0, 0.5), default=0.05
-        Share of the normal rows that may be alarms, in the long run.
+        False-alarm rate in the long run: the share of the normal rows that may be alarms.
     patience : {"prompt"}, float, Patience or None, default="prompt"
-        Rows that a change must last before it is learned, or the whole policy. "prompt" is
-        ``Patience(rows=140, trial=45)``: a change that leaves nobody of the old world is believed after 45 rows, on
-        trial. None believes every row.
+        Number of rows for which a change must last before it is learned, or a `Patience` with all rules. "prompt" means
+        ``Patience(rows=140, trial=45)``: a change after which no row resembles the earlier data is learned
+        provisionally after 45 rows. None learns every row.
     change : {"martingale"}, Martingale, detector or None, default="martingale"
-        Test of change, which raises events and decides nothing: a conformal martingale on losses before learning, or a
-        detector of river such as ``river.drift.ADWIN()``, which is given p-values.
+        Test for change, which raises events but does not affect learning. "martingale" is a conformal martingale on the
+        losses before learning. A river detector such as ``river.drift.ADWIN()`` gets p-values.
     every : int, default=50
-        Rows that are learned at a time: fewer wait for more to come. Calls with more are learned at their end.
+        Number of rows that are learned at a time. Fewer rows stay pending until more arrive. A call with more rows
+        learns them at its end, or after each 1,024 rows.
     clock : bool, default=False
-        Whether `half_life` and `window` are in units of the `time` that comes with every batch, seconds where that is
-        dates. Without a clock they are counted in rows learned, so that an attack which is not believed makes the
-        stream forget nothing.
+        Whether `half_life` and `window` are in units of the `time` that comes with every batch (seconds, if it holds
+        dates). Without a clock they are in learned rows, so that an attack that is not learned does not make the stream
+        forget.
     on_event : callable, optional
-        Called with every `Event` as it happens, by the thread that changed the stream, once it is changed.
+        Function that is called with each `Event`, in the thread that changed the stream, after the change is complete.
 
     Attributes
     ----------
     events_ : tuple of Event
         The latest 256 events.
     n_seen_ : int
-        Rows so far: the number of the next.
+        Number of rows so far, which is also the number of the next row.
     offset_ : float
         Threshold on `score_samples`.
     level_ : float
-        p-value from which on a row alarms: `delta`, corrected by what it delivered.
+        Largest p-value of an alarm. It starts at `delta` and is corrected by the false alarms so far.
     calibration_ : Calibration
-        The latest losses, before learning, of rows believed normal.
+        The latest losses, before learning, of rows accepted as normal.
     machine_ : Machine
-        The machine of all that is learned.
+        The machine fitted to all learned rows.
     state_ : State
-        All that the stream knows as one frozen value.
+        The state of the stream as one frozen value.
     source_ : (int, str)
-        Only if `oneclass watch` has saved the stream: number of the first row of the file that it read, and the
+        Only if `oneclass watch` saved the stream: the number of the first row of the file that it read, and the
         beginning of that file.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    Scores are those of the machine that rows were last learned into, so between two blocks of `every` rows they do not
-    change. Parameters that are set after the first batch wait for the next `fit`. Several threads may use one stream:
-    calls that change it take turns, and an answer is that of one state.
+    Scores use the machine after the last learned block, so they do not change between two blocks of `every` rows.
+    Parameters that are set after the first batch take effect at the next `fit`. Several threads may use one stream.
+    Calls that change it run one after the other, and each answer depends on a single state.
 
     Examples
     --------
@@ -103,7 +106,7 @@ class Stream(Answers):
     >>> from oneclass import Stream
     >>> rng = np.random.default_rng(0)
     >>> stream = Stream(window=500).fit(rng.normal(size=(300, 2)))
-    >>> for t in range(20):  # the world moves by a fifth of a deviation every 50 rows
+    >>> for t in range(20):  # the mean increases by a fifth of a standard deviation every 50 rows
     ...     verdict = stream.watch(rng.normal(size=(50, 2)) + 0.2 * t)
     >>> stream.predict([[4.0, 4.0], [-3.0, -3.0]])
     array([ 1, -1])
@@ -139,18 +142,18 @@ class Stream(Answers):
     def fit(
         self, X: Rows, y: Labels | None = None, *, sample_weight: Weights | None = None, time: ArrayLike | None = None
     ) -> Self:
-        """Begin anew with rows that are believed to be normal.
+        """Restart the stream with rows that are all learned as normal.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the order of their coming.
+            Rows in the order of arrival.
         y : array-like of shape (n_samples,), optional
             Labels as in the machines: rows that are not of the target class are not learned.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight w counts as w copies of itself.
         time : array-like of shape (n_samples,), optional
-            When the rows came, for a stream with a `clock`: numbers in no unit in particular, or dates, which are
+            Times of arrival, for a stream with a `clock`: numbers in any unit, or dates, which are converted to
             seconds.
 
         Returns
@@ -159,36 +162,38 @@ class Stream(Answers):
             The stream.
         """
         refuse_dask(self._name, X)
+        settings_of(self)  # checks the parameters before the rows are read
         training = read_training_set(self, X, y, sample_weight=sample_weight)
         return self._start(training, read_times(self, time, len(training.X), -np.inf))
 
     def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
         if training.grouped:
-            raise ValueError(f"{self._name}: groups must be None: a stream scores every row before learning it")
+            raise ValueError(f"{self._name}: groups must be None, because a stream scores each row before it learns it")
         return self._start(training, read_times(self, None, len(training.X), -np.inf))
 
     def _start(self, training: TrainingSet, when: Vector | None) -> Self:
         settings = settings_of(self)
         rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
         if np.count_nonzero(w) < 2:
-            raise ValueError(f"{self._name}: sample_weight must be positive for two rows of the target class")
+            raise ValueError(f"{self._name}: sample_weight must be positive for at least two rows of the target class")
         with self._changing():
             state = begin(settings, rows, when, w)
             return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
-        """Judge rows, then learn those that are believed; the first call begins as `fit` does, but not so trustingly.
+        """Score rows, then learn those that are accepted as normal.
 
-        A batch that is refused, for example for a NaN, is refused whole, and the stream is as it was.
+        The first call starts the stream as `fit` does, but it holds back anomalous rows. If a batch is invalid, for
+        example because of a NaN, none of its rows is learned and the stream does not change.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the order of their coming, normal ones and others.
+            Rows in the order of arrival, normal rows and anomalies.
         y : array-like of shape (n_samples,), optional
             +1 for rows that are known to be normal, -1 for known anomalies; any other value is no label.
         time : array-like of shape (n_samples,), optional
-            When the rows came, for a stream with a `clock`.
+            Times of arrival, for a stream with a `clock`.
 
         Returns
         -------
@@ -199,16 +204,16 @@ class Stream(Answers):
         return self
 
     def learn(self, X: Rows, normal: ArrayLike = True, *, time: ArrayLike | None = None) -> Self:
-        """The same for rows of which it is known whether they are normal.
+        """Score labelled rows, then learn those that are labelled as normal.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Rows in the order of arrival.
         normal : bool or array-like of bool of shape (n_samples,), default=True
-            Whether they are normal: those are learned and others are not, whatever they look like.
+            Whether the rows are normal. Normal rows are learned and other rows are not, whatever their scores are.
         time : array-like of shape (n_samples,), optional
-            When the rows came, for a stream with a `clock`.
+            Times of arrival, for a stream with a `clock`.
 
         Returns
         -------
@@ -220,21 +225,21 @@ class Stream(Answers):
         return self.partial_fit(X, np.where(read_normal(self, normal, n), 1, -1), time=time)
 
     def watch(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Verdict:
-        """Judge rows, learn those that are believed, and return what was said of them.
+        """Score rows, learn those that are accepted as normal, and return the scores.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the order of their coming, normal ones and others.
+            Rows in the order of arrival, normal rows and anomalies.
         y : array-like of shape (n_samples,), optional
             +1 for rows that are known to be normal, -1 for known anomalies; any other value is no label.
         time : array-like of shape (n_samples,), optional
-            When the rows came, for a stream with a `clock`.
+            Times of arrival, for a stream with a `clock`.
 
         Returns
         -------
         Verdict
-            Scores and labels before learning, and events.
+            Row numbers, scores and labels before learning, and events.
         """
         refuse_dask(self._name, X)
         with self._changing():
@@ -243,21 +248,21 @@ class Stream(Answers):
         return verdict
 
     def _watched(self, X: Rows, y: Labels | None, time: ArrayLike | None) -> Verdict:
-        known = getattr(self, "state_", None)
-        if known is None:
+        state_before = getattr(self, "state_", None)
+        if state_before is None:
             settings, (rows, header) = settings_of(self), read_training_rows(self, X, min_rows=1)
             detector = copy.deepcopy(detector_of(self))
         else:
             settings, header = self.settings_, Header.of(self)
             rows, detector = read_rows(header, X), self.change_detector_
         rows = self._rows(rows, header, settings)
-        told = read_labels(self, y, len(rows))
-        when = read_times(self, time, len(rows), last_time(known))
-        if isinstance(known, State):
-            state, detector, verdict = watched(settings, known, detector, rows, when, told)
+        given_trust = read_labels(self, y, len(rows))
+        when = read_times(self, time, len(rows), last_time(state_before))
+        if isinstance(state_before, State):
+            state, detector, verdict = watched(settings, state_before, detector, rows, when, given_trust)
             self._keep_state(header, settings, state, detector)
             return verdict
-        begun, verdict = opened(settings, known, rows, when, told)
+        begun, verdict = opened(settings, state_before, rows, when, given_trust)
         if isinstance(begun, State):
             self._keep_state(header, settings, begun, detector)
         else:
@@ -265,15 +270,14 @@ class Stream(Answers):
         return verdict
 
     def tell(self, rows: ArrayLike, normal: ArrayLike = True) -> Self:
-        """Say of rows that came before whether they were normal; it is learned at once.
+        """Label earlier rows as normal or not, and learn the labels at once.
 
         Parameters
         ----------
         rows : int or array-like of int
-            Numbers of the rows, as in `Verdict.rows`. Rows that the stream no longer holds are past learning, and are
-            left alone.
+            Numbers of the rows, as in `Verdict.rows`. Labels of rows that the stream no longer keeps have no effect.
         normal : bool or array-like of bool, default=True
-            Whether they were normal.
+            Whether the rows are normal.
 
         Returns
         -------
@@ -286,16 +290,16 @@ class Stream(Answers):
             if not which.size:
                 return self
             if which.dtype.kind not in "iu" or which.ndim != 1:
-                raise ValueError(f"{self._name}: rows must be whole numbers of rows that came, got {rows!r}")
+                raise ValueError(f"{self._name}: rows must be whole numbers, the numbers of earlier rows, got {rows!r}")
             if not (which.min() >= 0 and which.max() < state.seen):
                 raise ValueError(
                     f"{self._name}: rows must be in [0, {state.seen}), got {int(which.min())} to {int(which.max())}"
                 )
-            known = read_normal(self, normal, len(which))
-            return self._keep_next(self._not_empty(tell(self.settings_, state, which, known)))
+            is_normal = read_normal(self, normal, len(which))
+            return self._keep_next(self._not_empty(tell(self.settings_, state, which, is_normal)))
 
     def forget(self, event: Event) -> Self:
-        """Take the rows of an adoption out again, as if they had never been learned.
+        """Undo the learning of the rows that an event adopted, as if they had never been learned.
 
         Parameters
         ----------
@@ -308,28 +312,28 @@ class Stream(Answers):
             The stream.
         """
         with self._changing():
-            told = self._forgotten(event)
-        self._tell_of((told,))
+            forgotten = self._forgotten(event)
+        self._tell_of((forgotten,))
         return self
 
     def _forgotten(self, event: Event) -> Event:
         state = self._state()
         if not isinstance(event, Event) or event.kind not in ("change", "mode", "wider"):
-            raise ValueError(f"{self._name}: event must be an adoption ('change', 'mode' or 'wider'), got {event!r}")
+            raise ValueError(f"{self._name}: event must be of kind 'change', 'mode' or 'wider', got {event!r}")
         held = np.isin(np.asarray(event.rows), state.memory.number)
         if self.settings_.forgetting.window is None and not np.all(held):
             raise ValueError(
-                f"{self._name}: event must be of rows that the stream still holds, but {int(np.sum(~held))} of "
-                f"{len(event.rows)} are gone"
+                f"{self._name}: event must be about rows that the stream still keeps, but it no longer keeps "
+                f"{int(np.sum(~held))} of its {len(event.rows)} rows"
             )
         state = self._not_empty(forget(self.settings_, state, event))
         self._keep_next(state)
         return state.events[-1]
 
     def renew(self) -> Self:
-        """Choose scaling, bandwidth, landmarks and clusters anew, by the rows that are held, now and not when due.
+        """Choose scaling, bandwidth, landmarks and clusters again from the kept rows, without waiting for a change.
 
-        Rows that wait to be learned are learned first.
+        The stream first learns pending rows.
 
         Returns
         -------

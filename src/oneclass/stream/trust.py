@@ -1,4 +1,8 @@
-"""Whom a stream believes among rows that were judged, and where that puts the level of its threshold."""
+"""Decide which scored rows a stream learns, and correct the level of its threshold.
+
+The constants were chosen on the streams of docs/streams.md. Unless a comment says otherwise, there is no
+recorded measurement of a single constant.
+"""
 
 from __future__ import annotations
 
@@ -8,61 +12,75 @@ from dataclasses import replace
 import numpy as np
 
 from .memory import Mask, Memory
-from .policy import Patience, backing, far_out, in_stretches, quantiles, soft_trust, trusted_rows
+from .policy import Patience, anomaly_limit, in_bursts, neighbor_support, quantiles, soft_trust, trusted_rows
 from .state import Settings, State
 
-__all__ = ["believed", "corrected"]
+__all__ = ["decide_trust", "with_corrected_level"]
 
-#: Losses that it takes to tell who is strange.
-_ENOUGH = 20
-#: Share of the rows that need nobody's backing, and backing below which others wait.
-_UNASKED, _DOUBTED = 0.75, 0.5
-#: Feedback on the level for one row, in units of the rate asked for; and the bounds of the level in these units.
-_STEP, _LOWEST, _HIGHEST = 0.1, 0.04, 10.0
-#: Share of the rows that anomalies are granted among those that wait by themselves, and rows over which these count.
-_GRANTED, _LATELY = 0.01, 200
+#: Smallest number of losses of normal rows from which the limit for anomalous rows is estimated.
+_MIN_LOSSES = 20
+#: Share of the normal rows, those with the smallest losses, whose neighbors are not checked.
+_UNCHECKED_SHARE = 0.75
+#: Smallest support by trusted neighbors of a row that is not held back.
+_MIN_SUPPORT = 0.5
+#: Change of the level by one false alarm, in units of `delta` (adaptive conformal inference).
+_LEVEL_STEP = 0.1
+#: Smallest level, in units of `delta`.
+_MIN_LEVEL = 0.04
+#: Largest level, in units of `delta`. The level is also at most 0.5.
+_MAX_LEVEL = 10.0
+#: Share of all rows that count as anomalies among single alarms that are held back. Further single alarms are false.
+_ANOMALY_SHARE = 0.01
+#: Number of latest rows over which the share of single alarms is averaged (the decay length of an exponential mean).
+_AVERAGED_ROWS = 200
 
 
-def believed(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Mask, Mask]:
-    """The rows with what is believed of them, alarms that wait by themselves, and those held in a stretch."""
-    told, none = rows.trust, np.zeros(len(rows), dtype=bool)
-    known = ~np.isnan(told)
-    normal = known & (told > 0)
+def decide_trust(patience: Patience | None, state: State, rows: Memory) -> tuple[Memory, Mask, Mask]:
+    """Return the rows with their trust, and two masks of rows held back: single alarms, and rows in a burst.
+
+    A label that is given with a row decides its trust. Other rows are held back if they are anomalous, in a burst, or
+    have too few trusted neighbors. The remaining rows get a weight that decreases with their loss.
+    """
+    given_trust, none = rows.trust, np.zeros(len(rows), dtype=bool)
+    known = ~np.isnan(given_trust)
+    normal = known & (given_trust > 0)
     if patience is None:
-        trust = np.where(known, told, 1.0)
+        trust = np.where(known, given_trust, 1.0)
         return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
     losses, columns = state.calibration.losses, rows.Z.shape[1]
-    sure = len(losses) >= _ENOUGH
-    cut = max(far_out(losses, _normal(state.alone), columns=columns), state.threshold) if sure else np.inf
-    strange = rows.loss > cut
-    held = in_stretches(state.memory.alarm, rows.alarm) if sure else none
-    backed = np.ones(len(rows))
-    if sure and columns > 1:
-        # Rows less strange than most need nobody to vouch for them; nor do those at an end of a single column, whose
-        # neighbors are as far out as they are: one that waited would keep the others waiting.
-        asked, memory = rows.loss > quantiles(losses, _UNASKED), state.memory
-        backed[asked] = backing(state.plan.kernel, rows.Z[asked], memory.Z, trusted_rows(memory))
-    trust = backed * soft_trust(rows.loss, state.threshold, patience.steepness)
-    doubted = strange | held | (backed < _DOUBTED)
-    counted = np.where(known, normal, ~doubted)
-    waiting = ~known & doubted
-    trust = np.where(known, told, np.where(doubted, 0.0, trust))
-    return replace(rows, trust=trust, counted=counted, waiting=waiting), waiting & rows.alarm & ~held, held
+    enough = len(losses) >= _MIN_LOSSES
+    cut = max(anomaly_limit(losses, _normal_share(state.alone), columns=columns), state.threshold) if enough else np.inf
+    anomalous = rows.loss > cut
+    in_burst = in_bursts(state.memory.alarm, rows.alarm) if enough else none
+    support = np.ones(len(rows))
+    if enough and columns > 1:
+        # Neighbors are checked only for the quarter of the rows with the largest losses. They are not checked in data
+        # with a single column: rows at its ends have only each other as neighbors, so that one row held back would
+        # cause the next to be held back.
+        checked, memory = rows.loss > quantiles(losses, _UNCHECKED_SHARE), state.memory
+        support[checked] = neighbor_support(state.plan.kernel, rows.Z[checked], memory.Z, trusted_rows(memory))
+    trust = support * soft_trust(rows.loss, state.threshold, patience.steepness)
+    held_back = anomalous | in_burst | (support < _MIN_SUPPORT)
+    counted = np.where(known, normal, ~held_back)
+    waiting = ~known & held_back
+    trust = np.where(known, given_trust, np.where(held_back, 0.0, trust))
+    return replace(rows, trust=trust, counted=counted, waiting=waiting), waiting & rows.alarm & ~in_burst, in_burst
 
 
-def corrected(settings: Settings, state: State, rows: Memory, alone: Mask) -> State:
-    """The stream with a level that heeds the false alarms among rows.
+def with_corrected_level(settings: Settings, state: State, rows: Memory, alone: Mask) -> State:
+    """Return the state with the level after these rows: lower after false alarms, higher after other rows.
 
-    Alarms that wait by themselves may be either: what they have beyond the share granted to anomalies is false.
+    Single alarms that are held back may be anomalies or false alarms. Up to 1 % of all rows count as anomalies; single
+    alarms beyond this share count as false.
     """
-    lately = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _LATELY)
-    false = _normal(lately) / lately if lately > 0 else 0.0
+    share = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _AVERAGED_ROWS)
+    false = _normal_share(share) / share if share > 0 else 0.0
     miss = rows.alarm.astype(float) - settings.delta
-    step = _STEP * settings.delta * float(np.sum(miss[rows.counted]) + false * np.sum(miss[alone]))
-    level = float(np.clip(state.level - step, _LOWEST * settings.delta, min(_HIGHEST * settings.delta, 0.5)))
-    return replace(state, level=level, alone=lately)
+    step = _LEVEL_STEP * settings.delta * float(np.sum(miss[rows.counted]) + false * np.sum(miss[alone]))
+    level = float(np.clip(state.level - step, _MIN_LEVEL * settings.delta, min(_MAX_LEVEL * settings.delta, 0.5)))
+    return replace(state, level=level, alone=share)
 
 
-def _normal(alone: float) -> float:
-    """Share of normal rows that wait by themselves, when so many rows do."""
-    return max(0.0, alone - _GRANTED)
+def _normal_share(alone: float) -> float:
+    """Return the share of normal rows among all rows, if a share `alone` of all rows are single alarms held back."""
+    return max(0.0, alone - _ANOMALY_SHARE)

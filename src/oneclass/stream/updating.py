@@ -1,4 +1,4 @@
-"""How rows enter what a stream knows, and others leave it."""
+"""Add new rows to the moments and the memory of a stream, and remove old rows."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from .state import Settings, State
 
 __all__ = ["added", "bounded"]
 
-#: Weight below which a world is not forgotten any further.
-_LEAST = 1e-9
+#: Smallest total weight that forgetting leaves. No recorded measurement.
+_MIN_TOTAL_WEIGHT = 1e-9
 
 
 def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float) -> State:
-    """Forget up to now, then add the rows."""
+    """Return the state that has forgotten old rows up to time `now`, and then learned the new rows.
+
+    The rows come with their trust. `F` holds their features.
+    """
     forgetting = settings.forgetting
     moments, memory = state.moments, state.memory
     arriving = rows.trust > 0
-    first = len(memory) - int(np.sum(forgetting.inside(now - memory.time)))  # they are in the order of their coming
+    first = len(memory) - int(np.sum(forgetting.inside(now - memory.time)))  # rows are in the order of arrival
     if not np.any(memory.trust[first:] > 0) and not np.any(arriving):
-        first = 0  # nothing came that could replace the world
+        first = 0  # keep old rows, because otherwise no learned row would remain
     memory, gone = memory[first:], memory[:first]
     moments = _without(state.plan, moments, memory, gone)
     if forgetting.half_life is not None and state.weight > 0:
         rho = float(forgetting.weights(np.array([now - state.now]))[0])
-        moments = moments.decay(max(rho, min(1.0, _LEAST / state.weight)))
+        moments = moments.decay(max(rho, min(1.0, _MIN_TOTAL_WEIGHT / state.weight)))
     if np.any(arriving):
         w = rows.trust * forgetting.weights(now - rows.time)
         everything = bool(np.all(arriving))
@@ -43,7 +46,7 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector, now: float)
 
 
 def _without(plan: Plan, moments: Moments, stays: Memory, gone: Memory) -> Moments:
-    """Moments less those of rows of a window that are gone, by subtraction, or anew where that is less work."""
+    """Return the moments without removed rows, by subtraction, or from the remaining rows if that is less work."""
     leaving, left = np.count_nonzero(gone.trust), np.count_nonzero(stays.trust)
     if not leaving:
         return moments
@@ -56,7 +59,7 @@ def _moments(plan: Plan, rows: Memory) -> Moments:
 
 
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
-    """As many rows as may be kept, and those that must go: the oldest without trust, then the oldest."""
+    """Return the rows to keep and the rows to remove: the oldest rows without trust, then the oldest rows."""
     kept = np.ones(len(memory), dtype=bool)
     useless = np.flatnonzero(memory.trust == 0)
     room = settings.patience.kept if settings.patience else 0

@@ -1,4 +1,4 @@
-"""The frozen values that a stream is made of, for files."""
+"""The dataclasses that a saved stream contains."""
 
 from ..core.moments import Moments
 from .events import Event, Moved
@@ -11,7 +11,7 @@ from .state import Settings, State, Trial
 
 __all__ = ["VALUES"]
 
-#: Classes that a saved stream may hold.
+#: Classes whose values `oneclass.load` accepts in a saved stream.
 VALUES: tuple[type, ...] = (
     Bets, Event, Fitting, Forgetting, Martingale, Memory, Moments, Moved, Patience, Settings, State, Trial,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A call with rows, as a function: what a stream knew, what it knows then, and what it said."""
+"""Pure functions for one call with new rows: they return the next state and the verdict on the rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 
-from .feedback import doubt
-from .learning import begin, judged, learn
+from .feedback import hold_back_anomalous
+from .learning import begin, learn, scored
 from .memory import Memory, Vector
 from .parameters import ChangeDetector
 from .result import Opening, Verdict
@@ -15,23 +15,28 @@ from .state import Settings, State
 
 __all__ = ["last_time", "opened", "watched"]
 
-#: Rows that are judged by one machine, at most.
-_LONGEST = 1024
+#: Largest number of rows that are scored before the next are learned. No recorded measurement.
+_MAX_BLOCK = 1024
 
 
 def watched(
-    settings: Settings, known: State, detector: ChangeDetector | None, X: Vector, time: Vector | None, told: Vector
+    settings: Settings,
+    known: State,
+    detector: ChangeDetector | None,
+    X: Vector,
+    time: Vector | None,
+    given_trust: Vector,
 ) -> tuple[State, ChangeDetector | None, Verdict]:
-    """Judge rows, learn those that are believed, and say what was said of them."""
+    """Score rows, learn those accepted as normal, and return the next state, the detector and the verdict."""
     state, losses, labels = known, [], []
-    for a in range(0, len(X), _LONGEST):
-        block = slice(a, a + _LONGEST)
-        state, features = judged(state, X[block], None if time is None else time[block], told[block])
+    for a in range(0, len(X), _MAX_BLOCK):
+        block = slice(a, a + _MAX_BLOCK)
+        state, features = scored(state, X[block], None if time is None else time[block], given_trust[block])
         new = state.pending[-len(X[block]) :]
         losses.append(new.loss)
         labels.append(np.where(new.alarm, -1, 1))
         if detector is not None:
-            detector, state = _detected(copy.deepcopy(detector), state, new)
+            detector, state = _with_detector(copy.deepcopy(detector), state, new)
         if len(state.pending) >= settings.every:
             state = learn(settings, state, features)
     events = tuple(event for event in state.events if event.number >= known.n_events)
@@ -40,11 +45,15 @@ def watched(
 
 
 def opened(
-    settings: Settings, known: Opening | None, X: Vector, time: Vector | None, told: Vector
+    settings: Settings, known: Opening | None, X: Vector, time: Vector | None, given_trust: Vector
 ) -> tuple[State | Opening, Verdict]:
-    """Begin with two rows or more, or with single ones as soon as they make a block; till then all rows are normal."""
+    """Return the first state of a stream, or the collected rows if they are too few, and the verdict on the new rows.
+
+    A first call with at least two rows starts the stream. Single rows are collected until there are `every` of them.
+    All rows until the start are labelled as normal, with a score of zero.
+    """
     alone = known is not None or len(X) < 2
-    opening = Opening(X, np.full(len(X), np.nan) if time is None else time, told)
+    opening = Opening(X, np.full(len(X), np.nan) if time is None else time, given_trust)
     if known is not None:
         parts = zip(vars(known).values(), vars(opening).values(), strict=True)
         opening = Opening(*(np.concatenate(pair) for pair in parts))
@@ -54,18 +63,18 @@ def opened(
     if n < (settings.every if alone else 2) or np.count_nonzero(normal) < 2:
         return opening, verdict
     state = begin(settings, opening.X, opening.time if settings.forgetting.clock else None, normal)
-    return doubt(settings, state, np.flatnonzero(opening.told == 1)), verdict
+    return hold_back_anomalous(settings, state, np.flatnonzero(opening.told == 1)), verdict
 
 
 def last_time(known: State | Opening | None) -> float:
-    """When the last row came."""
+    """Return the time of the latest row, or minus infinity before the first row."""
     if isinstance(known, State):
         return float(known.pending.time[-1]) if len(known.pending) else known.now
     return -np.inf if known is None else float(known.time[-1])
 
 
-def _detected(detector: ChangeDetector, state: State, rows: Memory) -> tuple[ChangeDetector, State]:
-    """A detector of river after the p-values of rows, and the stream with an event if it found a change."""
+def _with_detector(detector: ChangeDetector, state: State, rows: Memory) -> tuple[ChangeDetector, State]:
+    """Return the river detector after the p-values of these rows, and the state, with an event if it found a change."""
     found = False
     for p in state.calibration.p_value(rows.loss).tolist():
         detector.update(p)

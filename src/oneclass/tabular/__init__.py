@@ -1,4 +1,4 @@
-"""Tables as they are: a column plan from words, dates and gaps to numbers, and a classifier behind it."""
+"""Classification of tables with text, dates and missing values: a column plan encodes them as numbers."""
 
 from .detector import TableDetector
 from .plan import Column, ColumnPlan

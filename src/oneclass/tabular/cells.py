@@ -1,7 +1,7 @@
-"""The cells of a column, whatever they are written as, as numbers, flags, times and words.
+"""Parsing of the cells of a column into numbers, flags, times and words.
 
-What a cell says depends on no other cell: a row has the same answers by itself and in any batch. Only the `kind` of a
-column, by which a fit plans it, is of all its cells. Cells are read once for each distinct value, not once a row.
+The value of a cell does not depend on other cells, so that a row has the same score alone and in any batch. Only the
+`kind` of a column, which a fit uses to plan it, depends on all its cells. Each distinct value is parsed once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .text import CODE, FLAGS, NOTHING, TIME, different, meant
 
 __all__ = ["Cells", "Words", "is_time", "read_cells"]
 
-#: What a cell says: text, a flag, a number, a time, or nothing.
+#: The parsed value of a cell: text, a flag, a number, a time, or None if the value is missing.
 Plain: TypeAlias = str | bool | int | float | np.datetime64 | None
 
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
@@ -34,36 +34,37 @@ _DAY = 86_400e6
 
 @dataclass(frozen=True)
 class Words:
-    """Text in cells: the different words, None for a gap, and the place of each cell's word among them."""
+    """Text cells: `levels` holds the distinct words (None for missing), `codes` the index of each cell's word."""
 
     levels: NDArray[np.object_]
     codes: NDArray[np.intp]
 
     def where(self, chosen: NDArray[np.bool_]) -> list[str | None]:
-        """The different words of some cells."""
+        """The distinct words of the cells in the mask `chosen`."""
         return [self.levels[code] for code in np.unique(self.codes[chosen])]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of one column and what each of them says.
+    """The parsed cells of one column.
 
     Attributes
     ----------
     kind : str
-        What all known cells are: ``number``, ``flag`` (true or false), ``time``; else ``words``.
+        The type of all cells that are not missing: ``number``, ``flag`` (true or false) or ``time``; ``words`` for
+        other and mixed columns.
     words : Words or None
-        The cells as text, where `numbers` or `times` do not tell it.
+        The cells as text; None if the text follows from `numbers` or `times`.
     numbers : array or None
-        The cells as numbers, NaN where a cell is none; True is 1. None if no cell is a number.
+        The cells as numbers, with NaN for a cell that is not a number; True is 1. None if no cell is a number.
     flags : array or None
-        1 and 0 where a cell says true or false, in words or not, NaN elsewhere; None if no cell does.
+        1 for a cell that is true, 0 for one that is false, also as text, and NaN elsewhere; None if no cell is a flag.
     times : array or None
-        The cells as times, NaT where a cell is none; None if no cell is a time.
+        The cells as times, with NaT for a cell that is not a time; None if no cell is a time.
     span : bool
-        Whether all known cells are spans of time or times of day, whose numbers are seconds.
+        Whether all cells are durations or times of day. Their numbers are seconds.
     whole : array or None
-        Whole numbers that floats may not hold exactly.
+        The cells as whole numbers, which may be too large for exact floats.
     """
 
     kind: str
@@ -81,13 +82,13 @@ class Cells:
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
-        """Where nothing is known."""
+        """Mask of the missing cells."""
         if self.words is not None:
             return np.array([word is None for word in self.words.levels], dtype=np.bool_)[self.words.codes]
         return np.isnan(self.numbers) if self.times is None else np.isnat(self.times)  # type: ignore[arg-type]
 
     def as_words(self) -> Words:
-        """The cells as text: whole numbers without decimals, so that 3 and 3.0 are one."""
+        """The cells as text. Whole numbers have no decimals, so that 3 and 3.0 are the same word."""
         if self.words is not None:
             return self.words
         values: Any = next(known for known in (self.whole, self.times, self.numbers) if known is not None)
@@ -95,16 +96,16 @@ class Cells:
         return Words(objects([_word(value, self.kind) for value in distinct]), codes.reshape(-1))
 
     def as_numbers(self, *, flags: bool = False) -> NDArray[np.float64]:
-        """The cells as numbers, NaN where a cell is none; with `flags`, words that say true or false are 1 and 0."""
+        """The cells as numbers, NaN if a cell is not a number; with `flags`, the words true and false are 1 and 0."""
         numbers = np.full(len(self), np.nan) if self.numbers is None else self.numbers
         return np.where(np.isnan(numbers), self.flags, numbers) if flags and self.flags is not None else numbers
 
     def as_times(self) -> NDArray[np.datetime64]:
-        """The cells as times, NaT where a cell is none."""
+        """The cells as times, NaT if a cell is not a time."""
         return np.full(len(self), "NaT", dtype="datetime64[us]") if self.times is None else self.times
 
     def measured(self) -> NDArray[np.float64]:
-        """The cells as numbers by their kind: times as days since 1970, flags as 1 and 0; NaN where a cell is none."""
+        """The cells as numbers: times in days since 1970, flags as 1 and 0, NaN for cells without a number."""
         if self.kind == "time":
             times = self.as_times()
             return np.where(np.isnat(times), np.nan, times.astype(np.int64) / _DAY)
@@ -122,7 +123,7 @@ def _word(value: int | float | np.datetime64, kind: str) -> str | None:
 
 
 def read_cells(column: Values, label: str) -> Cells:
-    """The cells of a column called so: an array, or text of PyArrow."""
+    """Parse a column, which is an array or PyArrow text; errors call it `label`."""
     if not isinstance(column, np.ndarray):
         distinct, codes = different(column)
         if (found := meant(distinct)) is None:
@@ -145,10 +146,11 @@ def read_cells(column: Values, label: str) -> Cells:
 
 
 def _different(cells: list[object], label: str) -> tuple[list[object], NDArray[np.intp]]:
-    """The different cells in the order in which they come, and the place of each among them."""
+    """The distinct cells in order of first occurrence, and the index of each cell among them."""
     keys = cells
     if not {*map(type, cells)} <= {str, type(None)}:
-        # Equal cells may say different things: 1 and True, 12:00+00:00 and 14:00+02:00. Not all zones have a hash.
+        # Cells that compare equal may have different meanings: 1 and True, 12:00+00:00 and 14:00+02:00. The key has the
+        # id of the time zone, because some zones cannot be hashed.
         keys = [(type(cell), cell, id(getattr(cell, "tzinfo", None))) for cell in cells]
     try:
         distinct = dict(zip(keys, cells, strict=True))
@@ -178,7 +180,7 @@ def _of_distinct(distinct: Sequence[object], codes: NDArray[np.intp]) -> Cells:
     span = kind == "number" and all(
         value is None or seconds_of(cell) is not None for cell, value in zip(distinct, plain, strict=True)
     )
-    # Numbers that tell their words: neither of more digits than floats hold, nor those of True and False.
+    # The text need not be stored if it follows from the numbers: all are exact as floats, and none stands for a flag.
     plainly = kind == "number" and not (np.abs(numbers[known]) >= INEXACT).any() and not kinds["flag"].any()
     plainly |= kind == "time" or (kind == "flag" and bool(kinds["number"][known].all()))
     return Cells(
@@ -197,20 +199,20 @@ def _as_words(
     times: list[np.datetime64 | None],
     codes: NDArray[np.intp],
 ) -> Words:
-    """Each word once, though cells that differ, as 3 and "3.0" do, say the same."""
+    """The cells as words. Different cells with the same meaning, such as 3 and "3.0", become one word."""
     named = [*map(_text, plain, numbers.tolist(), times)]
     place = {word: i for i, word in enumerate(dict.fromkeys(named))}
     return Words(objects([*place]), np.array([place[word] for word in named], dtype=np.intp)[codes])
 
 
 def _plain(cell: object) -> Plain:
-    """A cell as str, bool, int, float or datetime64; None where it says nothing."""
+    """A cell as str, bool, int, float or datetime64; None if it is missing."""
     if isinstance(cell, str):
         word = cell.strip()
         return None if word.lower() in NOTHING else word
     if cell is None or isinstance(cell, bool | np.bool_):
         return None if cell is None else bool(cell)
-    if (seconds := seconds_of(cell)) is not None:  # before numbers, one of which np.timedelta64 claims to be
+    if (seconds := seconds_of(cell)) is not None:  # before numbers: np.timedelta64 is registered as a number
         return None if np.isnan(seconds) else seconds
     if isinstance(cell, np.datetime64):
         return None if np.isnat(cell) else cell.astype("datetime64[us]")
@@ -220,7 +222,7 @@ def _plain(cell: object) -> Plain:
         except OverflowError:
             value = math.inf if cell > 0 else -math.inf  # type: ignore[operator]
         if not np.isfinite(value):
-            return None if np.isnan(value) else str(value)  # infinity is a word, also in text
+            return None if np.isnan(value) else str(value)  # infinity is a word, as it is in text columns
         return value if abs(value) < INEXACT else int(cell)  # type: ignore[arg-type]
     if isinstance(cell, datetime.datetime):
         return np.datetime64(cell.replace(tzinfo=None), "us") if cell == cell else None
@@ -232,15 +234,15 @@ def _plain(cell: object) -> Plain:
 
 
 def is_time(word: str) -> bool:
-    """Whether a word says a time."""
+    """Whether a word is a time."""
     return _time(word) is not None
 
 
 def _time(value: Plain) -> np.datetime64 | None:
-    """The time that a plain value is; the thirteenth month is none."""
+    """A parsed value as a time; None if it is not a valid time (such as month 13)."""
     if isinstance(value, np.datetime64):
         return value
-    if isinstance(value, str) and value[4:5] == "-":  # most words are told from a time at a glance
+    if isinstance(value, str) and value[4:5] == "-":  # a quick check that excludes most words
         bare = _ZONE.sub("", value) if len(value) > 10 else value
         if TIME.fullmatch(bare):
             with suppress(ValueError):
@@ -249,14 +251,14 @@ def _time(value: Plain) -> np.datetime64 | None:
 
 
 def _flag(value: Plain) -> float:
-    """1 and 0 for what says true and false."""
+    """1 for true and 0 for false; NaN for other values."""
     if isinstance(value, str):
         return float(word == "true") if (word := value.lower()) in FLAGS else np.nan
     return float(value) if isinstance(value, bool) else np.nan
 
 
 def _number(value: Plain) -> float:
-    """The number that a plain value is; codes such as 00123 are none."""
+    """A parsed value as a number; NaN if it is not a number. Codes such as 00123 are not numbers."""
     if isinstance(value, int | float):
         return float(value)
     if not isinstance(value, str) or CODE.match(value) or "_" in value:
@@ -269,7 +271,7 @@ def _number(value: Plain) -> float:
 
 
 def _text(value: Plain, number: float, time: np.datetime64 | None) -> str | None:
-    """The word for a plain value, by the number or the time that it is."""
+    """A parsed value as text; `number` and `time` are the value as a number and as a time."""
     if value is None or isinstance(value, bool):
         return None if value is None else str(value)
     if abs(number) >= INEXACT:

@@ -1,4 +1,4 @@
-"""What becomes of a column: frozen codes that lead from cells to numbers, and from numbers back to what was meant."""
+"""Encodings of columns: frozen values that convert cells to numbers, and numbers back to cell values."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ _WEEKDAYS = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")  # the first of Ja
 
 @dataclass(frozen=True)
 class NumberCode:
-    """A number as it is; gaps take the median.
+    """Encoding of numbers: a number is unchanged, and a missing value becomes the training median.
 
-    `gap` is how rare they are, which a column of their own then holds; 0 where there were none, None where they are so
-    common that they say nothing.
+    If `gap` is positive, a further column holds it for each missing value and 0 for other cells. It is minus the
+    logarithm of the share of missing values. `gap` is 0 if the training rows had no missing values. It is None if
+    missing values are common and uncorrelated with the other columns.
     """
 
     centre: float
     gap: Annotated[float, Within(0)] | None = None
-    lenient: bool = False  # words are gaps
+    lenient: bool = False  # words count as missing values
     flag: bool = False
     span: bool = False  # in seconds
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is made of the column."""
+        """Suffixes of the names of the encoded columns."""
         return ("", "missing") if self.gap else ("",)
 
     def gaps(self, cells: Cells) -> NDArray[np.bool_]:
-        """Cells that say no number."""
+        """Mask of the cells that are not numbers."""
         return np.isnan(cells.as_numbers(flags=self.flag))
 
     def encode(self, cells: Cells) -> Matrix:
@@ -50,16 +51,16 @@ class NumberCode:
         return np.stack([filled, gaps * self.gap] if self.gap else [filled], axis=1)
 
     def restore(self, Z: Matrix) -> Sequence[object]:
-        """What the numbers stand for."""
+        """The cell values for encoded numbers."""
         return [bool(value > 0.5) for value in Z[:, 0]] if self.flag else Z[:, 0].tolist()
 
 
 @dataclass(frozen=True)
 class CategoryCode:
-    """A column for each of the commonest values but the first, and how rare the value is: minus the log of its share.
+    """Encoding of categories: one indicator for each common value except the most common one, and the rarity.
 
-    A value that was never seen counts as half a row: it has no column, but a rarity. Where rows are of groups, `counts`
-    and `total` are of groups.
+    The rarity is minus the logarithm of the value's share of the training rows. A value that no training row has counts
+    as half a row; it has no indicator. If the training rows have groups, `counts` and `total` count groups.
     """
 
     levels: tuple[str | None, ...]
@@ -74,14 +75,14 @@ class CategoryCode:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is made of the column."""
+        """Suffixes of the names of the encoded columns."""
         return (*(f"is {_say(level)}" for level in self.levels[1 : self.shown]), "rarity")
 
     def encode(self, cells: Cells) -> Matrix:
         """One row of numbers for each cell.
 
-        A training row does not count itself among those like it. No more does a new row count all of them: where values
-        are about as common as each other, one row more or less would set all new rows apart from those of the fit.
+        The share of a value is computed with one row less, for training rows and for new rows. A training row must not
+        count itself. A new row must have the same rarity as a training row with the same value.
         """
         place = {level: i for i, level in enumerate(self.levels)}
         words = cells.as_words()
@@ -91,19 +92,19 @@ class CategoryCode:
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
 
     def restore(self, Z: Matrix) -> Sequence[object]:
-        """The likeliest value."""
+        """The most likely value."""
         shares = Z[:, :-1]
         return [self.levels[i] for i in np.argmax(np.column_stack([1 - shares.sum(axis=1), shares]), axis=1)]
 
     def unknown(self, cells: Cells) -> list[str]:
-        """Values that were never seen."""
+        """Values that no training row has."""
         known = {None, *self.levels}
         return [word for word in cells.as_words().levels if word not in known]
 
 
 @dataclass(frozen=True)
 class DateCode:
-    """Days since the first, weekday and hour as points on circles, as far as they vary."""
+    """Encoding of dates: days since the first date, and sine and cosine of weekday and hour, if they vary."""
 
     start: Annotated[int, Within(-(2**62), 2**62)]  # microseconds since 1970
     centre: float
@@ -114,17 +115,17 @@ class DateCode:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is made of the column."""
+        """Suffixes of the names of the encoded columns."""
         made = ["days"] * self.elapsed + ["weekday sin", "weekday cos"] * self.weekday
         made += ["hour sin", "hour cos"] * self.hour
         return (*made, "missing") if self.gap else tuple(made)
 
     def gaps(self, cells: Cells) -> NDArray[np.bool_]:
-        """Cells that say no time."""
+        """Mask of the cells that are not times."""
         return np.isnat(cells.as_times())
 
     def encode(self, cells: Cells) -> Matrix:
-        """One row of numbers for each cell; a gap has the middle of every circle."""
+        """One row of numbers for each cell; sine and cosine are 0 for a missing value."""
         gaps = self.gaps(cells)
         since = np.where(gaps, self.start, cells.as_times().astype(np.int64)).astype(float)
         made = [np.where(gaps, self.centre, (since - self.start) / _DAY)] * self.elapsed
@@ -134,13 +135,13 @@ class DateCode:
         return np.stack([*made, gaps * self.gap] if self.gap else made, axis=1)
 
     def restore(self, Z: Matrix) -> Sequence[object]:
-        """Day, weekday and hour in words."""
+        """Day, weekday and hour as text."""
         said: list[list[str]] = [[] for _ in Z]
         columns = iter(Z.T)
         days = np.floor((self.start + next(columns) * _DAY) / _DAY).astype(int) if self.elapsed else None
         weekdays = _turns(next(columns), next(columns), 7) if self.weekday else None
         if days is not None and weekdays is not None:
-            days += (weekdays - days + 3) % 7 - 3  # of that weekday, the day nearest to the one expected
+            days += (weekdays - days + 3) % 7 - 3  # the nearest day that has the expected weekday
         if days is not None:
             said = [[*words, str(day)] for words, day in zip(said, days.astype("datetime64[D]"), strict=True)]
         if weekdays is not None:
@@ -152,7 +153,7 @@ class DateCode:
 
 
 def _turns(sine: Matrix, cosine: Matrix, parts: int) -> NDArray[np.int_]:
-    """Which of so many parts of a circle points are nearest to."""
+    """The angle of each point as a whole number of `parts`-ths of a full turn."""
     return np.rint(parts * np.arctan2(sine, cosine) / (2 * math.pi)).astype(int) % parts
 
 

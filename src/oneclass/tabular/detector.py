@@ -1,4 +1,4 @@
-"""TableDetector: a classifier for tables, with answers about the table's own columns."""
+"""TableDetector: a classifier for tables, whose explanations refer to the columns of the table."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.delegation import Delegates, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
+from ..base.pipeline import ends_in_classifier
 from ..base.protocol import Detector, Estimator
-from ..base.saving import Saved
 from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
@@ -42,11 +42,11 @@ __all__ = ["TableDetector"]
 
 @final
 class TableDetector(Delegates, OutlierMixin, BaseEstimator):
-    """Learn from a table with numbers, words, dates and missing values.
+    """Classify the rows of a table with numbers, words, dates and missing values.
 
-    The fit decides once how each column becomes numbers. This plan, `plan_`, encodes every later table, refuses columns
-    that do not fit it, and returns explanations in the columns of the table. Columns of ids and constant columns are
-    left out, with a warning.
+    The fit decides how each column is encoded as numbers. This plan, `plan_`, encodes every later table, refuses
+    columns of another type, and maps explanations back to the columns of the table. Columns of ids and constant columns
+    are dropped, with a warning.
 
     Parameters
     ----------
@@ -54,19 +54,19 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         Any classifier of the library, or a pipeline or search of one. By default ``VAAKELM()``, whose parameters can be
         set and searched as ``estimator__C`` and so on.
     columns : dict, optional
-        How to read some columns, instead of by their values: ``{"visit": "drop", "zip": "category"}``. One of
-        ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
+        The kind of some columns, which replaces the automatic choice: ``{"visit": "drop", "zip": "category"}``. A kind
+        is one of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
     delta : float in [0, 1), optional
         False-alarm rate of the default classifier, 0.05 unless given. A given `estimator` has its own.
 
     Attributes
     ----------
     plan_ : ColumnPlan
-        How each column is read, and why.
+        How each column is encoded, with the reason.
     estimator_ : classifier
         The classifier, fitted to the encoded table.
     offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
-        Those of `estimator_`.
+        The attributes of `estimator_`.
 
     Examples
     --------
@@ -81,11 +81,11 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     'mass'
     """
 
-    #: Metadata routing sends groups to `fit` unasked, as to that of the classifiers.
+    #: With scikit-learn's metadata routing, `fit` requests `groups` by default, as the classifiers do.
     __metadata_request__fit: ClassVar = {"groups": True}
 
     plan_: ColumnPlan
-    estimator_: Any  # of the class that was asked for
+    estimator_: Any  # of the class of the parameter `estimator`
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         self.delta = delta
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the default classifier, which `estimator` is from then on.
+        """Set parameters. Setting one of the default classifier's makes that classifier the parameter `estimator`.
 
         Parameters
         ----------
@@ -158,19 +158,19 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         return self._keep(plan, self._unfitted().fit(rows, y, **params))
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
-        """`fit`, then `predict` of the same rows; the parameters are those of `fit`."""
+        """Fit, and return the labels of the training rows; the parameters are those of `fit`."""
         return self.fit(X, y, **params).predict(X)
 
     @if_wrapped_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Find the odd rows of a table, and fit the classifier to the other rows.
+        """Find anomalous rows in a contaminated table, and fit the classifier to the other rows.
 
-        A search must be fitted first: its best estimator is then fitted to the other rows.
+        If `estimator` is a search, fit the detector first: `screen` then uses the best estimator of the search.
 
         Parameters
         ----------
         X : table
-            The table; most of its rows are normal.
+            The table. Most of its rows must be normal.
         q : float in (0, 1), default=0.1
             False-discovery rate, as in the classifiers.
         groups : column name or array-like of shape (n_samples,), optional
@@ -179,7 +179,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         Returns
         -------
         Screening
-            Which rows are `odd`, their `p_values` and `scores`, and this detector as `classifier`.
+            `odd` marks the anomalous rows; `p_values` and `scores` are those of all rows; `classifier` is this
+            detector.
         """
         plan, rows, together = prepared(self, X, groups)
         # A fitted search screens with the parameters that it chose.
@@ -189,12 +190,12 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     @if_wrapped_has("fit_chunks")
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
-        """Plan the columns by a sample of the rows, and fit to all rows in memory that does not grow with their number.
+        """Plan the columns from a sample of the rows, and fit to all rows; the memory use does not grow with the rows.
 
         Parameters
         ----------
         chunks : path, TableFile, callable or iterable
-            As in the kernel machines; the rows are read once more.
+            As in the kernel machines. The rows are read one time more, for the plan.
         groups : column name, optional
             The column with the group of each row, as in the kernel machines; it is not a feature.
         verbose : bool, default=False
@@ -234,7 +235,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     def __check__(self) -> None:
         made = len(self.plan_.made)
-        must(isinstance(self.estimator_, Saved), "estimator_ must be a classifier of the library")
+        must(ends_in_classifier(self.estimator_), "estimator_ must be a classifier of the library")
         columns = getattr(self.estimator_, "n_features_in_", made)  # a search that did not refit has none
         must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
@@ -265,7 +266,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         Returns
         -------
         Explanation
-            Columns that were left out have share 0, and None as the expected value.
+            Dropped columns have share 0, and None as the expected value.
         """
         rows, table = self.encode(X), columns_of(X, self._name)
         found = self.estimator_.explain(rows, neighbors=neighbors)
@@ -273,9 +274,9 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
         for j, (name, code) in enumerate((column.name, column.code) for column in self.plan_.columns):
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
-            if getattr(code, "span", False):  # what is expected has a unit, whatever the gap is
+            if getattr(code, "span", False):  # a missing duration, so that the expected value is printed with its unit
                 values[read_cells(table[name], str(name)).gaps, j] = np.timedelta64("NaT", "s")
-            if isinstance(code, CategoryCode):  # "1.0" is as expected where that is 1
+            if isinstance(code, CategoryCode):  # the text "1.0" is the same category as 1
                 words = read_cells(table[name], str(name)).as_words()
                 same = words.levels[words.codes] == expected[:, j]
                 expected[same, j] = values[same, j]
@@ -312,7 +313,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         reasons: int = 0,
         verbose: bool = False,
     ) -> Scored:
-        """Score tables that arrive in chunks and write a table of results, in memory that does not grow with the rows.
+        """Score tables that are read in chunks, and write a table of results; memory use does not grow with the rows.
 
         Parameters
         ----------

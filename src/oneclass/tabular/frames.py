@@ -1,7 +1,7 @@
-"""Frames of pandas, polars and PyArrow, and arrays, as named columns; none of these packages is imported.
+"""Conversion of pandas, polars and PyArrow frames, and of arrays, to named columns, without importing these packages.
 
-A column is an array of NumPy, or text of PyArrow where that is what the frame holds: objects would take ten times its
-memory, and as long to make as all that is done with them.
+A column is a NumPy array, or PyArrow text if the frame holds such text. A NumPy array of Python strings would take ten
+times the memory, and its conversion would double the run time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["INEXACT", "Frame", "Table", "Text", "Values", "as_array", "columns_o
 
 
 class Text(Protocol):
-    """Text of PyArrow."""
+    """A text column of PyArrow."""
 
     def __len__(self) -> int:
         """Number of cells."""
@@ -30,31 +30,31 @@ class Text(Protocol):
         ...
 
     def to_pylist(self) -> list[str | None]:
-        """The cells, None in gaps."""
+        """The cells; None if missing."""
         ...
 
 
-#: A column's cells, columns by their names, and all that these are read from.
+#: The cells of a column, the columns of a table by name, and the types that a table can be read from.
 Values: TypeAlias = NDArray[np.generic] | Text
 Table: TypeAlias = dict[Name, Values]
 Frame: TypeAlias = Rows | Table
 
-#: From here on different whole numbers are the same float.
+#: From this number on, different whole numbers may be the same float.
 INEXACT = 2**53
 _TEXT = ("string", "large_string")
-#: Sorts of cells by the kinds of arrays that hold them.
+#: Types of cells by the NumPy kind of the array.
 _SORTS = {"i": "number", "u": "number", "f": "number", "b": "flag", "M": "time", "m": "span"}
 
 
 def columns_of(X: Any, owner: str) -> Table:
-    """The columns of a table by their names; by their places, where they have none."""
+    """The columns of a table by name; by number if the table has no names."""
     refuse_dask(owner, X)
     if type(X) is dict:
         columns = [_from_any(column) for column in X.values()]
         if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
             raise TypeError(
-                f"{owner}: X must hold columns of cells, but {single[0]!r} holds a single one: pass one row, if it is "
-                "one, as pandas.DataFrame([X])"
+                f"{owner}: X must hold columns of cells, but {single[0]!r} holds a single cell; if X is one row, "
+                "pass pandas.DataFrame([X])"
             )
         return _named(owner, list(X), columns)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
@@ -88,17 +88,17 @@ def columns_of(X: Any, owner: str) -> Table:
 
 
 def as_array(column: Values) -> NDArray[np.generic]:
-    """A column as an array, None in the gaps of text."""
+    """A column as an array; missing text is None."""
     return column if isinstance(column, np.ndarray) else objects(column.to_pylist())
 
 
 def joined(parts: list[Values]) -> Values:
-    """Parts of one column, one after the other."""
+    """The concatenation of parts of one column."""
     if any(isinstance(part, np.ndarray) for part in parts):
         arrays = [as_array(part) for part in parts]
         beyond = any(array.dtype.kind in "iu" and _is_beyond(array) for array in arrays)
         if beyond or len({_SORTS.get(array.dtype.kind, "other") for array in arrays}) > 1:
-            # One array would make numbers of flags and of times, and floats of whole numbers, some of which merge.
+            # np.concatenate would convert flags and times to numbers, and whole numbers to floats, which are not exact.
             arrays = [objects(list(array)) for array in arrays]
         return np.concatenate(arrays)
     import pyarrow
@@ -109,7 +109,7 @@ def joined(parts: list[Values]) -> Values:
 
 
 def rows_of(X: Any, places: NDArray[np.intp]) -> Any:
-    """Some rows of a table."""
+    """The rows of a table with the given numbers."""
     if type(X) is dict:
         return {name: column.take(places) for name, column in columns_of(X, "").items()}
     if hasattr(X, "iloc"):
@@ -171,7 +171,7 @@ def _from_polars(column: Any) -> NDArray[np.generic]:
 
 
 def _is_beyond(numbers: NDArray[Any]) -> bool:
-    """Whether floats are no longer exact for some of the numbers."""
+    """Whether some of the numbers are too large for exact floats."""
     return bool((numbers >= INEXACT).any() or (numbers <= -INEXACT).any())
 
 
@@ -193,23 +193,23 @@ def _from_arrow(column: Any) -> Values:
 
 
 def _listed(given: Sequence[object], cells: NDArray[np.object_]) -> NDArray[np.generic]:
-    """The array of given lists: `cells`, but for numbers of one type. Of others NumPy may make what they are not.
+    """The array of `given` if all its cells are int or all are float; else the object array `cells`.
 
-    Beside numbers it makes a number of True, and beside text it makes text of all.
+    For cells of mixed types, NumPy would convert True to a number, or all cells to text.
     """
     types = {*map(type, cells.ravel().tolist())}
     return np.asarray(given) if types in ({int}, {float}) else cells
 
 
 def _unmasked(cells: Any) -> NDArray[np.generic]:
-    """An array of cells, those that are masked as gaps."""
+    """An array of cells, in which masked cells are missing values."""
     if not isinstance(cells, np.ma.MaskedArray):
         return np.asarray(cells)
     bare = np.array(cells.data, dtype=None if cells.dtype.kind in "fcmM" else object)
-    bare[np.ma.getmaskarray(cells)] = None  # in numbers that is NaN, in times NaT
+    bare[np.ma.getmaskarray(cells)] = None  # NumPy stores NaN in numbers and NaT in times
     return bare
 
 
 def objects(cells: Sequence[object]) -> NDArray[np.object_]:
-    """Cells of any kind as an array, whatever they would be to NumPy."""
+    """Cells as an object array, without NumPy's type conversion."""
     return np.fromiter(cells, dtype=object, count=len(cells))

@@ -1,4 +1,4 @@
-"""The column plan: a frozen, readable account of what every column of a table was taken for, and the way there."""
+"""The column plan: an immutable description of how each column of a table is encoded as numbers."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ __all__ = ["KINDS", "Column", "ColumnPlan", "listed"]
 
 Matrix = NDArray[np.float64]
 
-#: What a column can be said to be.
+#: Kinds that the parameter `columns` accepts.
 KINDS = ("number", "category", "date", "clock", "drop")
-_NAMED = 5
+_NAMED = 5  # upper bound on the columns or values named in one message
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table: what it was taken for, why, and the code that it has.
+    """One column of a table: its kind, the reason for the kind, and its encoding.
 
     Attributes
     ----------
     name : str or int
-        Its name, or its place in a table without names.
+        Name of the column, or its number in a table without names.
     kind : str
         ``number``, ``flag``, ``category``, ``date``, ``clock`` or ``drop``.
     why : str
-        The reason, in words.
+        The reason for the kind, as text.
     code : NumberCode, CategoryCode, DateCode or None
-        How it becomes numbers.
+        The encoding; None for a dropped column.
     always : str or None
-        The only value of a column that was left out for having no other.
+        The only value of a column that was dropped because it is constant.
     noticed : bool
-        Whether it was left out unasked.
+        Whether the plan dropped the column, and not the user. Such columns are named in a warning.
     """
 
     name: str | int
@@ -58,20 +58,20 @@ class Column:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what is made of it."""
+        """Names of the encoded columns."""
         return () if self.code is None else tuple(f"{self.name} {part}".strip() for part in self.code.parts)
 
 
 @dataclass(frozen=True, repr=False)
 class ColumnPlan:
-    """What every column of a table was taken for; printing it shows that as a table.
+    """How each column of a table is encoded; printing a plan shows it as a table.
 
     Attributes
     ----------
     columns : tuple of Column
-        In the order of the table.
+        The columns, in the order of the table.
     new_gap : float
-        What the last made column holds for each gap where training rows had none: how rare that is.
+        Value that the last encoded column holds for each missing value in a column without missing training values.
     seen : ColumnSummary or None
         Quantiles of each column that holds numbers or, in days since 1970, times.
 
@@ -99,25 +99,25 @@ class ColumnPlan:
 
     @property
     def used(self) -> tuple[Column, ...]:
-        """Columns that become numbers."""
+        """Columns that are encoded, which are those not dropped."""
         return tuple(column for column in self.columns if column.code is not None)
 
     @property
     def made(self) -> tuple[str, ...]:
-        """Names of what is made of the table."""
+        """Names of all encoded columns."""
         named = [part for column in self.used for part in column.parts]
         return (*named, "new gaps") if self._watched else tuple(named)
 
     @property
     def _watched(self) -> tuple[int, ...]:
-        """Places, among the used columns, of those whose gaps have no column of their own but would be news."""
+        """Indices, among the used columns, of number and date columns without missing training values."""
         return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
 
     def __repr__(self) -> str:
         return f"{self.table()}\nOverrule with columns={{name: {' | '.join(map(repr, KINDS))}}}."
 
     def table(self) -> str:
-        """Every column, what it was taken for, why, and what is made of it, as text."""
+        """The plan as text: each column with its kind, the reason and the encoded columns."""
         rows = [("column", "taken for", "because", "made of it")]
         for column in self.columns:
             parts = column.parts
@@ -128,7 +128,10 @@ class ColumnPlan:
         return "\n".join(map(printable, lines))
 
     def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False, before: int | None = 0) -> Matrix:
-        """The table as a matrix of numbers, one column for each of `made`; `before` it came so many rows, if known."""
+        """The table as a matrix with one column for each of `made`.
+
+        `before` is the number of rows that preceded the table, for row numbers in messages; None if unknown.
+        """
         table = columns_of(X, owner)
         if not training:
             self._compare(table, owner)
@@ -158,7 +161,7 @@ class ColumnPlan:
         if wrong.any():
             wanted = "a time" if isinstance(code, DateCode) else "a number"
             found = cells.as_words().where(wrong)
-            told = before is not None and len(wrong) > 1  # a single row is one that was asked for
+            told = before is not None and len(wrong) > 1  # the number of a single row is known to the user
             row = f", first in row {(before or 0) + int(wrong.argmax()) + 1}" if told else ""
             raise ValueError(
                 f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
@@ -167,12 +170,12 @@ class ColumnPlan:
         return cells
 
     def _compare(self, table: Table, owner: str) -> None:
-        """Say what differs from the table of the fit."""
+        """Warn about columns that differ from those of the training table; missing columns are an error."""
         names = {column.name for column in self.columns}
         needed = [column.name for column in self.used]
         used = set(needed)
         if not any(isinstance(name, str) for name in (*names, *table)) and len(table) != len(names):
-            # Without names there is no telling which column is new.
+            # Without names, it is unknown which column is new.
             raise ValueError(
                 f"{owner}: X has {len(table)} features, but {owner} is expecting {len(names)} features as input"
             )
@@ -193,7 +196,7 @@ class ColumnPlan:
                     )
 
     def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:
-        """Shares of made columns as shares of the table's; a row has the same sum."""
+        """Shares of the encoded columns, summed for each column of the table; the sum of a row is unchanged."""
         used = self.used
         origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
         total = folded(shares[:, : len(origin)], origin, len(used))
@@ -211,7 +214,7 @@ class ColumnPlan:
         return out
 
     def restore(self, Z: Matrix) -> NDArray[np.object_]:
-        """What numbers of the made columns stand for, in the table's columns; None in columns that were left out."""
+        """Encoded rows as cell values in the columns of the table; None in dropped columns."""
         out, start = np.full((len(Z), len(self.columns)), None, dtype=object), 0
         for i, column in enumerate(self.columns):
             if column.code is not None:
@@ -226,6 +229,6 @@ def _is_watched(column: Column) -> bool:
 
 
 def listed(names: Collection[object]) -> str:
-    """The first few names, and how many there are more."""
+    """The first `_NAMED` names as text, and the number of the others."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join("missing" if name is None else repr(name) for name in islice(names, _NAMED)) + more

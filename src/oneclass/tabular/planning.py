@@ -1,4 +1,4 @@
-"""How a column plan is made: rules that look at the training rows, and what the user says instead."""
+"""Construction of a column plan: rules that use the training rows, and the kinds given by the user."""
 
 from __future__ import annotations
 
@@ -22,22 +22,25 @@ from .text import CODE, comma_hint, foreign_figure
 
 __all__ = ["NoColumnError", "make_plan"]
 
-#: Values that get a column of their own: so many at most, each in such a share of the rows at least.
-_SHOWN, _SHARE = 12, 0.01
-#: Gaps in fewer rows than this share are rare; with such a correlation with another column they are telling.
-_RARE, _TELLING = 0.05, 0.2
-#: Rows from which on columns are suspected of being ids, and distinct values, by share, of words that are.
-_FEW, _DISTINCT = 20, 0.9
-#: Digits from which on numbers name things, and numbers that are looked at for it.
-_DIGITS, _MANY = 15, 100
+#: Values of a category that get an indicator: upper bound on their number, and lower bound on their share of the rows.
+_MAX_INDICATORS, _MIN_INDICATOR_SHARE = 12, 0.01
+#: Missing values are rare below this share of the rows. They are informative above this correlation with another
+#: column.
+_RARE_SHARE, _MIN_CORRELATION = 0.05, 0.2
+#: Lower bound on the rows for which a column may be recognized as an id. Lower bound on the share of distinct values
+#: for which a text column is one.
+_MIN_ID_ROWS, _MIN_ID_SHARE = 20, 0.9
+#: Lower bound on the median digits for which whole numbers are ids, and upper bound on the numbers that are checked.
+_MIN_ID_DIGITS, _MAX_CHECKED_NUMBERS = 15, 100
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
 _DAY = 86_400_000_000
-#: Cells that are looked at, at most, for what gaps tell, and different words for what they are.
-_CELLS, _LOOKED_AT = 4_000_000, 2_000
+#: Upper bounds on the cells used for the correlations of missing values, and on the distinct words whose format is
+#: checked.
+_MAX_CELLS, _MAX_CHECKED_WORDS = 4_000_000, 2_000
 
 
 class NoColumnError(ValueError):
-    """A table of which no column can be learnt from."""
+    """A table without a usable column."""
 
 
 def make_plan(
@@ -48,9 +51,10 @@ def make_plan(
     groups: Name | None = None,
     together: NDArray[np.int64] | None = None,
 ) -> ColumnPlan:
-    """The plan of a table of training rows, by the group of each where it has one.
+    """The column plan for a table of training rows.
 
-    The column called `groups`, if any, is left out.
+    `asked` holds the kinds given by the user. `together` holds the group of each row, if there are groups. The column
+    called `groups` is dropped.
     """
     table = columns_of(X, owner)
     asked = dict(asked or {})
@@ -91,15 +95,15 @@ def make_plan(
 
 
 def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
-    """Numbers and dates that only people can read would be words, and each a value of its own."""
+    """Raise ValueError for text columns of numbers or dates in local formats, which would be read as categories."""
     found: dict[Name, str] = {}
     for name, cells in read.items():
         if cells.kind == "words" and cells.words is not None and not _is_called_id(name):
             words = [word for word in cells.words.levels if word is not None]
-            some = words[:: 1 + len(words) // _LOOKED_AT]
+            some = words[:: 1 + len(words) // _MAX_CHECKED_WORDS]
             if words and 2 * sum(map(is_time, some)) >= len(some):
                 found[name] = next(word for word in words if not is_time(word))
-            elif len(words) > _SHOWN and (such := foreign_figure(some)) is not None:
+            elif len(words) > _MAX_INDICATORS and (such := foreign_figure(some)) is not None:
                 found[name] = such
     if found:
         said = ", ".join(f"{name!r} holds {such!r}" for name, such in [*found.items()][:5])
@@ -141,18 +145,18 @@ def _column(
 
 
 def _useless(name: Name, cells: Cells, known: int) -> Column | None:
-    """A column that no classifier should learn from, and why."""
+    """A dropped column with the reason, if it is empty, constant or an id; else None."""
     if not known:
         return Column(name, "drop", "empty", noticed=True)
     n, distinct = len(cells.gaps), _distinct(cells)
     if distinct == 1 and known == n:
         always = cells.as_words().levels[0]
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
-    if n < _FEW or cells.kind in ("time", "flag"):
+    if n < _MIN_ID_ROWS or cells.kind in ("time", "flag"):
         return None
     named = _is_called_id(name)
     if cells.kind == "words":
-        if (distinct >= _DISTINCT * known and not _mostly_numbers(cells)) or (named and distinct > _FEW):
+        if (distinct >= _MIN_ID_SHARE * known and not _mostly_numbers(cells)) or (named and distinct > _MIN_ID_ROWS):
             return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
         return None
     values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
@@ -160,19 +164,21 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
         return None
     steps = np.diff(values)
     counts = bool(np.all(steps > 0) or np.all(steps < 0)) or (distinct == known and np.ptp(values) < 2 * known)
-    if (counts and distinct == known) or (distinct > _FEW and (named or _has_many_digits(values))):
+    if (counts and distinct == known) or (distinct > _MIN_ID_ROWS and (named or _has_many_digits(values))):
         return Column(name, "drop", "an id: whole numbers that count rows or name things", noticed=True)
     return None
 
 
 def _has_many_digits(values: NDArray[np.float64]) -> bool:
-    """Whether whole numbers have as many digits, and not zeros, as no measurement has."""
-    digits = [len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MANY].tolist()]
-    return bool(np.median(digits) >= _DIGITS)
+    """Whether whole numbers have more significant digits than a measurement has."""
+    digits = [
+        len(repr(value).split("e")[0].replace(".", "").strip("-0")) for value in values[:_MAX_CHECKED_NUMBERS].tolist()
+    ]
+    return bool(np.median(digits) >= _MIN_ID_DIGITS)
 
 
 def _mostly_numbers(cells: Cells) -> bool:
-    """Whether half of what is known, or more, are numbers, though words stand between them, other than codes."""
+    """Whether at least half of the cells are numbers, and some of the others are words but not codes."""
     numbers = ~np.isnan(cells.as_numbers())
     if cells.flags is not None:
         numbers &= np.isnan(cells.flags)
@@ -182,7 +188,7 @@ def _mostly_numbers(cells: Cells) -> bool:
 
 
 def _no_numbers(cells: Cells) -> NDArray[np.bool_]:
-    """Where something is known that is no number."""
+    """Mask of the cells that are neither numbers nor missing."""
     return np.isnan(cells.as_numbers()) & ~cells.gaps
 
 
@@ -205,13 +211,13 @@ def _category(
             f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; use "
             f"{parameter('columns', {name: 'number'})} to take those for gaps, or 'category' or 'drop'"
         )
-    # Rows of a group do not vouch for one another: those of a new group will have nobody to do so.
+    # Count groups, not rows: the rows of a new group come from no training group, so their values must not look common.
     holders, n = words.codes, len(words.codes)
     if together is not None:
         holders, n = np.unique(np.stack([words.codes, together]), axis=1)[0], len(np.unique(together))
     counted = zip(words.levels.tolist(), np.bincount(holders).tolist(), strict=True)
     levels, counts = zip(*sorted(counted, key=lambda pair: (-pair[1], str(pair[0]))), strict=True)
-    shown = max(1, sum(count >= max(_SHARE * n, 5) for count in counts[:_SHOWN]))
+    shown = max(1, sum(count >= max(_MIN_INDICATOR_SHARE * n, 5) for count in counts[:_MAX_INDICATORS]))
     distinct = len(levels) - (None in levels)
     why = why or f"{distinct} different values{_share(cells.gaps)}"
     return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
@@ -221,8 +227,8 @@ def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, aske
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
     elapsed = kind == "date"
-    if elapsed and not asked and len(since) >= _FEW and np.all(np.diff(since) >= 0):
-        # Rows in the order of time: of all that is to come, each row would be the latest ever seen.
+    if elapsed and not asked and len(since) >= _MIN_ID_ROWS and np.all(np.diff(since) >= 0):
+        # The rows are in the order of time: new rows will all be later, and would look anomalous.
         elapsed, kind, why = False, "clock", "rows stand in its order, and new ones will be later"
     days = since // _DAY
     weekday = len(np.unique(days % 7)) > 1 and int(np.ptp(days)) >= 7
@@ -240,28 +246,31 @@ def _share(gaps: NDArray[np.bool_]) -> str:
 
 
 class _Telling:
-    """Whether gaps go with what the numbers of other columns are."""
+    """Correlations between missing values in one column and the numbers in other columns."""
 
     def __init__(self, read: Mapping[Name, Cells]) -> None:
         self._columns = {name: cells.measured() for name, cells in read.items() if cells.kind in ("number", "flag")}
 
     def gap(self, name: Name, gaps: NDArray[np.bool_]) -> float | None:
-        """How rare gaps are, 0 where there are none; None for those too common to be odd and telling nothing."""
+        """Minus the log share of missing values; 0 if there are none; None if they are common and uninformative."""
         n, missing = len(gaps), int(gaps.sum())
         if missing == 0:
             return 0.0
-        if missing < _RARE * n or self._tell(name, gaps):
+        if missing < _RARE_SHARE * n or self._tell(name, gaps):
             return math.log((n + 0.5) / (missing + 0.5)) or 1.0
         return None
 
     @cached_property
     def _ranks(self) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
-        """Standardised ranks, 0 in gaps, and where these are not; of wide tables in a part of the rows."""
+        """A slice of the rows, their standardised ranks (0 if missing), and 1 for each value that is not missing.
+
+        For large tables, the slice holds a part of the rows.
+        """
         n, d = len(next(iter(self._columns.values()))), len(self._columns)
-        rows = slice(None, None, -(-n * d // _CELLS))
+        rows = slice(None, None, -(-n * d // _MAX_CELLS))
         values = np.column_stack([column[rows] for column in self._columns.values()])
         seen = ~np.isnan(values)
-        ranks = np.where(seen, np.argsort(np.argsort(values, axis=0), axis=0), 0.0)  # gaps come last
+        ranks = np.where(seen, np.argsort(np.argsort(values, axis=0), axis=0), 0.0)  # NaN is sorted last
         count = np.maximum(seen.sum(axis=0), 1)
         ranks = np.where(seen, ranks - ranks.sum(axis=0) / count, 0.0)
         spread = np.sqrt((ranks * ranks).sum(axis=0) / count)
@@ -274,6 +283,6 @@ class _Telling:
         x, count = gaps[rows].astype(float), seen.sum(axis=0)
         share = x @ seen / np.maximum(count, 1)
         spread = np.sqrt(share * (1 - share)) * count
-        found = np.abs(x @ ranks) > max(_TELLING, 4 / math.sqrt(len(x))) * spread
+        found = np.abs(x @ ranks) > max(_MIN_CORRELATION, 4 / math.sqrt(len(x))) * spread
         others = np.array([other != name for other in self._columns])
         return bool(np.any(found & others & (count > 2) & (spread > 0)))

@@ -1,4 +1,4 @@
-"""From training tables to a plan and numbers: which rows the columns are planned by, and where groups go."""
+"""Preparation of training tables: the column plan, the encoded rows and the groups."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Matrix = NDArray[np.float64]
 def prepared(
     detector: TableDetector, X: Rows, groups: Any, y: Labels | None = None, sample_weight: Weights | None = None
 ) -> tuple[ColumnPlan, Matrix, Labels | None]:
-    """The plan of training rows, the numbers that it makes of them, and the group of each."""
+    """The column plan of the training rows, the encoded rows, and the group of each row."""
     owner = type(detector).__name__
     table = columns_of(X, owner)
     column = None if groups is None or np.ndim(groups) > 0 else groups
@@ -40,7 +40,7 @@ def prepared(
     labels = groups if column is None else as_array(table[column])
     together = None if groups is None else group_keys(owner, labels)
     if together is not None and len(together) != max(map(len, table.values()), default=0):
-        together = None  # the classifier says so
+        together = None  # the classifier raises the error
     plan_of = partial(make_plan, asked=detector.columns, owner=owner, groups=column)
     try:
         plan = plan_of(
@@ -49,13 +49,13 @@ def prepared(
     except NoColumnError:
         if targets is None:
             raise
-        # Columns that tell targets from outliers, though all targets are alike.
+        # All columns are constant in the targets. Plan with the outliers too, because columns may differ there.
         plan = plan_of(table, together=together)
     rows = plan.encode(learnt, owner=owner, training=True)
     if targets is not None:
         known, rows = rows, np.empty((len(targets), rows.shape[1]))
         rows[targets] = known
-        with warnings.catch_warnings():  # outliers may hold what no target does
+        with warnings.catch_warnings():  # outliers may hold values that no target has
             warnings.simplefilter("ignore")
             rows[~targets] = plan.encode(_chosen(table, ~targets), owner=owner)
     return plan, rows, labels
@@ -69,16 +69,16 @@ def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
 def _targets(
     detector: TableDetector, table: Table, y: Labels | None, sample_weight: Weights | None
 ) -> NDArray[np.bool_] | None:
-    """Which rows to plan by, targets that weigh something; None is all of them."""
+    """Mask of the rows for the plan, which are the targets of positive weight; None if these are all rows."""
     target, n = getattr(detector.estimator, "target", None), max(len(column) for column in table.values())
-    with warnings.catch_warnings():  # the classifier will warn itself
+    with warnings.catch_warnings():  # the classifier raises the same warning
         warnings.simplefilter("ignore")
         if target is None or y is None:
             found = read_targets(detector, y, n)
         else:
             found = is_target(y, target, caller=type(detector).__name__)
     weighs = None if sample_weight is None else np.asarray(sample_weight) > 0
-    if weighs is not None and weighs.shape == (n,):  # else the classifier says so
+    if weighs is not None and weighs.shape == (n,):  # else the classifier raises the error
         found = weighs if found is None else found & weighs
     return None if found is None or found.all() else found
 
@@ -89,18 +89,21 @@ def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
 
 
 def prepared_chunks(detector: TableDetector, chunks: Source, groups: Name | None) -> tuple[ColumnPlan, Transformed]:
-    """The plan of a sample of a source, and the source of numbers; last among these, the group of each row, if any."""
+    """The column plan from a sample of a source, and the source of encoded blocks.
+
+    If there are groups, the last column of a block holds the group of each row.
+    """
     owner = type(detector).__name__
     sample = sample_of(chunks, owner)
     _refuse_unknown(groups, sample, owner)
     together = None if groups is None else group_keys(owner, as_array(sample[groups]))
     plan = make_plan(sample, detector.columns, owner=owner, groups=groups, together=together)
-    # Values that the sample did not hold are no news: these are the training rows.
+    # training=True: no warnings for values that the sample lacks, because all rows of the source are training rows.
     encode = partial(plan.encode, owner=owner, training=True, before=None)
     return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
 
 
 def _beside_groups(encode: Callable[[Rows], Matrix], groups: Name, owner: str, block: Rows) -> Matrix:
-    """The numbers of a block, and last the group of each row: a number by its label, of as many digits as are exact."""
+    """The encoded rows of a block, with a last column that holds a hash of each group label, exact as a float."""
     labels = as_array(columns_of(block, owner)[groups])
     return np.column_stack([encode(block), group_keys(owner, labels) % 2**52])

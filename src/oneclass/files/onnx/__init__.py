@@ -1,1 +1,1 @@
-"""Fitted classifiers as ONNX graphs: the same formulas, written down operator by operator."""
+"""Export of fitted classifiers as ONNX graphs."""

@@ -1,4 +1,4 @@
-"""From a fitted classifier to a graph of its scores, p-values and labels."""
+"""`to_onnx`: export of a fitted classifier as an ONNX graph that computes scores, p-values and labels."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["to_onnx"]
 
-#: Of ONNX, old enough for runtimes of 2023.
+#: Versions of the ONNX operators, of the ONNX-ML operators and of the file format, which runtimes of 2023 support.
 _OPSET, _ML, _IR = 18, 3, 8
 
-#: Losses that are looked at at once on the way to a p-value.
+#: Upper bound on the branches of each step in the search among the held-out losses.
 _BRANCHES = 64
 
 
 def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
-    """A fitted classifier as an ONNX graph: from rows to scores, p-values and labels, without this library.
+    """Export a fitted classifier as an ONNX graph that computes scores, p-values and labels without this library.
 
     The graph has the input ``rows`` and the outputs ``score``, ``p_value`` (where the fit has held-out losses) and
     ``label``. All of them but the label, a 64-bit integer, are of the same type; inside, the graph computes in double
@@ -146,7 +146,7 @@ def _outputs(classifier: OneClassClassifier, rows: Tensor, losses: Tensor, kind:
 
 
 def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
-    """P-values by a search among the held-out losses; each step tells apart as many parts as it has branches."""
+    """P-values by a search among the held-out losses, with at most `_BRANCHES` branches in each step."""
     limits = np.asarray(to_numpy(calibration.limits), dtype=np.float64)
     n = len(limits)
     steps, branches = next((k, b) for k in count(1) if (b := int(np.ceil((n + 1) ** (1 / k)))) <= _BRANCHES)
@@ -157,7 +157,7 @@ def _p_value(calibration: Calibration, losses: Tensor) -> Tensor:
         here = borders if place is None else losses.graph.apply("Gather", borders, place)
         beyond = (losses.expanded(1) > here).cast(np.int64).sum()
         place = beyond if place is None else place * branches + beyond
-    # In the type of the held-out losses, as the library counts.
+    # The counts have the type of the held-out losses, as in `Calibration`.
     below = np.concatenate([[0], to_numpy(calibration.reached)]).astype(to_numpy(calibration.reached).dtype)
     first = 1 + calibration.removed
     return losses.graph.apply("Gather", (first + (below[-1] - below)) / (first + below[-1]), place)

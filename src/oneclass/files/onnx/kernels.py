@@ -1,7 +1,7 @@
-"""Scalings, kernels and feature maps as graphs: a function each, found by the class of what it writes down.
+"""Scalings, kernels and feature maps as ONNX graphs.
 
-No factor that is one number stands beside a matrix product: onnxruntime would make it part of the product, and round it
-to single precision. Such factors are in the matrices.
+Scalar factors are multiplied into the matrices. If a graph multiplies a matrix product by a scalar, onnxruntime fuses
+the two, and rounds the scalar to single precision.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def host(x: Array) -> Host:
 
 
 def solved_squares(F: Tensor, L: Array) -> Tensor:
-    """``‖L^-1 f‖²`` of each row; ONNX knows no triangular systems, so the inverse is written down."""
+    """``‖L^-1 f‖²`` of each row; the graph holds the inverse, because ONNX cannot solve triangular systems."""
     return _squares(solve_triangular(np.tril(host(L)), np.eye(L.shape[0]), lower=True), F)
 
 
@@ -40,12 +40,12 @@ def product_squares(F: Tensor, L: Array) -> Tensor:
 
 
 def _squares(A: Host, F: Tensor) -> Tensor:
-    # From the left: onnxruntime copies what stands on the right.
+    # The constant is the left factor, because onnxruntime copies a constant right factor.
     return F.graph.apply("MatMul", A, F.do("Transpose", perm=[1, 0])).sum_squares(0)
 
 
 def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
-    """Rows, given in the type `kind`, as the machine sees them."""
+    """Scaled rows; `kind` is the type in which the rows are given."""
     centre, scale = host(scaler.centre), host(scaler.scale)
     Z, half = (X - centre) / scale, X * 0.5 - centre / 2
     if scaler.tamed:
@@ -58,12 +58,12 @@ def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
 
 
 def _longest(rows: Tensor) -> Tensor:
-    """The largest magnitude in each row, in a column, and not zero."""
+    """The largest magnitude in each row, at least the smallest positive float, as a column."""
     return maximum(abs(rows).reduced("ReduceMax", 1, keep=True), np.finfo(float).tiny)
 
 
 def _asinh(x: Tensor) -> Tensor:
-    """The inverse of sinh, which onnxruntime knows in single precision only; large squares would overflow."""
+    """The inverse of sinh in double precision, which onnxruntime lacks, without overflow for large values."""
     size, many = abs(x), 1e8
     small = minimum(size, many)
     near = (small + (small * small + 1.0).do("Sqrt")).do("Log")
@@ -72,13 +72,13 @@ def _asinh(x: Tensor) -> Tensor:
 
 @singledispatch
 def similarity(kernel: Kernel, Z: Tensor, rows: Array) -> Tensor:
-    """Kernel values of rows with known ones."""
+    """Kernel values between the rows `Z` and the constant `rows`."""
     raise NotImplementedError(f"the kernel {type(kernel).__name__}")
 
 
 @similarity.register
 def _(kernel: RBF, Z: Tensor, rows: Array) -> Tensor:
-    # As in the core: about an origin among the rows, with norms a hair too short so that a row's copy is the row.
+    # As in the core: rows are centred, and norms are reduced by a few rounding units, so that k(x, x) is exactly 1.
     origin, squared = host(rows).mean(axis=0), float(kernel.sigma) ** 2
     X, Y = Z - origin, host(rows) - origin
     hair = (1 - 8 * np.finfo(np.float64).eps) / 2 / squared
@@ -138,7 +138,7 @@ def _(map: LayerMap, Z: Tensor) -> Tensor:
 
 
 def outside(map: FeatureMap, Z: Tensor, F: Tensor) -> Tensor | float:
-    """What the features of rows leave of ``k(z, z)``."""
+    """The part of ``k(z, z)`` that the features do not represent."""
     if not isinstance(map, NystromMap):
         return 0.0
     reached = F.sum_squares() if map.factored is None else solved_squares(F, map.factored)

@@ -1,4 +1,4 @@
-"""Losses of the classifiers as graphs, for rows as the classifier sees them."""
+"""Losses of the classifiers as ONNX graphs, for scaled rows."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def _(classifier: SVDD, Z: Tensor) -> Tensor:
 
 
 def _weighed(similar: Tensor, coefficients: Array) -> Tensor:
-    """Sums over the support vectors; by a matrix, since no rows times a vector is an error."""
+    """Weighted sums over the support vectors. The weights are a matrix, because a vector fails for zero rows."""
     return (similar @ coefficients[:, None]).sum(axis=1)
 
 
-# Distances, with gaps that rounding can make taken for none.
+# Distances. Differences that rounding can cause count as 0.
 
 
 def _rounding(classifier: KMeansDetector | KCentersDetector | KNNDetector | PCADetector, Z: Tensor) -> Tensor:
@@ -159,7 +159,7 @@ def _(classifier: PCADetector, Z: Tensor) -> Tensor:
 
 
 def _size(rows: Tensor, columns: int) -> Tensor:
-    """A bound of the length of each row, in a column."""
+    """An upper bound on the Euclidean norm of each row, as a column."""
     return abs(rows).reduced("ReduceMax", 1, keep=True) * np.sqrt(columns)
 
 

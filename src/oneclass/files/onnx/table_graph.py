@@ -1,4 +1,4 @@
-"""Tables in graphs: one input for each column that the plan uses, and what becomes of it."""
+"""Column plans as ONNX graphs, with one input for each column that the plan uses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["encoded", "inputs"]
 
 
 def inputs(plan: ColumnPlan, kind: np.dtype[np.generic]) -> dict[str, np.dtype[np.generic]]:
-    """The type of each column's input by its name; refuses what a graph cannot read, and what is no name of an input.
+    """The type of each column's input, by name.
 
-    Names that begin with a slash are those of the tensors inside the graph.
+    Dates, and names that inputs cannot have, are errors. A name must not begin with a slash, because the names of the
+    tensors inside the graph do.
     """
     found: dict[str, Any] = {}
     for column in plan.used:
@@ -46,7 +47,7 @@ def _is_unicode(name: str) -> bool:
 
 
 def encoded(plan: ColumnPlan, graph: Graph) -> Tensor:
-    """What the plan makes of a table, as `ColumnPlan.encode` does."""
+    """The encoded table, as `ColumnPlan.encode` computes it."""
     parts, fresh = [], []
     for column in plan.used:
         cells = Tensor(graph, str(column.name))
@@ -55,7 +56,7 @@ def encoded(plan: ColumnPlan, graph: Graph) -> Tensor:
             continue
         values = cells.cast(np.float64)
         if column.code.lenient:  # type: ignore[union-attr]
-            values = where(abs(values) < np.inf, values, np.nan)  # infinity is a word, and words are gaps
+            values = where(abs(values) < np.inf, values, np.nan)  # infinity is a word, and words count as missing
         parts += _number(column, values)
         if column.code.gap == 0:  # type: ignore[union-attr]
             fresh.append(_gaps(values))
@@ -76,8 +77,11 @@ def _number(column: Column, values: Tensor) -> list[Tensor]:
 
 
 def _category(code: CategoryCode, cells: Tensor) -> Tensor:
-    """The row of a table that has one for each value, and one more for those never seen; a gap is empty."""
-    levels = [*code.levels, object()]  # which no value equals
+    """The encoded category, from a table with one row for each value and a last row for new values.
+
+    A missing value is the empty string.
+    """
+    levels = [*code.levels, object()]  # stands for new values: equal to no other value
     words = Words(np.array([*levels, None], dtype=object)[:-1], np.arange(len(levels)))
     rows = code.encode(Cells("words", words=words))
     keys = ["" if level is None else level for level in code.levels]

@@ -1,4 +1,4 @@
-"""Tensors of a graph in the making: what is done to one becomes a node, so that formulas read as they do in NumPy."""
+"""Symbolic tensors: an operation on a tensor adds a node to the ONNX graph, so that formulas look like NumPy code."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ...core.arrays import library_of, to_numpy
 
 __all__ = ["Graph", "Tensor", "concatenate", "maximum", "minimum", "where"]
 
-#: A tensor, or what becomes a constant of the graph.
+#: A tensor, or a value that becomes a constant of the graph.
 Operand = Any
 
 
 @dataclass
 class Graph:
-    """Nodes and constants so far; numbers are in double precision. Names begin with a slash, which no input's does."""
+    """Nodes and constants of a graph, in double precision; their names begin with a slash, unlike those of inputs."""
 
     helper: Any  # onnx.helper
     nodes: list[Any] = field(default_factory=list)
     constants: list[tuple[str, np.ndarray[Any, Any]]] = field(default_factory=list)
 
     def constant(self, value: Operand) -> Tensor:
-        """A constant: whole numbers stay whole, all others are doubles."""
+        """Add a constant: 64-bit integers for whole numbers, doubles for other numbers."""
         array = np.asarray(value if library_of(value) in (None, "numpy") else to_numpy(value))
         name = f"/c{len(self.constants)}"
         self.constants.append((name, array.astype(np.int64 if array.dtype.kind in "iu" else np.float64, order="C")))
@@ -103,7 +103,7 @@ class Tensor:
         return self.reduced("ReduceSumSquare", axis, keep=keep)
 
     def expanded(self, axis: int) -> Tensor:
-        """The tensor with one axis more."""
+        """The tensor with a further axis of length 1."""
         return self.graph.apply("Unsqueeze", self, [axis])
 
     def cast(self, kind: type) -> Tensor:
@@ -112,20 +112,20 @@ class Tensor:
 
 
 def maximum(x: Tensor, bound: Operand) -> Tensor:
-    """The larger of two, one by one."""
+    """The elementwise maximum."""
     return x.do("Max", bound)
 
 
 def minimum(x: Tensor, bound: Operand) -> Tensor:
-    """The smaller of two, one by one."""
+    """The elementwise minimum."""
     return x.do("Min", bound)
 
 
 def where(condition: Tensor, yes: Operand, no: Operand) -> Tensor:
-    """One or the other."""
+    """`yes` where the condition holds, else `no`, elementwise."""
     return condition.do("Where", yes, no)
 
 
 def concatenate(*parts: Tensor) -> Tensor:
-    """Columns side by side."""
+    """Concatenate tensors along the columns."""
     return parts[0].do("Concat", *parts[1:], axis=1)
