@@ -119,7 +119,7 @@ def test_no_rows_change_nothing(xp, table):
 
 
 def test_no_rows_at_all_are_refused():
-    with pytest.raises(ValueError, match="no rows have no moments"):
+    with pytest.raises(ValueError, match="moments need at least one row"):
         Moments.gathered([[], []])
 
 

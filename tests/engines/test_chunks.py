@@ -254,7 +254,7 @@ def test_a_fit_is_silent_unless_asked(vaakelm, rows, capsys):
 
 @pytest.mark.parametrize(("threads", "groups"), [(1, None), (2, None), (1, 3)])
 def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, threads, groups):
-    monkeypatch.setattr(plan, "_GROUPS", 400)
+    monkeypatch.setattr(plan, "_MOST_GROUPS", 400)
     monkeypatch.setattr(approximate, "_PLAN_ROWS", 400)
     monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 400)
     monkeypatch.setattr(Chunks, "loss_limit", 1000)

@@ -149,7 +149,7 @@ def test_a_device_that_is_not_there_is_named_with_a_way_out(path):
     if torch.cuda.is_available():
         pytest.skip("there is a CUDA device")
     VAAKELM(device="cpu").fit(ROWS).save(path)
-    with pytest.raises(RuntimeError, match="PyTorch finds no device 'cuda:0' here: choose another, or 'host'"):
+    with pytest.raises(RuntimeError, match="PyTorch has no device 'cuda:0' here; use another device, or 'host'"):
         oneclass.load(path, device="cuda:0")
 
 

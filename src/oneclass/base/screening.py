@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Array
 from ..core.groups import Groups
-from ..core.screening import Verdict, remoteness, settle
+from ..core.screening import ScreenedRows, remoteness, settle
 from .protocol import Detector
 
 __all__ = ["Screening", "judge_rows", "removed_share"]
@@ -58,7 +58,7 @@ def removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> fl
     return q * float(w[odd].sum()) / max(1, stayed)
 
 
-def judge_rows(X: Array, groups: Groups | None, *, q: float, scaled: bool) -> Verdict:
+def judge_rows(X: Array, groups: Groups | None, *, q: float, scaled: bool) -> ScreenedRows:
     """Find the anomalous rows; the score of a row does not use rows of its own group."""
     n = X.shape[0]
     if groups is None:

@@ -1,1 +1,1 @@
-"""Pure mathematics: arrays in, arrays out; no scikit-learn, no input or output."""
+"""Numerical core: functions of arrays that return arrays, without scikit-learn and without input or output."""

@@ -1,4 +1,4 @@
-"""Explicit features by name and size: how many stand for the kernel, or in its place, and how they are chosen."""
+"""Choices of explicit features: kernel approximations (Nystrom, Fourier) and a random hidden layer, with their size."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def _check_size(name: str, m: object) -> None:
 
 @dataclass(frozen=True)
 class Nystrom:
-    """Functions spanned by the kernel at `m` landmarks, chosen among the training rows.
+    """Nystrom approximation of a kernel with `m` landmarks chosen among the training rows.
 
     Parameters
     ----------
     m : int, default=1000
-        Number of landmarks. As many as there are distinct rows gives the exact machine.
+        Number of landmarks. If it is at least the number of distinct rows, the machine is exact.
     landmarks : {"leverage", "kmeans", "uniform"}, default="leverage"
-        How to choose them: by randomly pivoted Cholesky, which draws rows that the earlier landmarks do not explain; as
-        centres of k-means; or uniformly.
+        How the landmarks are chosen. "leverage" is randomly pivoted Cholesky, which prefers rows that the earlier
+        landmarks do not explain. "kmeans" takes k-means centres, and "uniform" takes a uniform sample.
 
     Examples
     --------
@@ -52,17 +52,17 @@ class Nystrom:
             raise ValueError(f"Nystrom: landmarks must be one of {listed}; got {self.landmarks!r}")
 
     def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> NystromMap:
-        """The feature map for a sample `Z` of rows of weights `w`; it may `whiten` features that need it."""
+        """Return the feature map for a sample `Z` of rows with weights `w`; with `whiten`, whitened if necessary."""
         landmarks = choose_landmarks(self.landmarks, kernel, Z, w, self.m, rng)
         return NystromMap.suited(kernel, landmarks) if whiten else NystromMap.of(kernel, landmarks, whiten=False)
 
 
 @dataclass(frozen=True)
 class Fourier:
-    """`m` random cosines and sines that stand for a radial kernel; they look at no row.
+    """`m` random Fourier features of a radial kernel: cosines and sines that do not depend on the training rows.
 
-    Far from all rows they are random numbers: with few of them OCKELM and VOCKELM accept rows with huge values, a fifth
-    of them with 40 features, and none to 3 % with 1,000.
+    Far from all training rows the features are practically random. With few features, OCKELM and VOCKELM therefore
+    accept some rows with huge values: a fifth of them with 40 features, and between 0 and 3 % with 1,000 features.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Fourier:
         _check_size("Fourier", self.m)
 
     def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> FourierMap:
-        """The feature map for rows like those of `Z`."""
+        """Return the feature map for rows with the columns and dtype of `Z`."""
         if not isinstance(kernel, Radial):
             raise ValueError(f"Fourier: the kernel must be radial (rbf or laplacian), got {kernel!r}")
         return FourierMap.of(kernel, self.m, rng, Z)
@@ -92,18 +92,18 @@ class Fourier:
 
 @dataclass(frozen=True)
 class HiddenLayer:
-    """`m` hidden units with random weights, in the place of a kernel; they look at no row.
+    """`m` hidden units with random weights instead of a kernel; they do not depend on the training rows.
 
-    What extreme learning machines were before kernels replaced their hidden layer.
+    This is the original extreme learning machine, before kernels replaced the hidden layer.
     """
 
     m: Annotated[int, Within(1, 2**31)]
     activation: Annotated[str, OneOf(*ACTIVATIONS)]
 
     def map(self, kernel: Kernel, Z: Array, w: Array, rng: np.random.Generator, *, whiten: bool) -> LayerMap:
-        """The feature map for rows like those of `Z`."""
+        """Return the feature map for rows with the columns and dtype of `Z`."""
         return LayerMap.of(self.m, self.activation, rng, Z)
 
 
-#: Every way of fitting by explicit features.
+#: All choices of explicit features.
 Approximation = Nystrom | Fourier | HiddenLayer

@@ -1,4 +1,4 @@
-"""Array namespaces and devices, and the few calls that the array standard lacks: what differs between libraries."""
+"""Differences between array libraries: namespaces, devices, and functions that the array API standard lacks."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ __all__ = [
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
-#: Bytes of one block of kernel values: small enough for a core's cache, large enough for a GPU to be busy.
+#: Largest size in bytes of a block of kernel values: on the host, to fit a core's cache; on a device, to use all of it.
 HOST_BLOCK, DEVICE_BLOCK = 2 << 20, 512 << 20
-#: Bytes of one block of rows in a matrix product, which does its own blocking.
+#: The same for blocks of matrix products, which have their own blocking.
 _HOST_PRODUCT, _DEVICE_PRODUCT = 64 << 20, 2 << 30
 
-#: Rows and columns of a host matrix that are turned at once.
-_MIRRORED = 128
-#: Rows of a host matrix whose values take longer than the calls that work them out in parts.
-_PARTED = 256
+#: Rows and columns of the blocks in which `mirror` transposes a host matrix.
+_MIRROR_BLOCK = 128
+#: Smallest host matrix, in rows, for which computing a triangle in parts saves more time than the further calls take.
+_LEAST_IN_PARTS = 256
 
-#: Columns whose gaps one compiled pass adds up: PyTorch takes at most eight inputs.
-_AT_ONCE = 3
+#: Most columns in one compiled pass of city-block distances: PyTorch allows at most eight inputs.
+_MOST_COLUMNS = 3
 
 
 def namespace(first: Array, *others: Array) -> Namespace:
-    """Array-API namespace that the arrays share."""
-    # By far the most, and much quicker.
+    """Return the array-API namespace that the arrays share."""
+    # A shortcut for the most frequent case: it is much faster.
     if type(first) is np.ndarray and (not others or all(type(x) is np.ndarray for x in others)):
         return array_api_compat.numpy
     return array_api_compat.array_namespace(first, *others)
@@ -82,7 +82,7 @@ def is_foreign(x: object) -> bool:
 
 
 def to_numpy(x: Array) -> np.ndarray[Any, Any]:
-    """Copy to the host: for results that leave the device on purpose, never inside a computation."""
+    """Return a NumPy array on the host. Use it for final results only, not inside a computation on a device."""
     if array_api_compat.is_torch_array(x):
         return np.asarray(x.detach().cpu())
     if array_api_compat.is_cupy_array(x):
@@ -91,7 +91,7 @@ def to_numpy(x: Array) -> np.ndarray[Any, Any]:
 
 
 def to_device(x: Array, where: Device) -> Array:
-    """NumPy arrays as PyTorch ones on that device; arrays of other libraries stay where they are."""
+    """Return a NumPy array as a PyTorch array on that device; arrays of other libraries are returned unchanged."""
     if not isinstance(x, np.ndarray):
         return x
     try:
@@ -102,9 +102,9 @@ def to_device(x: Array, where: Device) -> Array:
 
 
 def beside(x: Array, known: Array) -> Array:
-    """`x` as an array that can be computed with `known`: of its library and device, and of its precision.
+    """Return `x` as an array of the library, the device and the dtype of `known`.
 
-    NumPy's arrays keep their own precision beside NumPy's.
+    If `known` is a NumPy array, `x` keeps its dtype.
     """
     if isinstance(known, np.ndarray):
         return x if isinstance(x, np.ndarray) else to_numpy(x)
@@ -114,23 +114,23 @@ def beside(x: Array, known: Array) -> Array:
 
 
 def copy(x: Array) -> Array:
-    """A copy that shares no memory."""
+    """Return a copy that shares no memory."""
     return namespace(x).asarray(x, copy=True)
 
 
 def ones(like: Array) -> Array:
-    """A vector of ones, one for each row of `like`, of its kind, dtype and device."""
+    """Return a vector of ones, one for each row of `like`, with its library, dtype and device."""
     xp = namespace(like)
     return xp.ones(like.shape[0], dtype=like.dtype, device=device(like))
 
 
 def on_host(x: Array) -> bool:
-    """Whether the array's memory is the machine's own."""
+    """Whether the array is in host memory."""
     return not (array_api_compat.is_cupy_array(x) or getattr(device(x), "type", "cpu") == "cuda")
 
 
 def free_bytes(like: Array) -> int | None:
-    """Memory that is free on the array's device; None for the machine's own."""
+    """Return the free memory of the array's device in bytes; None for arrays in host memory."""
     if on_host(like):
         return None
     if array_api_compat.is_cupy_array(like):
@@ -143,9 +143,10 @@ def free_bytes(like: Array) -> int | None:
 def blocks(
     n_rows: int, row_items: int, like: Array, *, for_products: bool = False, at_most: int | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Row ranges whose blocks of `row_items` values a row fit the byte budget of the array's device.
+    """Yield row ranges whose blocks, with `row_items` values per row, fit the byte limit of the array's device.
 
-    Blocks `for_products` are larger: matrix products do their own blocking. None has more than `at_most` rows.
+    Blocks `for_products` are larger, because matrix products have their own blocking. No block has more than `at_most`
+    rows.
     """
     sizes = (_DEVICE_PRODUCT, _HOST_PRODUCT) if for_products else (DEVICE_BLOCK, HOST_BLOCK)
     budget = sizes[on_host(like)]
@@ -156,21 +157,22 @@ def blocks(
 
 
 def triangle(n: int, like: Array) -> Iterator[tuple[int, int]]:
-    """Row ranges a to b of an n x n matrix whose columns 0 to b hold all that is on and below its diagonal.
+    """Yield row ranges (a, b) of an n x n matrix: rows a to b in columns 0 to b contain its lower triangle.
 
-    Four of them leave out three eighths of the matrix; a device would rather have it at once.
+    On the host there are at least four ranges, which leave out three eighths of the matrix. Devices compute large
+    blocks faster, so that their ranges have no such limit.
     """
-    parted = n >= _PARTED and isinstance(like, np.ndarray)
+    parted = n >= _LEAST_IN_PARTS and isinstance(like, np.ndarray)
     return blocks(n, n, like, at_most=-(-n // 4) if parted else None)
 
 
 def is_host_double(X: Array, Y: Array) -> bool:
-    """Whether both are NumPy's arrays in double precision."""
+    """Whether both are NumPy arrays in double precision."""
     return isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and X.dtype == Y.dtype == np.float64
 
 
 def exp_city_block(X: Array, Y: Array, scale: float) -> Array:
-    """``exp(scale ‖x - y‖₁)`` of all pairs of rows; of host rows in double precision in blocks that stay in a cache."""
+    """Return ``exp(scale ‖x - y‖₁)`` for all pairs of rows; for host rows in float64, in blocks that fit the cache."""
     n, m = X.shape[0], Y.shape[0]
     if not is_host_double(X, Y):
         K = city_block(X, Y)
@@ -187,25 +189,25 @@ def exp_city_block(X: Array, Y: Array, scale: float) -> Array:
 
 
 def city_block(X: Array, Y: Array) -> Array:
-    """City-block distances of all pairs of rows, by the library's own code where it has some."""
+    """Return city-block distances of all pairs of rows, with the library's own function if there is one."""
     xp = namespace(X, Y)
-    if X.shape[1] != Y.shape[1]:  # one column would be taken for all
-        raise ValueError(f"the rows must have as many columns as each other, got {X.shape[1]} and {Y.shape[1]}")
+    if X.shape[1] != Y.shape[1]:  # a single column would be broadcast
+        raise ValueError(f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}")
     if isinstance(X, np.ndarray):
         return xp.astype(cdist(X, Y, "cityblock"), X.dtype, copy=False)
     if array_api_compat.is_torch_array(X):
         return xp.cdist(X, Y, p=1.0) if on_host(X) else _cuda_city_block(X, Y)
-    D = X @ Y.T  # only for its shape, dtype and device; in blocks of rows, since differences need a third axis
+    D = X @ Y.T  # only for its shape, dtype and device; filled in blocks, since the differences have a third axis
     for a, b in blocks(X.shape[0], Y.shape[0] * Y.shape[1], Y):
         D[a:b, :] = xp.sum(xp.abs(X[a:b, None, :] - Y[None, :, :]), axis=2)
     return D
 
 
 def _cuda_city_block(X: Array, Y: Array) -> Array:
-    """A few columns at a time, compiled into one pass over the distances: a ninth of the time of PyTorch's own."""
+    """Return city-block distances on CUDA, a few columns per compiled pass: nine times as fast as PyTorch's own."""
     D = X[:, :1] * 0 + Y[:, 0] * 0
-    for first in range(0, X.shape[1], _AT_ONCE):
-        columns = range(first, min(first + _AT_ONCE, X.shape[1]))
+    for first in range(0, X.shape[1], _MOST_COLUMNS):
+        columns = range(first, min(first + _MOST_COLUMNS, X.shape[1]))
         pairs = [part for j in columns for part in (X[:, j : j + 1], Y[:, j])]
         D = _adding_gaps(len(columns))(D, *pairs)
     return D
@@ -213,8 +215,8 @@ def _cuda_city_block(X: Array, Y: Array) -> Array:
 
 @cache
 def _adding_gaps(columns: int) -> Callable[..., Array]:
-    """A compiled ``sum + |x1 - y1| + ...`` of this many columns."""
-    from torch.cuda.jiterator import _create_jit_fn  # a part of PyTorch that only devices need
+    """Return a compiled function ``sum + |x1 - y1| + ...`` for this number of columns."""
+    from torch.cuda.jiterator import _create_jit_fn  # needed on CUDA devices only
 
     arguments = ", ".join(f"T x{j}, T y{j}" for j in range(columns))
     gaps = " + ".join(f"(x{j} > y{j} ? x{j} - y{j} : y{j} - x{j})" for j in range(columns))
@@ -224,14 +226,14 @@ def _adding_gaps(columns: int) -> Callable[..., Array]:
 
 
 def clipped(x: Array, low: float, high: float) -> Array:
-    """``x`` where it is in the interval, else the nearer end of it."""
-    if isinstance(x, np.ndarray):  # a tenth of the time of the standard's, which is felt where a row comes by itself
+    """Return `x` with values outside the interval replaced by the nearer end."""
+    if isinstance(x, np.ndarray):  # ten times as fast as `clip`, which matters when single rows are scored
         return np.minimum(np.maximum(x, low), high)
     return namespace(x).clip(x, low, high)
 
 
 def clip_above_inplace(x: Array, bound: float) -> Array:
-    """``min(x, bound)``, written over `x` where the library can."""
+    """Return ``min(x, bound)``, computed in place if the library can."""
     if isinstance(x, np.ndarray):
         return np.minimum(x, bound, out=x)
     if array_api_compat.is_torch_array(x):
@@ -240,7 +242,7 @@ def clip_above_inplace(x: Array, bound: float) -> Array:
 
 
 def exp_inplace(x: Array) -> Array:
-    """``exp(x)``, written over `x` where the library can."""
+    """Return ``exp(x)``, computed in place if the library can."""
     if isinstance(x, np.ndarray):
         return np.exp(x, out=x)
     if array_api_compat.is_torch_array(x):
@@ -249,7 +251,7 @@ def exp_inplace(x: Array) -> Array:
 
 
 def add_to_diagonal(G: Array, d: Array | float) -> None:
-    """``G += diag(d)``, in place, of a square matrix; `d` may be one number."""
+    """Add `d`, a vector or one number, to the diagonal of a square matrix, in place."""
     if isinstance(G, np.ndarray):
         np.einsum("ii->i", G)[...] += d
     elif array_api_compat.is_torch_array(G):
@@ -261,7 +263,7 @@ def add_to_diagonal(G: Array, d: Array | float) -> None:
 
 
 def bits(X: Array) -> Array:
-    """The 64 bits of each value as a signed integer; float32 and float64 of a value agree, and so do -0 and 0."""
+    """Return the 64 bits of each value as a signed integer; equal for float32 and float64, and for -0 and 0."""
     xp = namespace(X)
     X = xp.astype(X, xp.float64) + 0.0
     if isinstance(X, np.ndarray) or array_api_compat.is_cupy_array(X):
@@ -272,12 +274,12 @@ def bits(X: Array) -> Array:
 
 
 def from_bits(word: int) -> float:
-    """The number that has these 64 bits."""
+    """Return the floating-point number with these 64 bits."""
     return float(np.int64(word).view(np.float64))
 
 
 def sum_by_bin(bins: Array, values: Array, n_bins: int) -> Array:
-    """Sum of the values in each of the bins 0, 1, ..., which are whole numbers."""
+    """Return the sum of the values in each of the bins 0, 1, ...; `bins` are integers."""
     if isinstance(bins, np.ndarray):
         return np.bincount(bins, values, n_bins)
     xp = namespace(bins, values)
@@ -290,7 +292,7 @@ def sum_by_bin(bins: Array, values: Array, n_bins: int) -> Array:
 
 
 def gram(F: Array) -> Array:
-    """``F'F``: BLAS knows that it is symmetric; other libraries are told by leaving out blocks above the diagonal."""
+    """Return ``F'F``. BLAS uses the symmetry; for other libraries, blocks above the diagonal are copied."""
     if isinstance(F, np.ndarray):
         return F.T @ F
     xp = namespace(F)
@@ -305,7 +307,7 @@ def gram(F: Array) -> Array:
 
 
 def add_gram(G: Array, F: Array, scale: float = 1.0) -> None:
-    """``G += scale F'F``, in place; of host matrices in double precision on and above the diagonal: then `mirror`."""
+    """Add ``scale F'F`` to `G` in place; for host matrices in float64 only the upper triangle: call `mirror` after."""
     if is_host_double(G, F):
         blas.add_squares(G, np.ascontiguousarray(F), scale)
     else:
@@ -314,12 +316,12 @@ def add_gram(G: Array, F: Array, scale: float = 1.0) -> None:
 
 
 def mirror(G: Array) -> None:
-    """Below the diagonal of a host matrix what is above it, in place, in blocks that stay in a cache."""
+    """Copy the upper triangle of a host matrix to the lower one, in place, in blocks that fit the cache."""
     if not isinstance(G, np.ndarray):
         return
-    below = _below_diagonal(min(_MIRRORED, len(G)))
-    for a in range(0, len(G), _MIRRORED):
-        b = min(a + _MIRRORED, len(G))
+    below = _below_diagonal(min(_MIRROR_BLOCK, len(G)))
+    for a in range(0, len(G), _MIRROR_BLOCK):
+        b = min(a + _MIRROR_BLOCK, len(G))
         square = G[a:b, a:b]
         np.copyto(square, square.T, where=below[: b - a, : b - a])
         G[b:, a:b] = G[a:b, b:].T
@@ -331,7 +333,7 @@ def _below_diagonal(n: int) -> NDArray[np.bool_]:
 
 
 def subtract_product(out: Array, A: Array, B: Array) -> None:
-    """``out -= A B``, in place, without a matrix for the product where the library can."""
+    """Subtract ``A B`` from `out` in place, without memory for the product if the library can."""
     if array_api_compat.is_torch_array(out):
         out.addmm_(A, B, alpha=-1)
     else:
@@ -339,7 +341,7 @@ def subtract_product(out: Array, A: Array, B: Array) -> None:
 
 
 def solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
-    """``A^-1 B`` for a triangular `A`, in libraries other than NumPy."""
+    """Return ``A^-1 B`` for a triangular `A`, in libraries other than NumPy."""
     if array_api_compat.is_torch_array(A):
         import torch
 
@@ -352,29 +354,29 @@ def solve_triangular(A: Array, B: Array, *, upper: bool) -> Array:
     return xp.linalg.solve(xp.triu(A) if upper else xp.tril(A), B)
 
 
-#: Array libraries that rows may come from, and that a model may be kept in.
+#: Names of the supported array libraries.
 _LIBRARIES = ("numpy", "torch", "cupy", "array_api_strict")
 
 
 def library_of(x: object) -> str | None:
-    """The library that `x` is an array of, if it is one."""
+    """Return the name of the library that `x` is an array of; None if there is none."""
     name = type(x).__module__.partition(".")[0]
     return name if name in _LIBRARIES and array_api_compat.is_array_api_obj(x) else None
 
 
 def from_numpy(x: NDArray[np.generic], library: str, where: str) -> Array:
-    """A copy of `x` as an array of that library on that device; NumPy's for the device ``"host"``."""
+    """Return a copy of `x` as an array of that library on that device; for ``"host"``, `x` itself."""
     if where == "host":
         return x
     if library not in _LIBRARIES:
-        raise ValueError(f"arrays of {library} are not known")
+        raise ValueError(f"the array library must be one of {', '.join(_LIBRARIES)}; got {library!r}")
     try:
         xp: Namespace = import_module(library)
     except ImportError as error:
-        raise ImportError(f"arrays of {library} need {library}, or device='host' to be NumPy's") from error
+        raise ImportError(f"the arrays need {library}, which is not installed; device='host' uses NumPy") from error
     if library != "torch":
         return xp.asarray(x, copy=True)
     try:
         return xp.asarray(x, device=where, copy=True)
     except (AssertionError, RuntimeError) as error:
-        raise RuntimeError(f"PyTorch finds no device {where!r} here: choose another, or 'host' for NumPy") from error
+        raise RuntimeError(f"PyTorch has no device {where!r} here; use another device, or 'host' for NumPy") from error

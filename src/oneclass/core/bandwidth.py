@@ -1,4 +1,4 @@
-"""Bandwidth rules by name: what `sigma` is when the user does not give a number."""
+"""Bandwidth rules by name: they compute `sigma` from the training rows if the user gives no number."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from .scaling import but_for_one
 
 __all__ = ["BANDWIDTHS", "bandwidth", "looks_at_pairs"]
 
-#: Rules that look at the mean distance.
+#: Rules that need the mean distance between rows.
 _MEANS = ("mean", "third")
 
-#: Digits of a double-precision number, the sign included, and bits of a digit.
+#: Passes of the search for the median, and the number of bits that each pass determines: 64 bits in total.
 _DIGITS, _BITS = 4, 16
 
-#: Slack that keeps summed weights from falling short of the half that they stand for.
+#: Relative tolerance of summed weights, which may be less than exactly one half by rounding.
 _SLACK = 1e-12
 
 
 def looks_at_pairs(kernel: object) -> bool:
-    """Whether the rule of a kernel's bandwidth looks at all pairs of rows, which many rows make too many."""
-    # The mean of city-block distances takes sorting only.
+    """Whether a kernel's bandwidth rule computes the distances of all pairs of rows: too slow for many rows."""
+    # The mean of city-block distances only needs sorting.
     means = () if isinstance(kernel, Laplacian) else _MEANS
     return isinstance(kernel, Radial) and kernel.sigma in ("median", *means)
 
 
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
-    """Mean distance between two training rows (the paper)."""
+    """Return the mean distance between two training rows (the paper's rule)."""
     n = float(namespace(Z).sum(w))
     total = _all_cityblock_distances(Z, w) if isinstance(kernel, Laplacian) else _all_distances(kernel, Z, w)
     return total / (n * but_for_one(n))
 
 
 def _third(kernel: Radial, Z: Array, w: Array) -> float:
-    """A third of the mean distance: what machines of a constant do best with."""
+    """Return a third of the mean distance, the best rule for machines with a constant target."""
     return _mean(kernel, Z, w) / 3
 
 
 def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
-    """Sum of the distances from every row to every row."""
+    """Return the sum of the distances from every row to every row."""
     total = 0.0
     for a, b in triangle(Z.shape[0], Z):
         D = kernel.distances(Z[a:b, :], Z[:b, :])
-        # Pairs left of the block on the diagonal stand for their mirror images too.
+        # Count the pairs to the left of the diagonal block twice, for their transposes.
         total += float(w[a:b] @ (D @ w[:b])) + float(w[a:b] @ (D[:, :a] @ w[:a]))
     return total
 
 
 def _all_cityblock_distances(Z: Array, w: Array) -> float:
-    """The same of city-block distances, without a look at any pair: a gap between values is in all pairs across it."""
+    """Return the same for city-block distances by sorting: each gap between sorted values is in all pairs across it."""
     xp = namespace(Z)
     n = xp.sum(w)
     if bool(xp.all(w == w[0])):
@@ -67,7 +67,10 @@ def _all_cityblock_distances(Z: Array, w: Array) -> float:
 
 
 def _rms(kernel: Radial, Z: Array, w: Array) -> float:
-    """The authors' code: ``exp(-‖x-y‖²/A²)`` with A² the mean squared distance over all n² pairs, so sigma² = A²/2."""
+    """Return the bandwidth of the authors' code.
+
+    Its kernel is ``exp(-‖x-y‖²/A²)``, with A² the mean squared distance over all n² pairs, so that sigma² = A²/2.
+    """
     xp = namespace(Z)
     n = float(xp.sum(w))
     apart = Z - Z[:1, :]  # exactly zero for rows that coincide
@@ -77,10 +80,10 @@ def _rms(kernel: Radial, Z: Array, w: Array) -> float:
 
 
 def _median(kernel: Radial, Z: Array, w: Array) -> float:
-    """Median distance between two training rows; the copies that a weight stands for are rows too.
+    """Return the median distance between two training rows; a row of weight w counts as w rows.
 
-    Four passes over all pairs, each of which settles 16 bits of the distance: sorting all of them would take several
-    times the memory of the kernel matrix.
+    Each of four passes over all pairs determines 16 bits of the median. Sorting all distances would need several times
+    the memory of the kernel matrix.
     """
     xp = namespace(Z)
     copies = max(0.0, float(xp.sum(w * (w - 1))) / 2)  # pairs of copies of the same row, at distance zero
@@ -108,7 +111,7 @@ def _median(kernel: Radial, Z: Array, w: Array) -> float:
 
 
 def _pairs(kernel: Radial, Z: Array, w: Array) -> Iterator[tuple[Array, Array]]:
-    """Distances of all pairs of rows and the products of their weights, where positive, in blocks."""
+    """Yield the distances of all pairs of rows and the positive products of their weights, in blocks."""
     xp = namespace(Z)
     for a, b in triangle(Z.shape[0], Z):
         W = xp.tril(w[a:b, None] * w[None, :b], k=a - 1)
@@ -124,5 +127,5 @@ BANDWIDTHS: dict[str, Callable[[Radial, Array, Array], float]] = {
 
 
 def bandwidth(rule: str, kernel: Radial, Z: Array, w: Array) -> float:
-    """Bandwidth of a radial kernel for rows `Z`, row i counted ``w[i]`` times; 1 when all rows coincide."""
+    """Return the bandwidth of a radial kernel for rows `Z`, row i counted ``w[i]`` times; 1 if all rows are equal."""
     return BANDWIDTHS[rule](kernel, Z, w) or 1.0

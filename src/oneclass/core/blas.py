@@ -1,6 +1,6 @@
-"""Products of rows, and solves, beside which other threads run: SciPy's own calls of BLAS keep these waiting.
+"""BLAS calls that release Python's global lock, so that other threads run meanwhile. SciPy's wrappers keep the lock.
 
-The functions are SciPy's, by the addresses that it publishes for compiled code.
+The functions are those of SciPy's BLAS, at the addresses that SciPy publishes for compiled code.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ __all__ = ["add_squares", "solve_rows", "times_triangle"]
 
 Real = NDArray[np.floating]
 
-#: The letter of a type in the functions' names, and its numbers.
+#: For each dtype, the letter in BLAS function names and the ctypes type.
 _KINDS: dict[str, tuple[str, type[c_float] | type[c_double]]] = {"float32": ("s", c_float), "float64": ("d", c_double)}
-#: Arguments of a function after its letters, by the number of these.
-_OTHERS = {2: 8, 4: 7}
+#: Number of pointer arguments of a function, by its number of letter arguments.
+_POINTERS = {2: 8, 4: 7}
 
 
 def solve_rows(L: Real, rows: Real) -> None:
-    """``L^-1 f`` for each of the `rows` f, in place; shorter ones take the first rows and columns of a lower `L`."""
+    """Replace each row f by ``L^-1 f``, in place; for rows shorter than `L`, use its leading block."""
     _apply("trsm", L, b"U", b"T", rows)
 
 
 def times_triangle(rows: Real, T: Real, *, upper: bool) -> None:
-    """``f' T`` for each of the `rows` f, in place, for a triangular `T`."""
+    """Replace each row f by ``f' T``, in place, for a triangular `T`."""
     _apply("trmm", T, b"L" if upper else b"U", b"N", rows)
 
 
 def add_squares(G: Real, rows: Real, scale: float) -> None:
-    """``scale F'F`` more in `G` for the `rows` F, in place, on and above the diagonal."""
+    """Add ``scale F'F`` for the `rows` F to the upper triangle of `G`, in place."""
     if not (rows.flags.carray and G.flags.carray and G.dtype == rows.dtype and G.shape == (rows.shape[1],) * 2):
-        raise ValueError("both must lie one row after the other, in one precision, and the squares fit the rows")
+        raise ValueError("G and rows must be C-contiguous and of one dtype, and G must be as wide as rows, and square")
     if not rows.size:
         return
     letter, number = _KINDS[rows.dtype.name]
@@ -46,15 +46,15 @@ def add_squares(G: Real, rows: Real, scale: float) -> None:
 
 
 def _apply(name: str, T: Real, half: bytes, turned: bytes, rows: Real) -> None:
-    """BLAS has matrices by columns: to it `T` is its transpose, the other half of a square, and each row a column."""
+    """Call a triangular BLAS function. BLAS stores matrices by columns: it sees the transposes of `T` and `rows`."""
     if not (rows.flags.carray and T.dtype == rows.dtype and T.ndim == 2 and min(T.shape) >= rows.shape[1]):
-        raise ValueError("rows must lie one after the other, in the precision of the triangle and no longer than it")
+        raise ValueError("rows must be C-contiguous, of the dtype of the triangle, and at most as wide as it")
     if not rows.size:
         return
     if not (T.strides[1] == T.itemsize <= T.shape[1] * T.itemsize <= T.strides[0] and T.flags.aligned):
         T = np.require(T, requirements=["C", "A"])
     letter, number = _KINDS[rows.dtype.name]
-    # Eight bytes for whole numbers: who reads four of them finds the lower ones first.
+    # Pass integers as eight bytes: a BLAS with 32-bit integers reads the lower four bytes, which come first.
     k, n, stride = (byref(c_int64(size)) for size in (*rows.shape, T.strides[0] // T.itemsize))
     call = _function(letter + name, letters=4)
     call(b"L", half, turned, b"N", n, k, byref(number(1.0)), T.ctypes.data, stride, rows.ctypes.data, n)
@@ -62,8 +62,8 @@ def _apply(name: str, T: Real, half: bytes, turned: bytes, rows: Real) -> None:
 
 @cache
 def _function(name: str, *, letters: int) -> Callable[..., None]:
-    """A function of BLAS, called as ctypes calls what is not Python's: other threads may run meanwhile."""
+    """Return a BLAS function as a ctypes function, which releases the global lock while it runs."""
     capsule = import_module("scipy.linalg.cython_blas").__pyx_capi__[name]
     signature = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", pythonapi))(capsule)
     address = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))(capsule, signature)
-    return CFUNCTYPE(None, *[c_char_p] * letters, *[c_void_p] * _OTHERS[letters])(address)
+    return CFUNCTYPE(None, *[c_char_p] * letters, *[c_void_p] * _POINTERS[letters])(address)

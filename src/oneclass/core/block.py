@@ -1,4 +1,4 @@
-"""What engines hand to the core: some of the rows, and what is known of them."""
+"""A block of rows with their weights, group keys and features, which engines pass to the core."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Block"]
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are together in memory, and what is known of each of them."""
+    """Rows in memory, with their weights, group keys and features."""
 
     X: Array
-    w: Array | None = None  # None are ones
-    keys: NDArray[np.int64] | None = None  # of the groups, where rows belong to some
-    F: Array | None = None  # features, where these were worked out before
+    w: Array | None = None  # None means ones
+    keys: NDArray[np.int64] | None = None  # key of each row's group, if the rows have groups
+    F: Array | None = None  # features, if they are already computed
 
     @property
     def group_keys(self) -> NDArray[np.int64]:
-        """The keys of the groups of the rows."""
+        """The key of each row's group."""
         if self.keys is None:
             raise ValueError("the rows have no groups")
         return self.keys

@@ -1,4 +1,4 @@
-"""Calibration: held-out losses of the training rows, and the promises that follow from their ranks."""
+"""Calibration: the held-out losses of the training rows, and the false-alarm guarantees that their ranks give."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg"
 
 
 class Alarms(NamedTuple):
-    """Numbers of alarms among normal rows: on average over training sets, and from the fewest to the most."""
+    """Number of false alarms among normal rows: its mean over training sets, and the limits of an interval."""
 
     expected: float
     fewest: int
@@ -29,7 +29,7 @@ class Alarms(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration(Ranks):
-    """Held-out losses of the training rows in ascending order (`losses`) and the weight up to each (`reached`).
+    """Held-out losses of the training rows in ascending order (`losses`), with cumulative weights (`reached`).
 
     Examples
     --------
@@ -45,11 +45,13 @@ class Calibration(Ranks):
 
     @property
     def smallest_budget(self) -> float:
-        """The smallest false-alarm rate that n rows can promise, 1 / (n + 1); more if some of them were removed."""
+        """The smallest false-alarm rate that n rows can guarantee: 1 / (n + 1), or more if rows were removed."""
         return (1 + self.removed) / (self.total + 1)
 
     def threshold(self, delta: float) -> float:
-        """The loss that a share `delta` of fresh normal rows exceed; the largest one for less than `smallest_budget`.
+        """Return the threshold that a share `delta` of new normal rows exceeds.
+
+        If `delta` is less than `smallest_budget`, this is the largest held-out loss.
 
         Parameters
         ----------
@@ -63,22 +65,22 @@ class Calibration(Ranks):
         return conformal(self, delta=delta)
 
     def false_alarm_interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which rates this very model rejects fresh normal rows when asked for `delta`.
+        """Return an interval for the false-alarm rate of this fitted model at the requested rate `delta`.
 
-        `delta` is kept on average over training sets; the rate of one model is Beta distributed, as the k-th of n + 1
-        ranks, k = floor((n + 1) delta).
+        The false-alarm rate is at most `delta` on average over training sets. The rate of one fitted model has the
+        distribution Beta(k, n + 1 - k), with k = floor((n + 1) delta).
 
         Parameters
         ----------
         delta : float in [0, 1)
-            False-alarm rate asked for.
+            Requested false-alarm rate.
         confidence : float in (0, 1), default=0.95
-            Chance that the rate is inside.
+            Probability that the rate is in the interval.
 
         Returns
         -------
         (float, float)
-            Lowest and highest rate, as much doubt on either side.
+            Lowest and highest rate; the error probability is the same on both sides.
 
         Examples
         --------
@@ -92,19 +94,19 @@ class Calibration(Ranks):
         return low, float(betaincinv(max(k, 1), self.total + 1 - max(k, 1), 1 - doubt))
 
     def budget(self, delta: float, confidence: float = 0.95) -> float:
-        """The budget to ask for, so that this very model rejects at most a share `delta` with that confidence.
+        """Return the rate to request so that this model's false-alarm rate is at most `delta` with that confidence.
 
         Parameters
         ----------
         delta : float in (0, 1)
-            Rate to stay below.
+            Upper bound of the false-alarm rate.
         confidence : float in (0, 1), default=0.95
-            Chance to do so.
+            Probability that the bound holds.
 
         Returns
         -------
         float
-            At most `delta`, for `predict(X, delta=...)` or `threshold`; 0 when so few rows cannot say.
+            A rate of at most `delta`, for `predict(X, delta=...)` or `threshold`; 0 if there are too few rows.
 
         Examples
         --------
@@ -116,18 +118,19 @@ class Calibration(Ranks):
         return confident_budget(self.total, delta=delta, confidence=confidence)
 
     def alarms(self, delta: float, rows: int = 1000, confidence: float = 0.95) -> Alarms:
-        """How many of so many fresh normal rows are rejected when asked for `delta`.
+        """Return the number of false alarms among new normal rows at the requested rate `delta`.
 
-        The doubt about this very model's rate and the chance of the rows, together: a Beta-binomial number.
+        The number has a Beta-binomial distribution. It includes the uncertainty about this model's false-alarm rate and
+        the random choice of the new rows.
 
         Parameters
         ----------
         delta : float in [0, 1)
-            False-alarm rate asked for.
+            Requested false-alarm rate.
         rows : int, default=1000
-            Number of fresh normal rows.
+            Number of new normal rows.
         confidence : float in (0, 1), default=0.95
-            Chance that the number is inside.
+            Probability that the number is in the interval.
 
         Returns
         -------
@@ -145,17 +148,18 @@ class Calibration(Ranks):
         return Alarms(rows * k / (self.total + 1), int(number.ppf(doubt)), int(number.ppf(1 - doubt)))
 
     def p_value(self, losses: Array, tail: str | None = None) -> Array:
-        """Conformal p-values ``(1 + #{i: held-out loss i >= loss}) / (n + 1)``.
+        """Return conformal p-values ``(1 + #{i: held-out loss i >= loss}) / (n + 1)``.
 
-        Uniform or larger for a fresh normal row. A p-value is at most alpha where `threshold` at alpha rejects, and
-        nowhere else; losses that rounding may have parted are equal to both.
+        For a new normal row they are uniform or larger. The p-value of a row is at most alpha exactly if `threshold` at
+        alpha rejects the row. Losses that differ by rounding only count as equal in both.
 
         Parameters
         ----------
         losses : array of shape (n,)
             Losses of rows.
         tail : {None, "pareto"}, default=None
-            Of rows beyond every held-out loss, 1 / (n + 1) or what their `ParetoTail` says, if that is less.
+            For rows with a loss above all held-out losses: None gives 1 / (n + 1); "pareto" gives the p-value of a
+            fitted `ParetoTail`, if it is smaller.
 
         Returns
         -------
@@ -185,14 +189,14 @@ class Calibration(Ranks):
         return xp.where(outside, xp.minimum(p, xp.astype(further, p.dtype)), p)
 
     def label_batch(self, losses: Array, q: float, tail: str | None = None) -> Array:
-        """Which rows of a batch to name outliers so that on average at most a share `q` of them are normal.
+        """Return the outliers of a batch at the false-discovery rate `q`: on average at most a share `q` is normal.
 
         Parameters
         ----------
         losses : array of shape (n,)
             Losses of the whole batch.
         q : float in (0, 1)
-            False-discovery rate asked for.
+            Requested false-discovery rate.
         tail : {None, "pareto"}, default=None
             As in `p_value`.
 
@@ -207,12 +211,12 @@ class Calibration(Ranks):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out losses of the training rows in the order of the rows, and who was held out with whom."""
+    """Held-out losses of the training rows in row order, their weights, and the groups that were held out."""
 
     losses: Annotated[Array, Floats("r", finite=False)]
     w: Annotated[Array, Floats("r", above=0)] | None = None  # None are ones
     groups: Groups | None = None
-    learnt: Annotated[Array, Flags("*")] | None = None  # which of the rows that were given; None is all of them
+    learnt: Annotated[Array, Flags("*")] | None = None  # mask of the given rows that were used; None means all
 
     def __check__(self) -> None:
         learnt, rows = self.learnt, int(self.losses.shape[0])
@@ -221,21 +225,21 @@ class HeldOut:
 
     @classmethod
     def of(cls, losses: Array, w: Array, groups: Groups | None = None) -> HeldOut:
-        """Losses of rows, row i counted ``w[i]`` times."""
+        """Return the held-out losses of rows, row i counted ``w[i]`` times."""
         return cls(losses, None if bool(namespace(w).all(w == 1)) else w, groups)
 
     @property
     def weights(self) -> Array:
-        """What each row weighs in the calibration, where groups weigh the same."""
+        """Weight of each row in the calibration; every group has the same total weight."""
         w = ones(self.losses) if self.w is None else self.w
         return w if self.groups is None else self.groups.weights(w)
 
     def calibration(self) -> Calibration:
-        """The losses ranked."""
+        """Return the calibration by these losses."""
         return Calibration.of(self.losses, self.w if self.groups is None else self.weights)
 
     def p_values(self) -> Array:
-        """Conformal p-value of each row: its rank among all others, and among other groups than its own.
+        """Return the conformal p-value of each row with respect to all other rows, or to the rows of other groups.
 
         ``(1 + weight of others with a loss at least as large) / (1 + weight of others)``.
         """
@@ -251,10 +255,13 @@ class HeldOut:
         return xp.astype(p, self.losses.dtype, copy=False)
 
     def _of_own_group(self, groups: Groups, w: Array, below: Array) -> tuple[Array, Array]:
-        """Weight of each row's group, and of those rows in it whose rank is not `below` that of the row's equals."""
+        """Return the weight of each row's group, and the weight of its rows with a loss at least as large.
+
+        `below` is the number of losses that are smaller than the loss of the row.
+        """
         xp, n = namespace(w), w.shape[0]
         first = xp.asarray(groups.of_rows, device=device(w)) * (n + 1)
-        # Ranks of one group after those of another: a single search answers for all groups.
+        # Offset the ranks of each group so that one search serves all groups.
         ranks = first + xp.argsort(xp.argsort(self.losses))
         order = xp.argsort(ranks)
         reached = xp.concat([xp.zeros_like(w[:1]), xp.cumulative_sum(xp.take(w, order))])
@@ -265,7 +272,7 @@ class HeldOut:
         return end - start, end - here
 
     def in_row_order(self, values: Array) -> Array:
-        """One value for each row that was given: NaN for those that nothing was learnt from."""
+        """Return one value for each given row: NaN for rows that were not used for training."""
         if self.learnt is None:
             return values
         xp = namespace(values)
@@ -275,48 +282,49 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The losses that a threshold looks at and, where training rows were held out, those that p-values look at."""
+    """The ranked losses for the threshold and, if rows were held out, the calibration for p-values."""
 
     ranks: Ranks
     calibration: Calibration | None
-    held_out: HeldOut | None  # row by row, where all rows were at hand and judged
+    held_out: HeldOut | None  # in row order, if all rows were in memory and scored
 
     @classmethod
     def of(cls, decision: Decision, held_out: HeldOut | None, training: Callable[[], Ranks]) -> Judgement:
-        """By held-out losses of the rows, if they have any, and `training` losses if the decision looks at these."""
+        """Return the ranks for a decision: held-out losses, or `training` losses if the decision uses these."""
         calibration = None if held_out is None else held_out.calibration()
         if not decision.held_out:
             return cls(training(), calibration, held_out)
         if calibration is None:
-            raise ValueError(f"the rule {decision.rule!r} looks at held-out losses, but there are none")
+            raise ValueError(f"the threshold rule {decision.rule!r} needs held-out losses, but there are none")
         return cls(calibration, calibration, held_out)
 
     def beside(self, removed: float) -> Judgement:
-        """The same where so many rows, to one that is here, were removed that are beyond all losses."""
+        """Account for screened-out rows, with larger losses than all kept rows, as a ratio to the kept rows."""
         known, ranks = self.calibration, self.ranks
         calibration = None if known is None else known.beside(removed * known.total)
         ranks = calibration if calibration is not None and ranks is known else ranks.beside(removed * ranks.total)
         return replace(self, ranks=ranks, calibration=calibration)
 
     def learning(self, learnt: Array | None) -> Judgement:
-        """The same for rows of which some were `learnt` from; None is all of them."""
+        """Return the same with the mask `learnt` of the rows that were used for training; None means all."""
         return self if self.held_out is None else replace(self, held_out=replace(self.held_out, learnt=learnt))
 
 
 def rows_needed(delta: float, confidence: float | None = None) -> int:
-    """The fewest rows, or groups of them, with which a classifier can keep a budget.
+    """Return the smallest number of training rows, or of groups, with which a false-alarm rate can be guaranteed.
 
     Parameters
     ----------
     delta : float in (0, 1)
-        False-alarm rate to keep.
+        Largest false-alarm rate.
     confidence : float in (0, 1), optional
-        Chance with which the model is to keep it, too; by default it is kept on average over training sets.
+        Probability that the rate of one fitted model is at most `delta`. By default, `delta` bounds only the mean rate
+        over training sets.
 
     Returns
     -------
     int
-        1 / delta - 1 or, if that is more, the n at which ``1 - (1 - delta)^n`` reaches the confidence, rounded up.
+        1 / delta - 1, rounded up; with a confidence, at least the n for which ``1 - (1 - delta)^n`` is the confidence.
 
     Examples
     --------
@@ -331,11 +339,11 @@ def rows_needed(delta: float, confidence: float | None = None) -> int:
 
 
 def benjamini_hochberg(p: Array, *, q: float) -> float:
-    """The largest p-value that is at most ``q k / m``, k its rank among the m of the batch; 0 when there is none."""
+    """Return the largest p-value that is at most ``q k / m``, with k its rank among m p-values; 0 without one."""
     xp = namespace(p)
     ranked = xp.sort(p)
     m = ranked.shape[0]
-    # The slack keeps a p-value that stands for the same fraction as its bound from failing by rounding.
+    # The factor 1 + 1e-9 accepts a p-value that equals its bound up to rounding.
     bounds = xp.arange(1, m + 1, dtype=p.dtype, device=device(p)) * (q / m * (1 + 1e-9))
     passed = ranked[ranked <= bounds]
     return float(passed[-1]) if passed.shape[0] else 0.0

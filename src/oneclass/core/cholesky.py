@@ -1,4 +1,4 @@
-"""Cholesky factors and what follows from them, on any array library: by LAPACK, or in panels of large products."""
+"""Cholesky factors, solves and inverses for any array library: with LAPACK, or in panels of large matrix products."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ __all__ = [
 
 F = TypeVar("F", bound=np.floating)
 
-#: Columns of a panel in the blocked factorisations: of large matrices, and of libraries that would copy the matrix.
+#: Columns of a panel in blocked factorisations, for large matrices and for libraries that would copy the matrix.
 _PANEL = 1024
-#: Rows up to which a host matrix is factored by one call.
-_DIRECT = 8192
-#: Columns of an inverse that are solved for at once: as few as keep a core busy, and as many as stay in its cache.
-_FEWEST, _MOST = 64, 256
-#: Number of right-hand sides from which on BLAS is called without the lock of the interpreter. The call takes a little
-#: longer, but other threads do not wait for it.
-_UNLOCKED_COLUMNS = 16
+#: Largest host matrix, in rows, that one LAPACK call factorises.
+_MOST_DIRECT = 8192
+#: Least and most columns of an inverse in one solve: enough for a fast product, few enough for a core's cache.
+_LEAST_COLUMNS, _MOST_COLUMNS = 64, 256
+#: Fewest right-hand sides for a BLAS call that lets other threads run; it takes slightly longer than SciPy's.
+_LEAST_FOR_THREADS = 16
 
 
 class SingularSystemError(np.linalg.LinAlgError):
@@ -45,18 +44,18 @@ class SingularSystemError(np.linalg.LinAlgError):
 
 
 def _is_direct(G: Array) -> bool:
-    """Whether LAPACK takes the matrix whole; OpenBLAS's threaded Cholesky crashes on much larger ones."""
-    return isinstance(G, np.ndarray) and G.shape[0] <= _DIRECT
+    """Whether one LAPACK call factorises the matrix; OpenBLAS's threaded Cholesky crashes on much larger ones."""
+    return isinstance(G, np.ndarray) and G.shape[0] <= _MOST_DIRECT
 
 
 def cholesky(G: Array) -> Array:
-    """Lower ``L`` with ``L L' = G``; reads the lower triangle of `G`, reuses its memory, and leaves the rest undefined.
+    """Return the lower triangular ``L`` with ``L L' = G``, from the lower triangle of `G`; overwrites `G`.
 
     Raises ``numpy.linalg.LinAlgError`` when `G` is not positive definite.
     """
     if _is_direct(G):
         (potrf,) = get_lapack_funcs(("potrf",), (G,))
-        # A C-ordered lower triangle is LAPACK's upper one: the transpose costs no copy.
+        # To LAPACK, the lower triangle of a C-ordered matrix is an upper one: the transpose needs no copy.
         upper, info = potrf(G.T, lower=False, clean=True, overwrite_a=True)
         if info != 0:
             raise np.linalg.LinAlgError(f"leading minor {info} is not positive")
@@ -76,7 +75,7 @@ def cholesky(G: Array) -> Array:
 
 
 def _inverse_of_lower(L: Array) -> Array:
-    """Inverse of a small triangular panel, so that large products replace large triangular solves."""
+    """Return the inverse of a small triangular panel: products with it replace large triangular solves."""
     return solve_lower(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
 
 
@@ -92,7 +91,7 @@ def _small_cholesky(G: Array) -> Array:
 
 
 def factor(build: Callable[[], Array]) -> Array:
-    """Cholesky factor of the matrix that `build` makes, lifted by a hair of jitter if rounding made it indefinite."""
+    """Return the Cholesky factor of ``build()``; a small jitter is added if rounding made the matrix indefinite."""
     for lift in (0.0, 10.0, 1e3):
         G = build()
         xp = namespace(G)
@@ -108,20 +107,20 @@ def factor(build: Callable[[], Array]) -> Array:
             continue
     raise SingularSystemError(
         "the kernel system K + (lam/C) S is not positive definite. Likely causes: a kernel that is not positive "
-        "semi-definite or returns NaN, C / lam so large that nothing is left of the ridge, or values near overflow "
+        "semi-definite or returns NaN, C / lam so large that rounding hides the ridge, or values near overflow "
         "(scaling the features helps)"
     )
 
 
 def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
-    """``L^-1 B`` for a lower triangular `L`, of which a shorter `B` takes the first rows and columns.
+    """Return ``L^-1 B`` for a lower triangular `L`; for a `B` with fewer rows, its leading block is used.
 
-    May `overwrite` a `B` that is stored by columns.
+    With `overwrite`, a `B` that is stored by columns may be overwritten.
     """
     n = B.shape[0]
     if not n:
         return B
-    if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _UNLOCKED_COLUMNS:
+    if isinstance(L, np.ndarray) and L.dtype == B.dtype and B.ndim == 2 and B.shape[1] >= _LEAST_FOR_THREADS:
         rows = np.array(B.T, order="C", copy=None if overwrite else True)
         blas.solve_rows(L, rows)
         return rows.T
@@ -132,7 +131,7 @@ def solve_lower(L: Array, B: Array, *, overwrite: bool = False) -> Array:
 
 
 def explained(L: Array, F: Array) -> Array:
-    """``f' (L L')^-1 f`` of each row f of `F`, worked out in the precision of `L`."""
+    """Return ``f' (L L')^-1 f`` for each row f of `F`, computed in the precision of `L`."""
     xp = namespace(F)
     rounded = xp.astype(F, L.dtype, copy=False)
     half = solve_lower(L, rounded.T, overwrite=rounded is not F).T
@@ -140,7 +139,7 @@ def explained(L: Array, F: Array) -> Array:
 
 
 def product_squares(L: Array, F: Array) -> Array:
-    """``‖L'f‖²`` of each row f of `F`, for a lower triangular `L`, worked out in its precision."""
+    """Return ``‖L'f‖²`` for each row f of `F` and a lower triangular `L`, computed in its precision."""
     if isinstance(L, np.ndarray):
         half = np.array(F, dtype=L.dtype, order="C")
         blas.times_triangle(half, L, upper=False)
@@ -151,7 +150,7 @@ def product_squares(L: Array, F: Array) -> Array:
 
 
 def times_upper(F: Array, R: Array) -> Array:
-    """``F R`` for an upper triangular `R`, at half the work where the library can; may overwrite `F`."""
+    """Return ``F R`` for an upper triangular `R`; with NumPy at half the cost of a full product. May overwrite `F`."""
     if isinstance(F, np.ndarray):
         product = np.array(F, dtype=R.dtype, order="C", copy=None)
         blas.times_triangle(product, R, upper=True)
@@ -160,8 +159,8 @@ def times_upper(F: Array, R: Array) -> Array:
 
 
 def cho_solve(L: Array, B: Array) -> Array:
-    """``(L L')^-1 B``."""
-    if not L.shape[0]:  # features that span nothing: LAPACK takes no empty matrix
+    """Return ``(L L')^-1 B``."""
+    if not L.shape[0]:  # LAPACK does not accept an empty matrix
         return B
     if isinstance(L, np.ndarray):
         (potrs,) = get_lapack_funcs(("potrs",), (L, B))
@@ -170,7 +169,7 @@ def cho_solve(L: Array, B: Array) -> Array:
 
 
 def inverse_of_factored(L: NDArray[F]) -> NDArray[F]:
-    """``(L L')^-1`` of a host matrix; the strict upper triangle is unspecified. May overwrite `L`."""
+    """Return ``(L L')^-1`` for a host matrix; the strict upper triangle is unspecified. May overwrite `L`."""
     if not len(L):
         return L
     if not _is_direct(L):
@@ -180,7 +179,7 @@ def inverse_of_factored(L: NDArray[F]) -> NDArray[F]:
 
 
 def inverse(L: Array) -> Array:
-    """``(L L')^-1``, whole."""
+    """Return the full matrix ``(L L')^-1``."""
     if not isinstance(L, np.ndarray):
         return cho_solve(L, namespace(L).eye(L.shape[0], dtype=L.dtype, device=device(L)))
     lower = inverse_of_factored(L.copy())
@@ -189,15 +188,15 @@ def inverse(L: Array) -> Array:
 
 
 def trace_of_solved(L: Array, S: Array) -> float:
-    """Trace of ``(L L')^-1 S`` for a symmetric `S`."""
+    """Return the trace of ``(L L')^-1 S`` for a symmetric `S`."""
     xp = namespace(L)
-    if isinstance(L, np.ndarray):  # a third of the work of solving for every column
+    if isinstance(L, np.ndarray):  # a third of the cost of solving for every column
         return float(np.vdot(inverse(L), S))
     return float(xp.sum(xp.linalg.diagonal(cho_solve(L, S))))
 
 
 def diagonal_of_inverse(L: Array, *, overwrite: bool = False) -> Array:
-    """Diagonal of ``(L L')^-1``, the squared column norms of ``L^-1``, which takes no room: it may `overwrite` `L`."""
+    """Return the diagonal of ``(L L')^-1``: the squared column norms of ``L^-1``. May `overwrite` L to save memory."""
     n = L.shape[0]
     if overwrite and n and _is_direct(L):
         (trtri,) = get_lapack_funcs(("trtri",), (L,))
@@ -205,9 +204,9 @@ def diagonal_of_inverse(L: Array, *, overwrite: bool = False) -> Array:
         return np.einsum("ij,ij->j", inverse_of_L, inverse_of_L)
     if isinstance(L, np.ndarray):
         parts = [np.empty(0, dtype=L.dtype)]
-        step = min(max(n // 16, _FEWEST), _MOST)
+        step = min(max(n // 16, _LEAST_COLUMNS), _MOST_COLUMNS)
         for a in range(0, n, step):
-            columns = np.eye(min(step, n - a), n - a, dtype=L.dtype)  # one after the other; zero above row a
+            columns = np.eye(min(step, n - a), n - a, dtype=L.dtype)  # identity columns from row a down
             blas.solve_rows(L[a:, a:], columns)
             parts.append(np.einsum("ij,ij->i", columns, columns))
         return np.concatenate(parts)
@@ -216,7 +215,7 @@ def diagonal_of_inverse(L: Array, *, overwrite: bool = False) -> Array:
     inverses = [_inverse_of_lower(L[a:b, a:b]) for a, b in ranges]
     parts = []
     for j, (a, b) in enumerate(ranges):
-        # The same columns by forward substitution in products of panels, which such libraries do far quicker.
+        # The same columns by forward substitution with products of panels, which is much faster in these libraries.
         columns = xp.zeros((n - a, b - a), dtype=L.dtype, device=device(L))
         columns[: b - a, :] = inverses[j]
         for (c, d), inverse in zip(ranges[j + 1 :], inverses[j + 1 :], strict=True):

@@ -1,10 +1,10 @@
 """Deterministic weighted k-means: the clusters of the `subclass` variance.
 
-Seeds come from splitting the widest cluster along its principal direction (Su and Dy, 2007), so the clusters depend on
-the set of rows alone: not on their order, not on a random seed, and a row of weight w acts as w rows. Sums in another
-order are rounded otherwise, and on symmetric rows much is equal but for rounding: distances to two centres, the widths
-of two clusters, the sides of a cut. So whatever is equal within a margin wider than rounding counts as equal, and the
-first of equals is taken.
+Initial centres come from splitting the cluster with the largest scatter along its principal direction (Su and Dy,
+2007). The clusters therefore depend on the set of rows only, not on their order or a random seed, and a row of weight w
+is equivalent to w copies. Sums in another order have other rounding errors, and for symmetric rows many quantities are
+equal up to rounding: distances to two centres, the scatters of two clusters, the two sides of a split. Values whose
+difference is less than a margin count as equal, and the first of equal values is taken.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .arrays import Array, Namespace, blocks, device, namespace
 
 __all__ = ["Splits", "assign", "kmeans", "lloyd", "one_hot"]
 
-#: Rows of a matrix up to which its square takes no longer than a few of its products with a vector.
-_SMALL = 32
+#: Largest matrix, in rows, that the power method squares: its square takes as long as a few products with a vector.
+_LARGEST_SQUARED = 32
 
 
 def assign(Z: Array, centres: Array) -> Array:
-    """Index of the nearest centre of each row, of the first one where several are as near."""
+    """Return the index of the nearest centre of each row; of equally near centres, the first."""
     xp = namespace(Z)
-    origin = xp.mean(centres, axis=0)  # distances from afar would be differences of large numbers
+    origin = xp.mean(centres, axis=0)  # far from the origin, distances would lose digits to cancellation
     ranges = blocks(Z.shape[0], max(centres.shape), Z)
     parts = [xp.zeros(0, dtype=xp.int64, device=device(Z))]
     parts += [_nearest(xp, *_seen_from(xp, origin, Z[a:b, :]), centres - origin) for a, b in ranges]
@@ -35,7 +35,7 @@ def assign(Z: Array, centres: Array) -> Array:
 
 
 def _seen_from(xp: Namespace, origin: Array, Z: Array) -> tuple[Array, Array]:
-    """The rows, and how far each is away."""
+    """Return the rows relative to the origin, and their lengths."""
     rows = Z - origin
     return rows, xp.sqrt(xp.sum(rows * rows, axis=1))
 
@@ -50,14 +50,15 @@ def _nearest(xp: Namespace, rows: Array, lengths: Array, centres: Array) -> Arra
 
 
 def kmeans(Z: Array, w: Array, n_clusters: int) -> Array:
-    """Centres of at most `n_clusters` clusters of the rows (fewer when there are fewer distinct rows)."""
+    """Return the centres of at most `n_clusters` clusters; fewer if there are fewer distinct rows."""
     return lloyd(Z, w, Splits(Z, w).seeds(n_clusters))[0]
 
 
 def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int = 100) -> tuple[Array, Array]:
-    """Move the centres to the means of the rows nearest to them until no row changes hands; drop those with no rows.
+    """Return the centres after Lloyd's iterations, and the index of the nearest centre of each row.
 
-    With the centres comes the nearest of them of each row.
+    Each iteration moves the centres to the means of their nearest rows, and drops centres without rows. The iterations
+    end when no row changes its centre.
     """
     xp = namespace(Z)
     origin = xp.mean(centres, axis=0)
@@ -75,13 +76,13 @@ def lloyd(Z: Array, w: Array, centres: Array, *, max_iter: int = 100) -> tuple[A
 
 
 def one_hot(labels: Array, k: int, like: Array) -> Array:
-    """Membership of each row in `k` clusters, in the dtype of `like`."""
+    """Return the one-hot membership of each row in `k` clusters, in the dtype of `like`."""
     xp = namespace(like)
     return xp.astype(labels[:, None] == xp.arange(k, device=device(labels), dtype=labels.dtype)[None, :], like.dtype)
 
 
 class _Part(NamedTuple):
-    """Some of the rows, also as they lie about their mean: how far, in squares, and the sum of these."""
+    """Some of the rows, their mean, the centred rows, the squared distances from the mean, and the weighted sum."""
 
     rows: Array
     w: Array
@@ -102,7 +103,7 @@ class _Part(NamedTuple):
         return cls(rows, w, mean, centred, squares, scatter if scatter > rounding else 0.0)
 
     def cut(self, xp: Namespace) -> list[Self]:
-        """The rows on either side of the mean, along the principal direction; none where all are on one side."""
+        """Return the two parts on either side of the mean along the principal direction; [] if one is empty."""
         if self.scatter <= 0:
             return []
         along = self.centred @ self._principal_direction(xp)
@@ -117,25 +118,29 @@ class _Part(NamedTuple):
         return [self.of(xp, self.rows[s], self.w[s]) for s in (side, ~side)]
 
     def _principal_direction(self, xp: Namespace, *, n_iter: int = 30) -> Array:
-        """Where the power method leads to from a start that no order of rows or features changes; of any length."""
+        """Return the principal direction, of any length, by the power method.
+
+        The start does not depend on the order of rows or features.
+        """
         centred, w, d, reach = self.centred, self.w, self.centred.shape[1], math.sqrt(self.scatter)
-        # The feature spreads are such a start; the skewness breaks symmetry, where rounding did not make it.
+        # The spreads of the features are such a start. Adding the skewness, where it is more than rounding, breaks ties
+        # between symmetric directions.
         spreads = xp.sqrt(w @ (centred * centred))
         skewness = (w * xp.sqrt(self.squares)) @ centred
         skewed = xp.abs(skewness) > _margin(xp, w.dtype, 0.5) * reach * spreads
-        # Both can be orthogonal to the direction sought: then a little of no direction in particular decides, not
-        # rounding.
+        # Both can be orthogonal to the principal direction. A small part of a fixed generic direction then decides,
+        # instead of rounding errors.
         generic = xp.asarray(_generic(d), dtype=centred.dtype, device=device(centred))
         v = spreads + _margin(xp, w.dtype, 0.25) * xp.max(spreads) * generic
         v = xp.where(skewed, v + skewness, v) / (reach + self.scatter)
         rows = xp.sqrt(w)[:, None] * centred
-        # Of the two products of rows with themselves the smaller one. Divided by its trace it lengthens nothing, and in
-        # double precision what it shortens stays far from zero.
+        # Use the smaller of the two Gram matrices. Divided by its trace it does not lengthen vectors, and in double
+        # precision shortened ones do not underflow.
         tall = rows.shape[0] > d
         square, v, steps = (rows.T @ rows, v, n_iter) if tall else (rows @ rows.T, rows @ v, n_iter - 1)
         square, v = xp.astype(square, xp.float64, copy=False) / self.scatter, xp.astype(v, xp.float64, copy=False)
         while steps:
-            if steps % 2 == 0 and square.shape[0] <= _SMALL:
+            if steps % 2 == 0 and square.shape[0] <= _LARGEST_SQUARED:
                 square, steps = square @ square, steps // 2
             else:
                 v, steps = square @ v, steps - 1
@@ -145,14 +150,14 @@ class _Part(NamedTuple):
 
 
 class Splits:
-    """The rows cut in two again and again: the widest part at its mean, along its principal direction."""
+    """Repeated splits of the rows: each splits the part with the largest scatter at its mean, in its main direction."""
 
     def __init__(self, Z: Array, w: Array) -> None:
         self._parts = [_Part.of(namespace(Z), Z, w)]
         self._means = [[self._parts[0].mean]]
 
     def seeds(self, k: int) -> Array:
-        """Means of the first `k` parts, or of as many as there can be."""
+        """Return the means of `k` parts, or of the largest possible number of parts."""
         parts, like = self._parts, self._parts[0].mean
         xp = namespace(like)
         while len(self._means) < k:
@@ -167,11 +172,11 @@ class Splits:
 
 @cache
 def _generic(d: int) -> NDArray[np.float64]:
-    """A direction in so many dimensions that nothing else would choose."""
+    """Return a fixed direction in d dimensions that is unlikely to be orthogonal to any other."""
     return np.cos(np.arange(1, d + 1))
 
 
 @cache
 def _margin(xp: Namespace, dtype: object, power: float) -> float:
-    """A relative difference that rounding does not reach."""
+    """Return a relative margin that is larger than rounding errors."""
     return float(float(xp.finfo(dtype).eps) ** power)

@@ -1,4 +1,4 @@
-"""What columns looked like at the fit: a few quantiles of each, so that new rows can be held against them."""
+"""A summary of the training columns, with a few quantiles of each, for comparison with new rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .stored import Count, Floats, Whole
 
 __all__ = ["LEVELS", "ColumnSummary"]
 
-#: Shares of the rows whose quantiles are kept.
+#: Levels of the quantiles that are stored.
 LEVELS = np.linspace(0, 1, 33)
 
-#: Largest number of rows from which the quantiles are computed; more rows hardly improve them.
-_QUANTILE_ROWS = 4096
+#: Largest number of rows that the quantiles are computed from; more rows hardly improve 33 quantiles.
+_MOST_ROWS = 4096
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """Quantiles of the known values of each column, those of `LEVELS`, and how many of the rows had a gap there.
+    """Quantiles of the known values of each column at `LEVELS`, and the number of missing values of each column.
 
     Examples
     --------
@@ -38,12 +38,15 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, X: Array) -> Self:
-        """The columns of rows in which NaN is a gap; of a sample, where they are many. A column of gaps has NaN."""
-        if X.shape[0] > _QUANTILE_ROWS:
-            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _QUANTILE_ROWS, replace=False))
+        """Return the summary of rows, or of a sample of many rows; NaN is a missing value.
+
+        The quantiles of a column without known values are NaN.
+        """
+        if X.shape[0] > _MOST_ROWS:
+            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _MOST_ROWS, replace=False))
             xp = namespace(X)
             X = xp.take(X, xp.asarray(chosen, device=device(X)), axis=0)
-        ranked = np.sort(to_numpy(X).astype(float, copy=False), axis=0)  # gaps come last
+        ranked = np.sort(to_numpy(X).astype(float, copy=False), axis=0)  # missing values are sorted last
         known = np.count_nonzero(~np.isnan(ranked), axis=0)
         place = LEVELS[:, None] * np.maximum(known - 1, 0)
         below = np.floor(place).astype(np.intp)

@@ -1,6 +1,7 @@
-"""Code that numba compiles, where it is installed: values of the Laplacian kernel at a third of SciPy's time.
+"""Laplacian kernel values by code compiled with numba, if it is installed, in a third of SciPy's time.
 
-A job uses it by its size alone: `expecting` says how many values the calls inside it make together.
+Only the number of kernel values decides whether compiled code is used. `expecting` announces the total number of values
+that several calls compute together.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ R = TypeVar("R")
 Matrix = NDArray[np.float64]
 Fill = Callable[[Matrix, Matrix, float, Matrix], None]
 
-#: Kernel values of a job that is worth compiled code. To import numba takes up to a second: as long as so many values
-#: and the arithmetic that follows them. Small fits, and rows that come one by one, never wait for it.
+#: Fewest kernel values for compiled code. Importing numba takes up to a second, about as long as this many values and
+#: the computations that follow. Small fits and single rows never import it.
 MANY = 2**24
 
-#: Columns of a block of values: as many as stay in the first cache beside the rows they are made of.
+#: Columns of a block of values, which fits the first-level cache together with its rows.
 _COLUMNS = 512
-#: Below this an exponent gives zero: its power of two, 2⁻¹⁰²³, has no bits but zeros.
+#: Smallest exponent: smaller ones give zero, since the power of two, 2⁻¹⁰²³, has only zero bits.
 _LEAST = -709.0
-#: To add it rounds to a whole number, which the lowest bits of the sum hold.
+#: Adding this number rounds to an integer, which is then in the lowest bits of the sum.
 _ROUNDING = 1.5 * 2.0**52
-#: log 2 as a sum of which whole multiples of the first part are exact.
+#: log 2 as a sum of two parts; integer multiples of the first part are exact.
 _LOG2_HIGH, _LOG2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _PER_LOG2 = 1 / log(2)
 _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12, _C13 = (1 / factorial(i) for i in range(3, 14))
 
 _expected: ContextVar[bool] = ContextVar("expected", default=False)
 _loading = Lock()
-#: Whether this process was forked while another thread of its parent was loading.
+#: Whether this process was forked while another thread of its parent was importing numba.
 _cut_off = False
 
 
 def expecting(values: int, step: Callable[P, R]) -> Callable[P, R]:
-    """The step of a job that makes so many kernel values; as a part of a job that makes many, it is one too."""
+    """Return `step` so that its calls use compiled code if `values`, or those of an enclosing step, are many."""
     return partial(_expected_to, step) if values >= MANY or _expected.get() else step
 
 
@@ -59,11 +60,11 @@ def _expected_to(step: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 
 
 def exp_city_block(X: Matrix, Y: Matrix, scale: float) -> Matrix | None:
-    """``exp(scale ‖x - y‖₁)`` of host rows in double precision; None if they are few, or there is no numba."""
+    """Return ``exp(scale ‖x - y‖₁)`` for host rows in float64; None if they are few or numba is not available."""
     if X.shape[0] * Y.shape[0] < MANY and not _expected.get():
         return None
-    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:  # compiled code would read beyond the shorter rows
-        raise ValueError(f"the rows must have as many columns as each other, got shapes {X.shape} and {Y.shape}")
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:  # compiled code does not check bounds
+        raise ValueError(f"X and Y must have the same number of columns, got shapes {X.shape} and {Y.shape}")
     fill = load()
     if fill is None:
         return None
@@ -73,14 +74,14 @@ def exp_city_block(X: Matrix, Y: Matrix, scale: float) -> Matrix | None:
 
 
 def load() -> Fill | None:
-    """The compiled function, or None where numba is missing, does not suit the other packages, or is told not to.
+    """Return the compiled function; None if numba is missing, is disabled, or fails with the installed packages.
 
-    None, too, in a process that was forked while another thread was in here: the locks of Python's imports and of
-    numba, which that thread held, stay locked in the child for ever.
+    Also None in a process that was forked while another thread ran this function. That thread held locks of numba and
+    of Python's import system, and these stay locked in the child process.
     """
     if _cut_off:
         return None
-    with _loading:  # of two threads that need it first, one compiles
+    with _loading:  # only one thread compiles
         return _compiled()
 
 
@@ -97,26 +98,27 @@ if hasattr(os, "register_at_fork"):
 def _compiled() -> Fill | None:
     try:
         numba: Any = import_module("numba")
-    except Exception:  # a numba that does not suit this NumPy or Python raises errors of many kinds
+    except Exception:  # a numba that does not support this NumPy or Python raises various errors
         return None
     if numba.config.DISABLE_JIT:
         return None
-    rows = numba.types.Array(numba.float64, 2, "C", readonly=True)  # takes those that may be written, too
+    rows = numba.types.Array(numba.float64, 2, "C", readonly=True)  # accepts writable arrays too
     signature = numba.void(rows, rows, numba.float64, numba.float64[:, ::1])
-    # Contraction is the only liberty: the others take infinity and NaN for granted not to be there.
+    # Allow contraction only: the other fast-math options assume that there is no infinity or NaN.
     compile_it = partial(numba.njit, signature, nogil=True, error_model="numpy", fastmath={"contract"})
     fill: Fill
     try:
         fill = compile_it(cache=True)(_fill)
-    except (RuntimeError, OSError):  # no folder to keep the code in
+    except (RuntimeError, OSError):  # there is no writable cache folder
         fill = compile_it()(_fill)
     return fill
 
 
 def _fill(X: Matrix, YT: Matrix, scale: float, out: Matrix) -> None:
-    """Rows `X` and, transposed, `YT`: one pass adds four columns up; exponents never leave the cache.
+    """Write the kernel values of rows `X` and of the columns of `YT` to `out`, in blocks that fit the cache.
 
-    ``exp(e)`` is ``2^k exp(r)`` with a whole k and an r of at most log(2) / 2, where Taylor's polynomial leaves 10⁻¹⁷.
+    One pass adds four columns of distances. ``exp(e)`` is computed as ``2^k exp(r)`` with an integer k and |r| at most
+    log(2) / 2; the Taylor polynomial of ``exp(r)`` has an error of 10⁻¹⁷.
     """
     n, d = X.shape
     m = YT.shape[1]
@@ -141,7 +143,7 @@ def _fill(X: Matrix, YT: Matrix, scale: float, out: Matrix) -> None:
                     o[j] += abs(x0 - y0[j])
             for j in range(width):
                 e = o[j] * scale
-                e = _LEAST if e < _LEAST else e  # in this order NaN stays what it is
+                e = _LEAST if e < _LEAST else e  # this comparison keeps NaN
                 o[j] = e
                 powers[j] = e * _PER_LOG2 + _ROUNDING
             for j in range(width):

@@ -1,4 +1,4 @@
-"""What the rows decide where a recipe leaves it to them: the bandwidth of a radial kernel, and C."""
+"""Rules that choose the bandwidth of a radial kernel, and C, from the training rows."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from .likelihood import likeliest_bandwidth, likeliest_cost, sample
 
 __all__ = ["BANDWIDTH_RULES", "COST_RULES", "choose_cost", "choose_kernel"]
 
-#: The name of C, and of a bandwidth, that the likelihood chooses.
+#: Name of the rule that maximises the marginal likelihood, for C and for the bandwidth.
 LIKELIHOOD = "likelihood"
-#: Names of all rules of C.
+#: Names of all rules for C.
 COST_RULES = ("auto", LIKELIHOOD)
-#: Rows to one unit of C under the rule "auto", and its bounds: docs/defaults.md says why.
-_ROWS, _LEAST, _MOST = 64, 8.0, 32.0
-#: Bandwidths that likelihoods choose, and whether nearest neighbors bound them.
+#: The rule "auto": C is the number of rows divided by `_ROWS_PER_UNIT`, between the two bounds (docs/defaults.md gives
+#: the measurements).
+_ROWS_PER_UNIT, _LEAST_COST, _MOST_COST = 64, 8.0, 32.0
+#: Bandwidth rules that use the likelihood, and whether nearest-neighbor distances bound the bandwidth.
 _LIKELIEST = {"local": True, LIKELIHOOD: False}
-#: Names of all rules of bandwidth.
+#: Names of all bandwidth rules.
 BANDWIDTH_RULES = (*_LIKELIEST, *BANDWIDTHS)
 
 
 def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Kernel:
-    """The kernel with its bandwidth as a number; rules by name read rows `Z`, weights `w`."""
+    """Return the kernel with a numeric bandwidth; a rule computes it from rows `Z` with weights `w`."""
     if not is_radial(kernel) or not isinstance(kernel.sigma, str):
         return kernel
     if kernel.sigma in _LIKELIEST:
@@ -32,16 +33,16 @@ def choose_kernel(kernel: Kernel, Z: Array, w: Array, *, lam: float = 1.0) -> Ke
 
 
 def choose_cost(C: float | str, kernel: Kernel, Z: Array, w: Array, *, lam: float, total: float) -> float:
-    """C as a number; rules by name read rows `Z`, weights `w`, or what all rows weigh in `total`."""
+    """Return C as a number; a rule computes it from rows `Z` with weights `w`, or from the `total` weight."""
     if not isinstance(C, str):
         return C
     if C == LIKELIHOOD:
         return likeliest_cost(kernel, *_sampled(kernel, Z, w), lam=lam)
-    return min(max(total / _ROWS, _LEAST), _MOST)
+    return min(max(total / _ROWS_PER_UNIT, _LEAST_COST), _MOST_COST)
 
 
 def _sampled(kernel: Kernel, Z: Array, w: Array) -> tuple[Array, Array]:
-    """The rows that the likelihood looks at, and their weights; of kernel values, the columns of the same rows."""
+    """Return the rows for the likelihood and their weights; of a precomputed kernel, the rows and columns."""
     drawn = sample(Z, w)
     if drawn is None:
         return Z, w

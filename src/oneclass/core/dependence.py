@@ -1,10 +1,10 @@
-"""Whether rows look as if drawn independently of one another, whatever they are drawn from.
+"""Tests of whether rows are independent of one another, for any distribution of the rows.
 
-Columns are turned into ranks, ties broken at random, so that tails, units and columns of few values have no part in it.
-Where rows come in an order, their correlation at every lag is compared with what shuffling them would leave. Where they
-come in no order, distances tell: of independent rows, twice as many neighbors lie within a ball that is wider by the
-same factor whatever their number, or by a larger one where the rows end; of rows with near-duplicates, the nearest lie
-close together and the next ones far away.
+Columns are replaced by ranks, with ties broken at random, so that tails, units and discrete columns have no influence.
+For ordered rows, the correlation at every lag is compared with its distribution under shuffling. For unordered rows,
+the test uses the distances to the nearest neighbors. If rows are independent, the radius of a ball with twice as many
+neighbors is larger by a constant factor, or by a larger factor at the boundary of the data. If there are
+near-duplicates, the first neighbors are close and the next ones are far away.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ __all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowdi
 
 Float = NDArray[np.float64]
 
-#: Rows below which nothing is said, rows whose neighbors are asked for, and columns that are looked at, at most.
-FEWEST, _ASKED, _COLUMNS = 40, 200, 50
+#: Fewest rows for a test; most rows whose neighbors are searched; and most columns that are used.
+FEWEST, _MOST_QUERIES, _MOST_COLUMNS = 40, 200, 50
 
-#: Correlation of rows that does harm, and how many times its standard deviation under shuffling makes it no chance.
-_ALIKE, _SURE = 0.3, 6.0
+#: Smallest correlation that is reported, and the smallest multiple of its standard deviation under shuffling.
+_LEAST_CORRELATION, _DEVIATIONS = 0.3, 6.0
 
-#: Neighbors that are looked at, at most, and the share of all rows that they may be.
-_NEIGHBOURS, _NEAR = 32, 1 / 6
+#: Largest number of neighbors that is considered, and its largest share of all rows.
+_MOST_NEIGHBOURS, _NEIGHBOUR_SHARE = 32, 1 / 6
 
-#: How much slower the number of neighbors may grow with the distance here than further away; and the same by chance,
-#: over the root of the number of rows asked.
-_DIP, _CHANCE = 0.4, 5.0
-
-
-#: Correlation at which rows have forgotten one another: blocks of this length, some of whose rows are next to rows of
-#: others, deliver what is asked for.
-_FORGOTTEN = 1 / 3
+#: Largest relative drop of the estimated dimension, compared with that at larger distances, that is not reported; and
+#: the same due to chance, before division by the root of the number of query rows.
+_DIP, _CHANCE_DIP = 0.4, 5.0
 
 
-#: Share of the rows that may have duplicates: losses of as few move a threshold little.
-_FORGIVEN = 0.15
+#: Correlation below which rows count as independent. Blocks that are as long as the lag of this correlation keep the
+#: requested false-alarm rate, although their boundary rows are close to rows of other blocks.
+_SMALL_CORRELATION = 1 / 3
+
+
+#: Share of the rows that may have duplicates without a report: their losses change a threshold little.
+_DUPLICATE_SHARE = 0.15
 
 
 @dataclass(frozen=True)
 class Succession:
-    """Rows so many places apart are alike: their correlation, over all columns."""
+    """A lag at which rows are correlated, and the correlation over all columns."""
 
     lag: int
     correlation: float
@@ -56,19 +56,20 @@ class Succession:
 
 @dataclass(frozen=True)
 class Crowding:
-    """The nearest so many rows of a row are far nearer than those after them."""
+    """A number of nearest neighbors that are much closer to a row than its next neighbors."""
 
     neighbors: int
 
 
 def centred_ranks(X: NDArray[np.float64]) -> Float:
-    """Columns as ranks about zero, ties at random; those that are sorted, a number or a date of the row, are left out.
+    """Return the columns as ranks with mean zero, ties broken at random.
 
-    Of many columns some are drawn.
+    Sorted columns are left out, since they are row numbers or dates. If there are many columns, a random subset is
+    used.
     """
     n = len(X)
-    if X.shape[1] > _COLUMNS:
-        X = X[:, np.random.default_rng(0).choice(X.shape[1], _COLUMNS, replace=False)]
+    if X.shape[1] > _MOST_COLUMNS:
+        X = X[:, np.random.default_rng(0).choice(X.shape[1], _MOST_COLUMNS, replace=False)]
     columns = np.ascontiguousarray(X.T)
     before, after = columns[:, :-1], columns[:, 1:]
     is_sorted = (after >= before).all(axis=1) | (after <= before).all(axis=1)
@@ -87,73 +88,74 @@ def centred_ranks(X: NDArray[np.float64]) -> Float:
 
 
 def autocorrelation(Z: Float) -> Float:
-    """Correlation of rows at every lag up to half their number, the mean over the columns of `Z`, whose means are 0."""
+    """Return the correlation of rows at every lag up to half their number, over all columns of the centred `Z`."""
     n = len(Z)
-    length = next_fast_len(n + n // 2, real=True)  # room for as many lags
+    length = next_fast_len(n + n // 2, real=True)  # zero padding for as many lags
     spectrum = rfft(Z, length, axis=0)
     sums = irfft((spectrum.real**2 + spectrum.imag**2).sum(axis=1), length)[: n // 2 + 1]
     return np.asarray(sums / (n - np.arange(len(sums))) * (n / sums[0]))
 
 
 def succession(Z: Float) -> Succession | None:
-    """The first lag at which rows are more alike than chance and harmlessness allow, if there is one."""
+    """Return the first lag whose correlation is significant and at least `_LEAST_CORRELATION`; None without one."""
     n, found = len(Z), autocorrelation(Z)[1:]
     scatter = Z.T @ Z
-    # Of rows in any order, to the first order in 1/n.
+    # The standard deviation under shuffling, to first order in 1/n.
     spread = math.sqrt(np.vdot(scatter, scatter)) / np.trace(scatter)
     deviation = spread / np.sqrt(n - np.arange(1, len(found) + 1))
-    lags = np.flatnonzero((found > _SURE * deviation) & (found > _ALIKE))
+    lags = np.flatnonzero((found > _DEVIATIONS * deviation) & (found > _LEAST_CORRELATION))
     return Succession(int(lags[0]) + 1, float(found[lags[0]])) if len(lags) else None
 
 
 def crowding(Z: Float) -> Crowding | None:
-    """Where the number of neighbors stops growing with the distance, only to go on further away; if it does."""
+    """Return the number of neighbors at which the radius has an unusually large step; None without such a step."""
     n, d = Z.shape
-    if d < 2:  # ranks are all as far apart
+    if d < 2:  # the ranks of one column are equally spaced
         return None
-    number = min(n, _ASKED)
+    number = min(n, _MOST_QUERIES)
     asked = np.arange(number) * (n - 1) // (number - 1)
-    # Ranks are whole numbers or halves between them: single precision has these sums, exactly or to a small part of the
-    # distance of any two rows. What is the same for all distances from a row does not change their order.
+    # Ranks are multiples of 1/2, so single precision stores these sums exactly or with an error that is small compared
+    # with the distance of any two rows. The term |z|^2 of the query row is left out: it does not change the order.
     Z = Z.astype(np.float32)
     squares = np.vecdot(Z, Z)
     distances = (-2 * Z[asked]) @ Z.T
     distances += squares
     distances[np.arange(len(asked)), asked] = np.inf
-    k = 2 ** np.arange(int(np.log2(min(_NEIGHBOURS, n * _NEAR))) + 1)
+    k = 2 ** np.arange(int(np.log2(min(_MOST_NEIGHBOURS, n * _NEIGHBOUR_SHARE))) + 1)
     distances.partition(k[-1] - 1, axis=1)
     nearest = np.sort(distances[:, : k[-1]], axis=1)[:, k - 1]
     logs = np.log(nearest + squares[asked, None]) / 2
     steps = np.sort(logs[:, 1:] - logs[:, :-1], axis=0)
-    growth = np.maximum(steps[: round((1 - _FORGIVEN) * len(asked))].mean(axis=0), np.finfo(float).tiny)
+    growth = np.maximum(steps[: round((1 - _DUPLICATE_SHARE) * len(asked))].mean(axis=0), np.finfo(float).tiny)
     dimension = _steps_in_one_dimension(len(k) - 1) / growth
     further = np.maximum.accumulate(dimension[::-1])[::-1]
     dips = dimension[:-1] / further[1:]
     place = int(np.argmin(dips))
-    return Crowding(int(k[place])) if dips[place] < 1 - max(_DIP, _CHANCE / np.sqrt(len(asked))) else None
+    return Crowding(int(k[place])) if dips[place] < 1 - max(_DIP, _CHANCE_DIP / np.sqrt(len(asked))) else None
 
 
 @cache
 def _steps_in_one_dimension(n: int) -> Float:
-    """Mean steps between the logs of distances to 1, 2, 4... neighbors.
+    """Return the trimmed mean steps between the log distances to the neighbors 1, 2, 4..., in one dimension.
 
-    Of a smooth density in d dimensions d times a step is minus the log of a Beta(k, k) number.
+    For a smooth density in d dimensions, d times a step is distributed as minus the log of a Beta(k, k) variable.
     """
-    k, shares = 2 ** np.arange(n), _FORGIVEN + (1 - _FORGIVEN) * (np.arange(100) + 0.5) / 100
+    k, shares = 2 ** np.arange(n), _DUPLICATE_SHARE + (1 - _DUPLICATE_SHARE) * (np.arange(100) + 0.5) / 100
     return np.asarray(-np.log(betaincinv(k, k, shares[:, None])).mean(axis=0))
 
 
 def decorrelation(Z: Float) -> int:
-    """Rows after which the correlation of rows has fallen to a third, by their centred ranks; at most half of them.
+    """Return the lag at which the correlation of rows falls below a third, from centred ranks; at most n // 2.
 
-    The mean of rows that are alike is uncertain, which takes as much from correlations about it as a row has of it.
+    Correlated rows have an uncertain mean, and correlations about the estimated mean are too small. Each iteration
+    corrects this bias for the lag found so far.
     """
     n = len(Z)
-    found = 2 * np.sin(np.pi / 6 * autocorrelation(Z))  # of ranks, as of the Gaussian that has them
+    found = 2 * np.sin(np.pi / 6 * autocorrelation(Z))  # from rank correlation to that of a Gaussian
     time = 0
     while True:
         lost = min(2 * time / n, 0.9)
-        fallen = np.flatnonzero(found * (1 - lost) + lost < _FORGOTTEN)
+        fallen = np.flatnonzero(found * (1 - lost) + lost < _SMALL_CORRELATION)
         longer = int(fallen[0]) if len(fallen) else n // 2
         if longer <= time:
             return max(1, time)

@@ -1,7 +1,7 @@
-r"""Variance embeddings: the matrix M of the family's one equation, and the shrinkage that it acts by.
+r"""Variance embeddings: the matrix M of the linear system, and the shrinkage matrix S that follows from it.
 
-Everywhere a row of weight w stands for w copies of itself, so with W = diag(w) the machines solve
-:math:`((W + M/C) K + \lambda I / C) A = W T`, and only :math:`S = (W + M/C)^{-1}` is ever needed.
+A row of weight w is equivalent to w copies of the row. With W = diag(w) the machines solve
+:math:`((W + M/C) K + \lambda I / C) A = W T`, and this needs only :math:`S = (W + M/C)^{-1}`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Structured:
-    """A symmetric matrix with one row for each training row, as ``diag(d) + V Z V'`` or whole.
+    """A symmetric matrix with one row for each training row, stored as ``diag(d) + V Z V'`` or in full.
 
-    The first form has few columns in V; the second keeps `full` and is for a Laplacian without structure.
+    V has few columns. The form `full` is for a user's Laplacian without structure.
     """
 
     d: Annotated[Array, Floats("n")]
@@ -42,12 +42,12 @@ class Structured:
 
     @classmethod
     def diagonal_only(cls, d: Array) -> Self:
-        """``diag(d)``."""
+        """Return the matrix ``diag(d)``."""
         nothing = d[:, None][:, :0]
         return cls(d, nothing, nothing[:0, :])
 
     def __matmul__(self, B: Array) -> Array:
-        """The product with a matrix."""
+        """Return the product with a matrix."""
         if self.full is not None:
             return self.full @ B
         product = self.V @ (self.Z @ (self.V.T @ B))
@@ -64,7 +64,7 @@ class Structured:
         add_to_diagonal(G[:, a:], scale * self.d[a:b])
 
     def added_to(self, G: Array, *, scale: float = 1.0, out: Array | None = None) -> Array:
-        """``G`` plus `scale` times this, for host matrices; written into `out` where that is given."""
+        """Return ``G`` plus `scale` times this matrix, for host matrices; written to `out` if it is given."""
         if self.full is not None:
             return np.add(G, scale * self.full, out=out)
         total = np.matmul(self.V @ (scale * self.Z), self.V.T, out=out)
@@ -73,7 +73,7 @@ class Structured:
         return total
 
     def inside(self, places: Array) -> Array:
-        """The blocks of groups of rows (groups x size), groups x size x size."""
+        """Return the diagonal blocks for groups of rows (groups x size), as groups x size x size."""
         xp = namespace(self.d)
         if self.full is not None:
             return self.full[places[:, :, None], places[:, None, :]]
@@ -83,7 +83,7 @@ class Structured:
         return V @ self.Z @ xp.matrix_transpose(V) + d[:, :, None] * xp.eye(size, dtype=d.dtype, device=device(d))
 
     def diagonal(self) -> Array:
-        """The diagonal."""
+        """Return the diagonal."""
         if self.full is not None:
             return namespace(self.full).linalg.diagonal(self.full)
         return self.d + namespace(self.d).sum((self.V @ self.Z) * self.V, axis=1)
@@ -93,33 +93,33 @@ class Embedding(Protocol):
     """A choice of M for n weighted rows."""
 
     def laplacian(self, w: Array) -> Structured:
-        """M for rows of these weights."""
+        """Return M for rows of these weights."""
         ...
 
     def shrink(self, w: Array, *, C: float) -> Structured:
-        """The positive definite S for one value of C."""
+        """Return the positive definite S for one value of C."""
         ...
 
 
 @dataclass(frozen=True)
 class NoVariance:
-    """``M = 0``."""
+    """No variance term: ``M = 0``."""
 
     def laplacian(self, w: Array) -> Structured:
-        """Zeros."""
+        """Return the zero matrix."""
         return Structured.diagonal_only(0 * w)
 
     def shrink(self, w: Array, *, C: float) -> Structured:
-        """``S = W^-1``."""
+        """Return ``S = W^-1``."""
         return Structured.diagonal_only(1 / w)
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """Which variance to embed: the scatter of the rows inside clusters, about their own mean or the global one.
+    """The variance to embed: the scatter of the rows inside clusters, about each cluster's own or the global mean.
 
-    A cluster's scatter has the paper's share n_p / n for `subclass` (model_SV), and 1 / n for `class` (model_CVdecomp:
-    one cluster, `per_row`). `weight` multiplies the whole term; 1 is the paper.
+    The share of a cluster's scatter is n_p / n for `subclass` (paper, model_SV) and 1 / n for `class` (paper,
+    model_CVdecomp: one cluster, `per_row`). `weight` multiplies the whole term; it is 1 in the paper.
     """
 
     own_mean: bool = True
@@ -127,14 +127,15 @@ class Scatter:
     weight: Annotated[float, Within(0)] = 1.0
 
     def shares(self, sizes: Array) -> Array:
-        """The weight of each cluster's scatter, for clusters of these sizes."""
+        """Return the weight of each cluster's scatter, for clusters of these sizes."""
         n = namespace(sizes).sum(sizes)
         return self.weight * (ones(sizes) / n if self.per_row else sizes / n)
 
     def columns(self, sizes: Array, of_clusters: Array) -> Array:
-        """From sums over the rows of each cluster, one column each, to the columns that M changes in when rows leave.
+        """Return the columns V in whose span M changes when rows are removed.
 
-        Those of the clusters or, with global means, one by weight and one by pull.
+        `of_clusters` holds sums over the rows of each cluster, one column per cluster. With own means these are the
+        columns V. With the global mean there are two columns: the sum over clusters, and the sum weighted by shares.
         """
         if self.own_mean:
             return of_clusters
@@ -142,10 +143,10 @@ class Scatter:
         return xp.stack([xp.sum(of_clusters, axis=-1), of_clusters @ self.shares(sizes)], axis=-1)
 
     def change(self, sizes: Array, members: Array, left: Array) -> Array:
-        """What M changes by when rows leave that are `members` (groups x size x clusters), with weights `left`.
+        """Return the change of M when rows of these clusters are removed, with weights `left`.
 
-        The scatter of the rows that stay less that of all, in the basis of the rows and of `columns`; clusters keep
-        their shares.
+        `members` is one-hot (groups x size x clusters). The change is the scatter of the remaining rows minus that of
+        all rows, in the basis of the removed rows and of `columns`. Clusters keep their shares.
         """
         xp = namespace(sizes)
         shares = self.shares(sizes)
@@ -153,7 +154,7 @@ class Scatter:
         pulls = left * (members @ shares)
         rows = -pulls[:, :, None] * xp.eye(left.shape[1], dtype=left.dtype, device=device(left))
         if not self.own_mean:
-            ways = xp.stack([left, pulls], axis=2)  # how the rows that leave enter both columns
+            ways = xp.stack([left, pulls], axis=2)  # entries of the removed rows in the two columns
             n, total = xp.sum(sizes), sizes @ shares
             rest, pull = n - xp.sum(left, axis=1), total - xp.sum(pulls, axis=1)
             after = _middle(rest, pull)
@@ -161,7 +162,7 @@ class Scatter:
             inside = after - _middle(n + 0 * rest, total + 0 * rest)
             return _blocks(rows - across @ xp.matrix_transpose(ways), across, inside)
         rest = sizes - xp.sum(gone, axis=1)
-        # A cluster of which nothing is left has no scatter.
+        # An emptied cluster has no scatter.
         some = rest > xp.finfo(sizes.dtype).eps * 16 * sizes
         each = xp.where(some, shares / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(rest))
         across = gone * each[:, None, :]
@@ -173,13 +174,13 @@ class Scatter:
 
 @dataclass(frozen=True)
 class WithinVariance:
-    """The M of a scatter, for rows of known clusters."""
+    """The matrix M of a scatter, for rows with known clusters."""
 
     membership: Array  # n x k, one-hot
     scatter: Scatter = Scatter()
 
     def laplacian(self, w: Array) -> Structured:
-        """Deviations from the mean(s), in their share."""
+        """Return M: deviations from the mean(s), weighted by the shares."""
         xp, sizes = namespace(w), w @ self.membership
         shares = self.scatter.shares(sizes)
         g = w * (self.membership @ shares)
@@ -189,14 +190,14 @@ class WithinVariance:
         return Structured(g, xp.stack([w, g], axis=1), _like(_centring(w, g), w))
 
     def shrink(self, w: Array, *, C: float) -> Structured:
-        """S: deviations from the mean(s) shrink by ``a = 1 / (1 + omega / C)``, the means stay."""
+        """Return S: it shrinks deviations from the mean(s) by ``a = 1 / (1 + omega / C)`` and keeps the means."""
         xp, sizes = namespace(w), w @ self.membership
         a = 1 / (1 + self.scatter.shares(sizes) / C)
         a_row = self.membership @ a
         if self.scatter.own_mean:
             Z = xp.eye(a.shape[0], dtype=w.dtype, device=device(w)) * ((1 - a) / sizes)
             return Structured(a_row / w, self.membership, Z)
-        # Woodbury around diag(w / a): global centering is a correction of rank two, spanned by a and 1 - a.
+        # The Woodbury identity for diag(w / a): global centering is a rank-two correction, spanned by a and 1 - a.
         V = xp.stack([a_row, 1 - a_row], axis=1)
         keep, lose = float(w @ a_row), float(w @ (1 - a_row))
         g = w * (1 - a_row) / a_row
@@ -206,13 +207,14 @@ class WithinVariance:
         return Structured(a_row / w, V, _like(-np.linalg.solve(np.eye(2) + Q @ UDU, Q), w))
 
     def columns(self, w: Array) -> Array:
-        """The columns V in whose span, with the rows themselves, M changes when rows leave: the scatter's."""
+        """Return the columns V of the scatter: M changes in their span, and that of the rows, when rows are removed."""
         return self.scatter.columns(w @ self.membership, w[:, None] * self.membership)
 
     def shrunk(self, V: Array, image: Array, shrink: Structured, *, C: float) -> Array:
-        """The image of ``S V``, for these columns V, under a linear map whose `image` of S's own columns is known.
+        """Return the image of ``S V`` under a linear map, from the known `image` of the columns of S.
 
-        Those of clusters are what S makes of V, for their means stay; with global means S V is in their span.
+        V are the columns of `columns`. With own means, ``S V`` equals the columns of S, because S keeps the means. With
+        the global mean, ``S V`` is in the span of the columns of S.
         """
         if self.scatter.own_mean:
             return image
@@ -222,26 +224,26 @@ class WithinVariance:
 
 
 def without_zeros(sizes: Array) -> Array:
-    """Sizes of clusters to divide by: one for a cluster that lost all of its rows, whose sums are zero as well."""
+    """Return cluster sizes as divisors: 1 for an empty cluster, whose sums are zero."""
     return namespace(sizes).where(sizes > 0, sizes, 1.0)
 
 
 def _middle(n: Array, total: Array) -> Array:
-    """`_centring` for several sums at once."""
+    """Return the matrix of `_centring` for arrays of sums."""
     xp = namespace(n)
     first = xp.stack([total / n**2, -1 / n], axis=1)
     return xp.stack([first, xp.stack([-1 / n, 0 * n], axis=1)], axis=1)
 
 
 def _blocks(rows: Array, across: Array, inside: Array) -> Array:
-    """Symmetric matrices of blocks: rows with rows, rows with columns, columns with columns."""
+    """Return symmetric matrices assembled from three blocks: rows x rows, rows x columns, columns x columns."""
     xp = namespace(rows)
     low = xp.concat([xp.matrix_transpose(across), inside], axis=2)
     return xp.concat([xp.concat([rows, across], axis=2), low], axis=1)
 
 
 def _centring(w: Array, g: Array) -> NDArray[np.float64]:
-    """The Q that makes a pull g on each row one towards the global mean: ``diag(g) + U Q U'`` with U = (w, g)."""
+    """Return Q with ``diag(g) + U Q U'`` = the scatter matrix with row weights g about the global mean, U = (w, g)."""
     n, total = (float(namespace(w).sum(of)) for of in (w, g))
     return np.array([[total / n**2, -1 / n], [-1 / n, 0.0]])
 
@@ -262,11 +264,11 @@ class UserLaplacian:
     weight: Annotated[float, Within(0)] = 1.0
 
     def laplacian(self, w: Array) -> Structured:
-        """The user's matrix, times the weight."""
+        """Return the user's matrix times the weight."""
         return replace(Structured.diagonal_only(w), full=self.weight * self.M)
 
     def shrink(self, w: Array, *, C: float) -> Structured:
-        """S as a full matrix; fails with `NotLaplacianError` when M is not positive semi-definite, up to rounding."""
+        """Return S as a full matrix; raise `NotLaplacianError` if M is not positive semi-definite up to rounding."""
         xp = namespace(w)
         largest = xp.max(xp.abs(xp.linalg.diagonal(self.M)))
         rounding = xp.finfo(w.dtype).eps ** 0.5 * xp.where(largest > 0, largest, xp.ones_like(largest))
@@ -280,7 +282,7 @@ class UserLaplacian:
 
 
 def _plus_diagonal(scale: float, M: Array, d: Array) -> Array:
-    """``scale M + diag(d)``, with no second matrix for the diagonal."""
+    """Return ``scale M + diag(d)``, without a second n x n matrix."""
     G = scale * M
     add_to_diagonal(G, d)
     return G

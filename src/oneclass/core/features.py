@@ -1,7 +1,7 @@
-"""Explicit feature maps: kernel machines whose size does not grow with the number of rows.
+"""Explicit feature maps, for kernel machines whose size does not depend on the number of rows.
 
-A map turns rows in z-scores into m features, and names the penalty of a weight vector b, ``b' penalty b``, which stands
-for the norm of the function that b describes.
+A map computes m features of scaled rows. It also has the penalty matrix: ``b' penalty b`` is the squared norm of the
+function with the feature weights b.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from .stored import Floats, OneOf, must
 __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
 
-#: Rounding, over what the others leave of a landmark, above which normal equations without whitening lose digits.
-_STEADY = 1e-10
+#: Largest `NystromMap.rounding` of features without whitening: above it the normal equations lose digits.
+_MOST_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class NystromMap:
-    """Kernel values with m landmarks: the functions that the landmarks span.
+    """Kernel values with m landmarks: features for the span of the kernel functions at the landmarks.
 
-    With `whitening` R (``R' k(landmarks) R = I``) the features are orthonormal coordinates, accurate however
-    ill-conditioned the landmarks are; without it a row costs no product with R and the penalty is their kernel matrix.
+    With `whitening` R (``R' k(landmarks) R = I``) the features are orthonormal coordinates, which are accurate even if
+    the kernel matrix of the landmarks is ill-conditioned. Without it no product with R is needed, and the penalty is
+    the kernel matrix of the landmarks.
     """
 
     kernel: Annotated[Kernel, Settled()]
     landmarks: Annotated[Array, Floats("_l d")]
     whitening: Annotated[Array, Floats("_l _w")] | None = None
-    L: Annotated[Array, Floats("_l _l")] | None = None  # the factor of the penalty, in files of old
-    triangular: bool = False  # whether the whitening is
+    L: Annotated[Array, Floats("_l _l")] | None = None  # the factor of the penalty, set only in old model files
+    triangular: bool = False  # whether `whitening` is triangular
 
     def __check__(self) -> dict[str, int]:
         R = self.whitening
@@ -46,13 +47,13 @@ class NystromMap:
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Array, *, whiten: bool) -> NystromMap:
-        """The map of these landmarks; directions lost to rounding are left out of a whitened one."""
+        """Return the map of these landmarks; whitening drops directions with eigenvalues that are rounding."""
         if not whiten:
             plain = cls(kernel, landmarks)
-            _ = plain.factored  # landmarks that have none are refused here
+            _ = plain.factored  # raises here if the penalty has no factor
             return plain
         xp = namespace(landmarks)
-        # In double precision: small eigenvalues are where whitening loses what it loses.
+        # In double precision: whitening loses its accuracy in the small eigenvalues.
         precise = xp.astype(landmarks, xp.float64)
         values, vectors = xp.linalg.eigh(kernel(precise, precise))
         first = int(xp.sum(xp.astype(values <= 4 * xp.finfo(landmarks.dtype).eps * values[-1], xp.int64)))
@@ -60,29 +61,29 @@ class NystromMap:
 
     @classmethod
     def suited(cls, kernel: Kernel, landmarks: Array) -> NystromMap:
-        """The map of these landmarks, whitened only where some are so much alike that it makes a difference."""
-        if namespace(landmarks).finfo(landmarks.dtype).eps <= _STEADY:
+        """Return the map of these landmarks, whitened only if some landmarks are too similar for accuracy without."""
+        if namespace(landmarks).finfo(landmarks.dtype).eps <= _MOST_ROUNDING:
             try:
                 plain = cls.of(kernel, landmarks, whiten=False)
-            except SingularSystemError:  # of a kernel that is not definite some directions are
+            except SingularSystemError:  # whitening drops the directions that make the kernel matrix indefinite
                 return cls.of(kernel, landmarks, whiten=True)
-            if plain.rounding <= _STEADY:
+            if plain.rounding <= _MOST_ROUNDING:
                 return plain
         return cls.of(kernel, landmarks, whiten=True)
 
     def __getstate__(self) -> dict[str, object]:
-        # Without the factor, which is worked out again: the map is as large as its landmarks.
+        # Without the factor, which is computed again after loading: a saved map is as large as its landmarks.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def factored(self) -> Array | None:
-        """Cholesky factor of the penalty; None if whitened."""
+        """Cholesky factor of the penalty; None for a whitened map."""
         if self.whitening is not None or self.L is not None:
             return self.L
         return factor(lambda: values_among(self.kernel, self.landmarks))
 
     def whitened(self) -> NystromMap:
-        """The same functions in orthonormal coordinates, by the factor of the penalty where there is one."""
+        """Return the map of the same functions with orthonormal coordinates, from the factor of the penalty."""
         L = self.factored
         if L is None:
             return self
@@ -91,28 +92,28 @@ class NystromMap:
 
     @property
     def rounding(self) -> float:
-        """Rounding that inverting the penalty makes of ``k(z, z)``: more where others say almost all of a landmark."""
+        """Relative rounding error of `outside`: large if other landmarks explain almost all of one landmark."""
         xp = namespace(self.landmarks)
         eps = float(xp.finfo(self.landmarks.dtype).eps)
         L = self.factored
         return eps if L is None else eps * float(xp.max(self.kernel.diagonal(self.landmarks) * diagonal_of_inverse(L)))
 
     def __call__(self, Z: Array) -> Array:
-        """Features of each row."""
+        """Return the features of each row."""
         F = values_in_blocks(self.kernel, Z, self.landmarks)
         if self.whitening is None:
             return F
         return times_upper(F, self.whitening) if self.triangular else F @ self.whitening
 
     def outside(self, Z: Array, F: Array) -> Array:
-        """``k(z, z)`` less its projection on the landmarks."""
+        """Return ``k(z, z)`` minus the part that the landmarks explain."""
         xp, L = namespace(F), self.factored
         reached = xp.vecdot(F, F) if L is None else explained(L, F)
         return xp.clip(self.kernel.diagonal(Z) - reached, min=0)
 
     @property
     def coefficients(self) -> Array:
-        """From weights of the features to the coefficients of the landmarks: landmarks x m."""
+        """The matrix (landmarks x m) that maps feature weights to coefficients of the landmarks."""
         if self.whitening is not None:
             return self.whitening
         xp = namespace(self.landmarks)
@@ -125,7 +126,7 @@ class NystromMap:
 
     @property
     def penalty(self) -> Array:
-        """Kernel matrix of the landmarks, or the identity if whitened."""
+        """Kernel matrix of the landmarks, or the identity for a whitened map."""
         if self.whitening is None:
             return values_among(self.kernel, self.landmarks)
         k = self.whitening.shape[1]
@@ -134,7 +135,7 @@ class NystromMap:
 
 @dataclass(frozen=True)
 class FourierMap:
-    """Random Fourier features: cosines and sines at frequencies drawn from the kernel's spectrum."""
+    """Random Fourier features: cosines and sines with frequencies drawn from the spectrum of the kernel."""
 
     frequencies: Annotated[Array, Floats("d _half")]
 
@@ -143,21 +144,21 @@ class FourierMap:
 
     @classmethod
     def of(cls, kernel: Kernel, m: int, rng: np.random.Generator, like: Array) -> FourierMap:
-        """At most `m` features (an even number) for a radial kernel and rows like those of `like`."""
+        """Return a map with at most `m` features (an even number), for a radial kernel and rows like `like`."""
         shape = (like.shape[1], max(1, m // 2))
         sigma = float(kernel.sigma)  # type: ignore[attr-defined]
-        # The spectrum of a Gaussian is Gaussian; that of a product of Laplacians is a product of Cauchys.
+        # The spectrum of a Gaussian kernel is Gaussian; that of a Laplacian kernel is a product of Cauchy densities.
         draws = rng.normal(size=shape) if isinstance(kernel, RBF) else rng.standard_cauchy(size=shape)
         return cls(namespace(like).asarray(draws / sigma, dtype=like.dtype, device=device(like)))
 
     def __call__(self, Z: Array) -> Array:
-        """Features of each row."""
+        """Return the features of each row."""
         xp = namespace(Z)
         angles = Z @ self.frequencies
         return xp.concat([xp.cos(angles), xp.sin(angles)], axis=1) / math.sqrt(self.frequencies.shape[1])
 
     def outside(self, Z: Array, F: Array) -> Array:
-        """Nothing: the features are all that there is."""
+        """Return zeros: the features define the model's kernel exactly."""
         return namespace(F).zeros_like(F[:, 0])
 
     @property
@@ -178,17 +179,17 @@ def _tanh(A: Array) -> Array:
 
 
 def _sigmoid(A: Array) -> Array:
-    """``1 / (1 + exp(-a))``, by a function that does not overflow."""
+    """Return ``1 / (1 + exp(-a))``, computed with tanh, which does not overflow."""
     return 0.5 + 0.5 * namespace(A).tanh(A / 2)
 
 
-#: What a hidden unit makes of its input, by name.
+#: Activation functions of hidden units by name.
 ACTIVATIONS = {"sigmoid": _sigmoid, "tanh": _tanh}
 
 
 @dataclass(frozen=True)
 class LayerMap:
-    """A hidden layer that is drawn and not trained: ``g(z'W + b)``."""
+    """A hidden layer with random, untrained weights: ``g(z'W + b)``."""
 
     weights: Annotated[Array, Floats("d m")]
     biases: Annotated[Array, Floats("m")]
@@ -196,18 +197,18 @@ class LayerMap:
 
     @classmethod
     def of(cls, m: int, activation: str, rng: np.random.Generator, like: Array) -> LayerMap:
-        """`m` units for rows like those of `like`, weights uniform in [-1, 1] and biases in [0, 1]."""
+        """Return a layer of `m` units for rows like `like`: weights uniform in [-1, 1], biases in [0, 1]."""
         xp = namespace(like)
         draws = rng.uniform(-1, 1, size=(like.shape[1], m)), rng.uniform(0, 1, size=m)
         weights, biases = (xp.asarray(draw, dtype=like.dtype, device=device(like)) for draw in draws)
         return cls(weights, biases, activation)
 
     def __call__(self, Z: Array) -> Array:
-        """Outputs of the units for each row."""
+        """Return the outputs of the units for each row."""
         return ACTIVATIONS[self.activation](Z @ self.weights + self.biases)
 
     def outside(self, Z: Array, F: Array) -> Array:
-        """Nothing: the units are all that there is."""
+        """Return zeros: the units define the model's kernel exactly."""
         return namespace(F).zeros_like(F[:, 0])
 
     @property

@@ -1,4 +1,4 @@
-"""Machines that did not see a fold of whole groups, for rows that come in chunks and groups that come in pieces."""
+"""Held-out losses by folds of whole groups, for rows that arrive in chunks and groups spread over several chunks."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["FoldMachine", "fold_machines", "fold_moments", "held_out_by_folds"]
 
 @dataclass(frozen=True)
 class FoldMachine:
-    """The machine of all groups but those of a fold, and the landmarks of these."""
+    """The machine fitted without the groups of one fold, and the landmarks that are rows of these groups."""
 
     machine: Machine
     landmarks: Landmarks | None
 
     def losses(self, X: Array, keys: NDArray[np.int64]) -> Array:
-        """Loss of each row of groups of these keys, as if none of its group were a landmark."""
+        """Return the loss of each row; `keys` are the groups. Landmarks of the row's own group are removed."""
         xp = namespace(X)
         parts = [self._losses(X[a:b, :], keys[a:b]) for a, b in blocks(X.shape[0], self.machine.model.width, X)]
         return xp.concat([xp.zeros(0, dtype=X.dtype, device=device(X)), *parts])
@@ -47,14 +47,14 @@ class FoldMachine:
 
 
 def fold_moments(plan: Plan, groups: GroupCounts, fold: int, block: Block) -> Moments:
-    """Moments of the rows of a block, which weigh the same, whose groups are of a fold."""
+    """Return the moments of the rows of a block whose groups are in one fold; all rows have weight one."""
     return plan.moments(_rows(block.X, groups.fold_of(block.group_keys) == fold), None)
 
 
 def fold_machines(
     plan: Plan, survey: Survey, groups: GroupCounts, parts: list[Moments]
 ) -> tuple[Machine, tuple[FoldMachine, ...]]:
-    """The machine of all rows, and those without each fold, from the moments of the folds."""
+    """Return the machine of all rows, and the machine without each fold, from the moments of the folds."""
     machine = fit_moments(plan, reduce(add, parts))
     sampled = survey.sample.groups
     owners = np.zeros(0, dtype=np.int64) if sampled is None else sampled[plan.nearest(survey.sample.rows)]
@@ -67,7 +67,10 @@ def fold_machines(
 
 
 def held_out_by_folds(twins: tuple[FoldMachine, ...], groups: GroupCounts, block: Block) -> tuple[Array, Array]:
-    """Losses of the rows of a block that are of groups kept, by machines without their fold; and their weights."""
+    """Return held-out losses and weights of the rows of a block, by the machines fitted without their fold.
+
+    Rows of groups that `groups` does not keep are left out.
+    """
     X, keys, xp = block.X, block.group_keys, namespace(block.X)
     w, fold = groups.weights(keys), groups.fold_of(keys)
     judged = [(w > 0) & (fold == k) for k in range(len(twins))]

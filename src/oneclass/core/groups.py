@@ -1,4 +1,4 @@
-"""Rows that belong together: which row is in which group, how much each group weighs, and folds of whole groups."""
+"""Groups of dependent rows: the group of each row, row weights by group, and folds of whole groups."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .stored import Whole, must
 
 __all__ = ["GroupCounts", "Groups", "OneGroupError"]
 
-#: Folds of rows that are too many to leave out group by group.
+#: Largest number of folds, for training sets that are too large to hold out each group by itself.
 _FOLDS = 5
 
 
 class OneGroupError(ValueError):
-    """All rows are of one group, so that none can be held out."""
+    """All rows are in one group, so that no group can be held out."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The number of the group of each row, from 0 on, every number taken."""
+    """The group number of each row; the numbers are 0, 1, ... without gaps."""
 
     of_rows: Annotated[NDArray[np.intp], Whole("r", below="r")]
 
@@ -33,7 +33,7 @@ class Groups:
 
     @cached_property
     def by_size(self) -> list[NDArray[np.intp]]:
-        """Rows of the groups, one matrix (groups x size) for each size."""
+        """Row indices of the groups, one matrix (groups x size) for each group size."""
         order = np.argsort(self.of_rows, kind="stable")
         sizes = np.bincount(self.of_rows)
         starts = np.cumsum(sizes) - sizes
@@ -46,7 +46,7 @@ class Groups:
         return int(self.of_rows.max()) + 1
 
     def weights(self, w: Array) -> Array:
-        """Row weights under which every group weighs one, in double precision."""
+        """Return row weights for which every group has the total weight one, in double precision."""
         xp = namespace(w)
         shares = np.bincount(self.of_rows, weights=to_numpy(w))
         return xp.astype(w, xp.float64) / xp.asarray(shares[self.of_rows], dtype=xp.float64, device=device(w))
@@ -54,9 +54,9 @@ class Groups:
 
 @dataclass(frozen=True)
 class GroupCounts:
-    """Numbers of rows of the groups with the smallest keys, at most `size` of them, in key order; two of them add.
+    """Row counts of at most `size` groups, those with the smallest keys, in key order; two of these can be added.
 
-    Keys are hashes, so that the groups kept are a sample that depends on the set of groups alone; of each of these,
+    Keys are hashes. The groups kept are therefore a sample that depends on the set of groups only. For these groups
     every row is counted.
     """
 
@@ -66,7 +66,7 @@ class GroupCounts:
 
     @classmethod
     def of(cls, keys: NDArray[np.int64], *, size: int) -> GroupCounts:
-        """The groups of one chunk of rows."""
+        """Return the counts for one chunk of rows, from the group key of each row."""
         return cls(size, keys, np.ones(len(keys), dtype=np.int64))._merged()
 
     def __add__(self, other: GroupCounts) -> GroupCounts:
@@ -79,13 +79,13 @@ class GroupCounts:
         return GroupCounts(self.size, keys[: self.size], counts[: self.size])
 
     def refuse_one(self) -> None:
-        """Refuse a single group, beside which none could be held out."""
+        """Raise `OneGroupError` if there is only one group."""
         if len(self.keys) < 2:
             raise OneGroupError(f"groups must be at least two, since one is held out; got {len(self.keys)}")
 
     @property
     def alone(self) -> bool:
-        """Whether every row is a group of its own, as far as is known."""
+        """Whether each of the groups kept has exactly one row."""
         return bool(np.all(self.counts == 1))
 
     @property
@@ -94,10 +94,13 @@ class GroupCounts:
         return min(_FOLDS, len(self.keys))
 
     def fold_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Fold of each row: groups go round in the order of their keys or, if not all are known, by their keys."""
+        """Return the fold of each row: the rank of its group's key, modulo the number of folds.
+
+        If there are more groups than `size`, the key itself takes the place of its rank.
+        """
         return (np.searchsorted(self.keys, keys) if len(self.keys) < self.size else keys) % self.folds
 
     def weights(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Row weights under which every group that is kept weighs one, and others nothing."""
+        """Return row weights for which every kept group has the total weight one, and other groups zero."""
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[places] == keys, 1 / self.counts[places], 0.0)

@@ -1,4 +1,4 @@
-"""Kernels: frozen callables ``k(X, Y)`` that return the matrix of similarities between two sets of rows."""
+"""Kernels: immutable callables ``k(X, Y)`` that return the matrix of kernel values between two sets of rows."""
 
 from __future__ import annotations
 
@@ -41,38 +41,38 @@ __all__ = [
 ]
 
 
-#: Error of an exponent, and so relative error of a kernel value, above which single precision is not enough.
-_ROUNDED = 1e-5
+#: Largest rounding error of an exponent in single precision; it is the relative error of the kernel value.
+_MOST_ROUNDING = 1e-5
 
 
 @runtime_checkable
 class Kernel(Protocol):
-    """What a kernel must do."""
+    """The methods that a kernel must have."""
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Matrix of kernel values."""
+        """Return the matrix of kernel values."""
         ...
 
     def diagonal(self, X: Array) -> Array:
-        """``k(x, x)`` of each row."""
+        """Return ``k(x, x)`` for each row."""
         ...
 
 
 @runtime_checkable
 class Radial(Kernel, Protocol):
-    """A kernel of a distance over a bandwidth `sigma`."""
+    """A kernel that is a function of a distance divided by a bandwidth `sigma`."""
 
     @property
     def sigma(self) -> float | str:
-        """A number, or the name of a bandwidth rule."""
+        """The bandwidth: a number, or the name of a bandwidth rule."""
         ...
 
     def distances(self, X: Array, Y: Array) -> Array:
-        """Matrix of the kernel's own distances."""
+        """Return the matrix of the distances that the kernel uses."""
         ...
 
     def with_sigma(self, sigma: float | str) -> Radial:
-        """The same kernel with another bandwidth."""
+        """Return the same kernel with another bandwidth."""
         ...
 
 
@@ -84,31 +84,32 @@ class Settled(Mark):
 
 
 def is_radial(kernel: Kernel) -> TypeGuard[Radial]:
-    """Whether a kernel has a bandwidth; to ask the protocol itself takes longer than a dozen rows."""
+    """Whether a kernel has a bandwidth. This is faster than `isinstance` with the protocol."""
     return hasattr(kernel, "sigma")
 
 
 def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> Array:
-    """``-‖x - y‖² / (2 unit²)`` of all pairs as one matrix product of rows lengthened by their norms.
+    """Return ``-‖x - y‖² / (2 unit²)`` for all pairs, as one matrix product of rows extended by their squared norms.
 
-    A pair's value depends on that pair alone, up to rounding of its own size. Rows `Y` whose norms single precision
-    would round to more than `_ROUNDED` are measured in double precision; rows `X` far beyond them need none.
+    The value of a pair depends on this pair only, up to rounding. Double precision is used if the squared norms of rows
+    `Y` would have rounding errors above `_MOST_ROUNDING`. Rows `X` that are much further away do not need it.
     """
     xp = namespace(X, Y)
-    if isinstance(X, np.ndarray) and X.shape[0] == 1:  # nothing to share with other rows
+    if isinstance(X, np.ndarray) and X.shape[0] == 1:  # for a single row, direct differences are faster
         apart = (Y - X) / unit
         return -0.5 * np.einsum("ij,ij->i", apart, apart)[None, :]
-    # Distances do not see a shift, rounding does: move the origin into the data.
+    # Distances do not depend on the origin, but rounding does: use the mean of Y as the origin.
     one = ones(Y)
     origin = (one @ Y) / Y.shape[0]
     X, Y = X - origin, Y - origin
     if unit != 1:
         X, Y = X / unit, Y / unit
     own, eps = X.dtype, xp.finfo(X.dtype).eps
-    if eps > _ROUNDED**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _ROUNDED:
+    if eps > _MOST_ROUNDING**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _MOST_ROUNDING:
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
-    # A hair less than their norms, by more than rounding: a row and its copy are at distance zero, not at its square
-    # root, 1e-8. Each row's own hair, or one far row would bring all others of its batch together.
+    # Reduce the squared norms by slightly more than rounding, so that a row and its copy have distance zero, not the
+    # square root of a rounding error, 1e-8. The reduction is relative to each row's norm: an absolute one, from the
+    # largest norm, would set the distances of all other rows of the batch to zero.
     hair = 1 - 8 * xp.finfo(X.dtype).eps
     x, y = -hair / 2 * xp.vecdot(X, X)[:, None], -hair / 2 * xp.vecdot(Y, Y)[:, None]
     left = xp.concat([X, x, ones(X)[:, None]], axis=1)
@@ -217,26 +218,26 @@ class Linear:
 
 @dataclass(frozen=True)
 class Precomputed:
-    """Rows that are kernel values already, one column for each training row."""
+    """A precomputed kernel: rows hold their kernel values with the training rows, one column for each."""
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """The columns of the training rows `Y`, of which only the number matters."""
+        """Return the first columns of `X`, one for each training row in `Y`."""
         return X[:, : Y.shape[0]]
 
     def diagonal(self, X: Array) -> Array:
-        """Not known: the kernel of a new row with itself is not among its values with the training rows."""
+        """Raise ValueError: the kernel value of a new row with itself is not known."""
         raise ValueError("kernel='precomputed' does not tell k(z, z); use loss='reconstruction'")
 
 
 @dataclass(frozen=True)
 class UserKernel:
-    """A user's function of two sets of rows that returns their matrix of similarities."""
+    """A kernel given by a user's function, which returns the matrix of kernel values of two sets of rows."""
 
     function: Callable[[Array, Array], Array]
-    owner: str = ""  # who to name in errors
+    owner: str = ""  # the class to name in error messages
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Matrix of kernel values, checked for its shape and for values that are no numbers."""
+        """Return the matrix of kernel values after checking its shape and that all values are finite."""
         xp = namespace(X)
         K = xp.asarray(self.function(X, Y), dtype=X.dtype)
         if K.shape != (X.shape[0], Y.shape[0]):
@@ -254,7 +255,7 @@ class UserKernel:
         return f"{owner}kernel {getattr(self.function, '__name__', repr(self.function))}"
 
     def diagonal(self, X: Array) -> Array:
-        """``k(x, x)``, in small blocks."""
+        """Return ``k(x, x)`` for each row, computed in small blocks."""
         xp = namespace(X)
         n = X.shape[0]
         parts = [X[a : min(a + 64, n), :] for a in range(0, n, 64)]
@@ -262,12 +263,12 @@ class UserKernel:
 
 
 def diagonal(kernel: Kernel, Z: Array) -> Array:
-    """``k(z, z)`` of the training rows; of precomputed values, which are a column for each row, their own diagonal."""
+    """Return ``k(z, z)`` of the training rows; for a precomputed kernel, the diagonal of the matrix `Z`."""
     return namespace(Z).linalg.diagonal(Z) if isinstance(kernel, Precomputed) else kernel.diagonal(Z)
 
 
 def values_among(kernel: Kernel, X: Array) -> Array:
-    """Kernel matrix of rows, of which on the host little more than half is worked out."""
+    """Return the kernel matrix of rows; on the host, little more than half of it is computed, and then mirrored."""
     if not isinstance(X, np.ndarray):
         return kernel(X, X)
     K = np.empty((len(X), len(X)), dtype=X.dtype)
@@ -278,9 +279,9 @@ def values_among(kernel: Kernel, X: Array) -> Array:
 
 
 def values_in_blocks(kernel: Kernel, X: Array, Y: Array) -> Array:
-    """Matrix of kernel values by blocks of rows: what a value is made of stays in a cache, and leaves a device room."""
+    """Return the matrix of kernel values, computed in blocks of rows that fit the cache or the device's memory."""
     if isinstance(kernel, Laplacian) and is_host_double(X, Y):
-        return kernel(X, Y)  # knows how to part them by itself
+        return kernel(X, Y)  # uses blocks itself
     n, m = X.shape[0], Y.shape[0]
     K = namespace(X).empty((n, m), dtype=X.dtype, device=device(X))
     for a, b in blocks(n, m, X):

@@ -1,4 +1,7 @@
-"""Rows that are landmarks are held out as landmarks too, or they would look nearer than any fresh row can be."""
+"""Held-out losses of training rows that are landmarks: such a row leaves as a training row and as a landmark.
+
+If the row stayed a landmark, its held-out loss would be smaller than the loss of any new row.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,14 @@ from .solve import TrainingRows
 
 __all__ = ["OwnLandmarks"]
 
-#: Share of the rows that may be landmarks without a threshold's noticing.
-_NEGLIGIBLE = 0.02
+#: Largest ratio of landmarks to training rows at which landmarks are not removed: their losses hardly change a
+#: threshold.
+_NEGLIGIBLE_SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class OwnLandmarks:
-    """The landmarks of a model that are single rows, by the keys of these, which are sorted."""
+    """The landmarks of a model that are training rows without copies, by the sorted keys of these rows."""
 
     keys: NDArray[np.int64]
     seed: int
@@ -32,16 +36,17 @@ class OwnLandmarks:
 
     @classmethod
     def of(cls, machine: Machine, survey: Survey, candidates: int) -> OwnLandmarks | None:
-        """Those of a machine, if they are some of the rows, neither all nor next to none, and not only copies.
+        """Return the landmarks of a machine, or None if it is not necessary to remove them.
 
-        They were chosen from as many `candidates`, the first rows of the sample.
+        None if the model has no landmarks, if they are all rows or a negligible share of them, or if all of them are
+        rows with copies. The landmarks were chosen among the first `candidates` rows of the sample.
         """
         sample, model = survey.sample, machine.model
         if not isinstance(model, PrimalModel) or not isinstance(model.map, NystromMap):
             return None
-        # With its copies left, a row is known as well as before; of all rows the others are landmarks enough, and so
-        # they are where they span what a landmark does.
-        if not _NEGLIGIBLE * survey.columns.weight < model.map.width <= model.width:
+        # A row with copies stays: its copies explain it as well as before. If all rows are landmarks, or if the other
+        # landmarks span the same functions, removing one landmark changes nothing.
+        if not _NEGLIGIBLE_SHARE * survey.columns.weight < model.map.width <= model.width:
             return None
         rows = machine.plan.nearest(sample.rows[: min(candidates, sample.rows.shape[0]), :])
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)
@@ -53,7 +58,10 @@ class OwnLandmarks:
         return None if own is None else cls(keys, sample.seed, own)
 
     def without(self, machine: Machine, X: Array, rows: TrainingRows, F: Array | None) -> Array:
-        """Held-out losses of rows, whose features may be known, those of landmarks by machines without these too."""
+        """Return held-out losses of rows; for a row that is a landmark, the machine without that landmark is used.
+
+        `F` are the features of the rows, if they are known.
+        """
         losses = machine.held_out_losses(rows)
         xp = namespace(X)
         keys = to_numpy(row_keys(X, self.seed))
@@ -73,7 +81,7 @@ class OwnLandmarks:
 
 
 def _filled(owners: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Owners of all landmarks, of which some are chosen."""
+    """Return the owner of every landmark: `owners` for those chosen, -1 for the others."""
     filled = np.full(len(rows), -1)
     filled[chosen] = owners
     return filled

@@ -1,4 +1,4 @@
-"""Choose the landmarks of a Nystrom approximation among weighted rows: uniform, k-means centres, or by leverage."""
+"""Choice of the landmarks of a Nystrom approximation from weighted rows: uniform, k-means centres, or by leverage."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ Rng = np.random.Generator
 
 
 def _uniform(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
-    """Rows drawn without replacement, in proportion to their weight (exponential races)."""
+    """Return rows drawn without replacement with probabilities proportional to their weights (exponential races)."""
     xp = namespace(Z)
     races = xp.asarray(rng.exponential(size=Z.shape[0]), dtype=w.dtype, device=device(Z)) / w
     return xp.take(Z, xp.argsort(races)[:m], axis=0)
 
 
 def _kmeans(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
-    """Centres of k-means, a few steps from uniform seeds."""
+    """Return centres of k-means after a few iterations from a uniform sample."""
     return clusters.lloyd(Z, w, _uniform(kernel, Z, w, m, rng), max_iter=10)[0]
 
 
 def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
-    """Randomly pivoted Cholesky in blocks: pivots drawn in proportion to what earlier ones leave unexplained."""
+    """Return rows chosen by randomly pivoted Cholesky in blocks.
+
+    A pivot is drawn with a probability proportional to its kernel value that the earlier pivots do not explain.
+    """
     xp = namespace(Z)
     rows = Z
-    # What pivots leave is a small difference of large numbers: in single precision nothing would be left of it.
+    # The unexplained part is a small difference of large numbers: single precision would lose it.
     Z, w = xp.astype(Z, xp.float64), xp.astype(w, xp.float64)
     left = kernel.diagonal(Z) + 0
     explained = 1e-10 * float(xp.max(left))
@@ -42,11 +45,11 @@ def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
         done = pivots.shape[0]
         step = min(max(16, m // 8), m - done)
         races = xp.asarray(rng.exponential(size=Z.shape[0]), dtype=Z.dtype, device=device(Z))
-        # Exponential races are draws without replacement; a row that is explained already never starts.
+        # Exponential races draw without replacement; explained rows are excluded.
         races = xp.where(left > explained, races / xp.clip(w * left, min=1e-300), xp.full_like(races, float("inf")))
         chosen = xp.argsort(races)[: min(step, int(xp.sum(xp.astype(left > explained, xp.int64))))]
         pivots = xp.concat([pivots, xp.astype(chosen, xp.int64)])
-        if chosen.shape[0] == 0 or pivots.shape[0] == m:  # no one asks what the last ones leave
+        if chosen.shape[0] == 0 or pivots.shape[0] == m:  # no further pivots: skip the update
             return xp.take(rows, pivots, axis=0)
         columns = kernel(Z, xp.take(Z, chosen, axis=0)) - F[:, :done] @ xp.take(F[:, :done], chosen, axis=0).T
         block = xp.take(columns, chosen, axis=0)
@@ -64,5 +67,5 @@ LANDMARKS: dict[str, Callable[[Kernel, Array, Array, int, Rng], Array]] = {
 
 
 def choose_landmarks(rule: str, kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
-    """At most `m` landmarks for rows `Z` of weights `w`; all rows when there are no more than `m`."""
+    """Return at most `m` landmarks for rows `Z` with weights `w`; all rows if there are at most `m`."""
     return Z if Z.shape[0] <= m else LANDMARKS[rule](kernel, Z, w, m, rng)

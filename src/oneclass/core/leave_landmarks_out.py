@@ -1,11 +1,13 @@
-r"""Landmarks leave with the group whose rows they are: a model without some of its landmarks, in closed form.
+r"""Closed-form leave-group-out for a Nystrom model, where the landmarks that are rows of the group are removed too.
 
-A function that landmarks span has the coefficients :math:`R b` with them, b the weights of the features. Without some
-of them their rows of R obey :math:`R_l b = 0`, which takes :math:`P^{-1} R_l' (R_l P^{-1} R_l')^{-1} R_l P^{-1}` from
-the inverse of the normal equations P and, with the penalty for P, as much from what the features reach of a row.
-Where landmarks are more than the directions that they span, coefficients may change along any N orthogonal to R, and
-the function stays the same: :math:`R_l b` need vanish but for what :math:`N_l` reaches, which a large multiple of
-:math:`N_l N_l'` beside :math:`R_l P^{-1} R_l'` lets go.
+A function with feature weights b has the landmark coefficients :math:`R b`. Removing the landmarks l means the
+constraint :math:`R_l b = 0`, with :math:`R_l` the rows of R that belong to them. The constraint subtracts
+:math:`P^{-1} R_l' (R_l P^{-1} R_l')^{-1} R_l P^{-1}` from :math:`P^{-1}`, the inverse of the normal equations. The same
+formula, with the penalty matrix in the place of P, gives the loss of explained prior variance.
+
+If there are more landmarks than columns of R, let the columns of N span the directions orthogonal to R. A change of the
+coefficients along N does not change the function, so :math:`R_l b` needs to vanish only up to the span of :math:`N_l`.
+Adding a large multiple of :math:`N_l N_l'` to :math:`R_l P^{-1} R_l'` relaxes the constraint in this way.
 """
 
 from __future__ import annotations
@@ -27,30 +29,30 @@ __all__ = ["Landmarks", "Withdrawn"]
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """What groups of rows (groups x size) lose with landmarks of their own."""
+    """Changes for groups of rows (groups x size) when the landmarks of their own group are removed."""
 
-    known: Array  # of their outputs, groups x size x d
-    explained: Array  # of the covariance of these, groups x size x size
-    beyond: Array  # what the features no longer reach of each row, groups x size
-    QV: Array  # what the scatter's columns lose: groups x size x b, b x b and b x d for each group
+    known: Array  # to subtract from the outputs, groups x size x d
+    explained: Array  # to subtract from the covariance of the outputs, groups x size x size
+    beyond: Array  # to add to the variance outside the features, groups x size
+    QV: Array  # to subtract from `Embedded`'s QV, VQV and VF: groups x size x b, then b x b and b x d for each group
     VQV: Array
     VF: Array
 
     def embedded(self, scatter: Embedded) -> Embedded:
-        """The scatter as it is without them, for each group by itself."""
+        """Return the scatter terms of the model without these landmarks, one set for each group."""
         QV = scatter.QV - namespace(self.QV).reshape(self.QV, scatter.QV.shape)
         return replace(scatter, QV=QV, VQV=scatter.VQV - self.VQV, VF=scatter.VF - self.VF)
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """The landmarks of a model, and whose they are, by a number for each group."""
+    """The landmarks of a model, the group number of each, and matrices needed to remove them."""
 
     owners: NDArray[np.int64]
     solved: Array  # R P^-1, landmarks x m
     inside: Array  # R P^-1 R'
-    shared: Array  # R by the inverse of the penalty
-    prior: Array  # the same by R'
+    shared: Array  # R Omega^-1, with Omega the penalty matrix
+    prior: Array  # R Omega^-1 R'
     weights: Array  # R B
     columns: Array  # R P^-1 F'V
     ridge: float
@@ -59,7 +61,7 @@ class Landmarks:
     def of(
         cls, model: DualModel | PrimalModel, owners: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
     ) -> Landmarks | None:
-        """The landmarks of a model: all, or those of `owners` chosen; None if it has none."""
+        """Return the landmarks of a model: all, or those at the indices `chosen`; None if there are none."""
         if isinstance(model, DualModel) or (chosen is not None and not len(chosen)):
             return None
         found = model.map
@@ -80,7 +82,7 @@ class Landmarks:
         return cls(owners, solved, inside, shared, prior, R @ model.weights, R @ PV, model.ridge)
 
     def withdrawn(self, groups: NDArray[np.int64], features: Array) -> Withdrawn | None:
-        """What rows of these groups lose with their own landmarks, by their features (groups x size x m)."""
+        """Return the changes for rows of these groups, with features (groups x size x m); None without landmarks."""
         xp = namespace(features)
         owned = self._of(groups)
         if not owned.shape[1]:
@@ -92,7 +94,7 @@ class Landmarks:
         pairs = places[:, :, None] * m + places[:, None, :]
 
         def of_rows(A: Array) -> Array:
-            """What rows (groups x size) have of the group's own rows of a matrix (landmarks x m)."""
+            """Products of the rows' features with the rows of A (landmarks x m) that belong to the same group."""
             return features @ xp.matrix_transpose(taken(A, places)) * present[:, None, :]
 
         def solved(S: Array, B: Array) -> Array:
@@ -114,7 +116,7 @@ class Landmarks:
         )
 
     def _of(self, groups: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Numbers of the landmarks of each group, a line a group, filled up with -1."""
+        """Indices of the landmarks of each group, one group per row, padded with -1."""
         order = np.argsort(self.owners, kind="stable")
         first, last = (np.searchsorted(self.owners, groups, side, order) for side in ("left", "right"))
         place = first[:, None] + np.arange(max(last - first, default=0))
@@ -122,25 +124,28 @@ class Landmarks:
 
 
 def _orthogonal(R: Array) -> Array:
-    """Directions orthogonal to the columns of R, as columns."""
+    """Return an orthonormal basis, as columns, of the directions orthogonal to the columns of R."""
     xp, (m, r) = namespace(R), R.shape
     return R[:, :0] if r == m else xp.linalg.qr(R, mode="complete")[0][:, r:]
 
 
 def _but_for(N: Array, S: Array) -> Array:
-    """A matrix whose inverse is that of S but for what N reaches, to half the digits."""
+    """Return S plus a large multiple of ``N N'``: its inverse ignores the span of N to half the digits."""
     xp = namespace(S)
     return S + xp.max(xp.linalg.diagonal(S)) / xp.finfo(S.dtype).eps ** 0.5 * (N @ N.T) if N.shape[1] else S
 
 
 def _entries(A: Array, places: Array) -> Array:
-    """The entries at these places, counted along the rows."""
+    """Return the entries of A at these flat indices in row-major order."""
     xp = namespace(A)
     return xp.reshape(xp.take(xp.reshape(A, (-1,)), xp.reshape(places, (-1,))), places.shape)
 
 
 def _solve(S: Array, B: Array) -> Array:
-    """``S^-1 B`` for small matrices; zeros, and what landmarks share that are alike but for rounding, pull nothing."""
+    """Return ``S^-1 B`` for small matrices that may be singular.
+
+    Zero rows give zeros. A small diagonal term bounds the result for landmarks that are equal up to rounding.
+    """
     xp = namespace(S)
     sizes = xp.sqrt(xp.linalg.diagonal(S))
     unit = xp.where(sizes > 0, sizes, xp.ones_like(sizes))[:, :, None]

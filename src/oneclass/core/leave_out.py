@@ -1,10 +1,10 @@
-r"""What the machine would say of rows that it did not see: one row, or all rows of a group, left out in closed form.
+r"""Closed-form leave-one-out and leave-group-out residuals and variances.
 
 The outputs minimise :math:`\sum_i w_i |t_i - f_i|^2 + f'Mf / C + \lambda f'K^{-1}f / C`, so :math:`f = Q W T` with
 :math:`Q = (W + M/C + \lambda K^{-1}/C)^{-1}`, C times the covariance of the outputs in the Gaussian-process view.
-Rows leave in two steps. Without their errors, the embedding held, residuals are :math:`E^{-1} e_g` with
-:math:`E = I - Q_{gg} U_g`, U_g the weights that leave. Then they leave the scatter too: M / C changes in the span of
-the rows themselves and of the few columns V of the scatter, by a small matrix D.
+Rows are removed in two steps. The first removes their squared errors and keeps M fixed: the residuals of group g become
+:math:`E^{-1} e_g` with :math:`E = I - Q_{gg} U_g` and :math:`U_g` the removed weights. The second removes the rows from
+the scatter M: M / C changes by a small matrix D in the span of these rows and of the few columns V of the scatter.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ __all__ = ["Embedded", "leave", "leave_one_by_one", "leave_own_cluster", "taken"
 
 @dataclass(frozen=True)
 class Embedded:
-    """The scatter that rows leave, and what of a fit does not depend on who leaves it."""
+    """The scatter that rows are removed from, and the quantities of the fit that do not depend on the removed rows."""
 
     scatter: Scatter
     C: float
     sizes: Array  # of the clusters, k
-    members: Array  # n x k, the clusters of the rows at hand
-    QV: Array  # n x b, of the rows at hand
+    members: Array  # n x k, one-hot clusters of the given rows
+    QV: Array  # n x b, for the given rows
     VQV: Array  # b x b, or one for each group
     VF: Array  # b x d, V' times the outputs, or one for each group
 
     def of_groups(self, a: int, b: int) -> Embedded:
-        """The scatter as groups a to b leave it."""
+        """Return the part for groups a to b."""
         return self if self.VQV.ndim == 2 else replace(self, VQV=self.VQV[a:b, ...], VF=self.VF[a:b, ...])
 
 
 def leave_one_by_one(
     embedded: Embedded, T: Array, residuals: Array, leverage: Array, spare: Array, left: Array
 ) -> tuple[Array, Array]:
-    """Residuals and variances (Q) of rows under machines that did not see weights `left` of them.
+    """Return residuals and variances (Q) of each row under the machine fitted without the weight `left` of that row.
 
-    `leverage` is Q of all rows and `spare` is 1 - Q U: neither follows from the other without cancellation.
+    `leverage` is the diagonal of Q and `spare` is 1 - Q U. Both are arguments, because to compute one from the other
+    loses digits to cancellation.
     """
     xp = namespace(T)
     scatter, members, sizes = embedded.scatter, embedded.members, without_zeros(embedded.sizes)
@@ -65,22 +66,23 @@ def leave_own_cluster(
     inside: Array,
     apart: Array,
 ) -> tuple[Array, Array]:
-    """The same where a row leaves the scatter of one cluster alone, which takes one direction out of it.
+    """Return the same as `leave_one_by_one` where removing a row changes the scatter of its own cluster only.
 
-    Of ``D = -a v v'``, v = (1, -1/size), only ``v' P v`` counts: small beside the terms that it is made of where the
-    variance weighs much, so that a determinant of both columns would be rounding. Of its own cluster a row knows the
-    share over C, the `size`, what it has of QV and VQV, and how far `apart` its target is from the mean output, which
-    is overwritten. Every array may have one more axis behind that of the rows, for several C.
+    The change is then of rank one, ``D = -a v v'`` with v = (1, -1/size), and needs ``v' P v`` only. For a large
+    variance term this number is small compared with its summands, so a determinant of both columns would lose it to
+    rounding. The arguments describe each row's cluster: `shares` (share divided by C), `size`, `across` (its entry of
+    QV), `inside` (its entry of VQV), and `apart`, the target minus the cluster's mean output. `apart` is overwritten.
+    Every array may have one more axis after the axis of the rows, for several values of C.
     """
     xp = namespace(spare)
     rest = size - left
-    some = rest > xp.finfo(spare.dtype).eps * 16 * size  # a cluster of which nothing is left has no scatter
+    some = rest > xp.finfo(spare.dtype).eps * 16 * size  # an emptied cluster has no scatter
     weight = xp.where(some, left * shares * size / xp.where(some, rest, xp.ones_like(rest)), xp.zeros_like(shares))
     q, s = leverage / spare, across / spare
     r = inside + left * across * s
     pull = q - s / size
     force = weight * pull / (1 - weight * (pull - (s - r / size) / size))
-    # The force is on what was known of the row, T - e / spare, and of its distance from the mean of its cluster.
+    # The correction acts on T - e / spare, the output without the row's error, and on its distance from the mean.
     held = ((1 + force * (1 - left * across / size)) / spare)[..., None] * residuals
     apart *= force[..., None]
     held -= apart
@@ -90,11 +92,11 @@ def leave_own_cluster(
 def leave(
     embedded: Embedded | None, places: Array, left: Array, E: Array, Q: Array, T: Array, residuals: Array
 ) -> tuple[Array, Array]:
-    """Residuals and variances (Q) of rows under machines that did not see them: group by group, groups of one size.
+    """Return residuals and variances (Q) of rows under machines fitted without their group, for groups of one size.
 
-    `places` says which rows (groups x size) leave, with weights `left`; `E` and `Q` are their groups' blocks of
-    ``I - Q U`` and Q (groups x size x size), `T` and `residuals` their targets and training residuals (groups x size
-    x d).
+    `places` are the indices of the rows (groups x size), and `left` the weights to remove. `E` and `Q` are the groups'
+    blocks of ``I - Q U`` and of Q (groups x size x size). `T` and `residuals` are the targets and the training
+    residuals (groups x size x d).
     """
     xp = namespace(E)
     columns = 0 if embedded is None else embedded.QV.shape[1]
@@ -120,7 +122,7 @@ def _leave(
     heavy = xp.matrix_transpose(QV * left[:, :, None])
     QV = xp.linalg.solve(E, QV)
     VQV = embedded.VQV + heavy @ QV
-    # The outputs of all rows move when these leave: f - Q U e, with the residuals e of those that left.
+    # Without these rows the outputs of all rows are f - Q U e, with e the held-out residuals.
     known = xp.concat([T - residuals, embedded.VF - heavy @ residuals], axis=1)
     top = xp.concat([Q, QV], axis=2)
     P = xp.concat([top, xp.concat([xp.matrix_transpose(QV), VQV], axis=2)], axis=1)
@@ -131,6 +133,6 @@ def _leave(
 
 
 def taken(of: Array, places: Array) -> Array:
-    """The rows at these places (groups x size), as one more axis."""
+    """Return the rows of a matrix at these indices (groups x size), as an array groups x size x columns."""
     xp = namespace(of)
     return xp.reshape(xp.take(of, xp.reshape(places, (-1,)), axis=0), (*places.shape, of.shape[1]))

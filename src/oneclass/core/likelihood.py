@@ -1,9 +1,10 @@
-r"""Bandwidth and C by marginal likelihood: Gaussian-process regression of the rows on themselves, no outlier needed.
+r"""Choice of the bandwidth and of C by marginal likelihood, without outliers for validation.
 
-The process has prior :math:`\tau^2 K / \lambda` and noise :math:`\tau^2 / C`. Every machine is judged by how it would
-rebuild its rows, whatever its own target (a constant target is likeliest at an infinite bandwidth) and without its
-variance. Since a row is rebuilt from itself there is no noise, and the likelihood hardly ever stops rising with C: the
-paper's range of C is the prior. So a bandwidth is chosen at the end of that range, whatever C is then used.
+The likelihood is that of Gaussian-process regression of the rows on themselves, with prior :math:`\tau^2 K / \lambda`
+and noise :math:`\tau^2 / C`. It is used for every machine, whatever its own target, and without its variance term. (For
+a constant target an infinite bandwidth would have the largest likelihood.) A row predicted from itself has no noise, so
+the likelihood increases with C almost everywhere, and the paper's range of C bounds it. The bandwidth is therefore
+chosen at the largest C of this range, whatever C the machine then uses.
 """
 
 from __future__ import annotations
@@ -28,25 +29,26 @@ __all__ = [
     "sample",
 ]
 
-#: Values of C to choose among: the paper's.
+#: Candidate values of C: those of the paper.
 COSTS = tuple(2.0**k for k in range(-5, 6))
 
-#: Bandwidths to choose among, in mean distances between rows.
+#: Candidate bandwidths, in units of the mean distance between rows.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 
-#: Distances between nearest neighbors that a local bandwidth may span.
+#: Largest local bandwidth, in units of the mean nearest-neighbor distance.
 NEIGHBOURS = 5.0
 
-#: Rows that the likelihood looks at: a few factorisations of a matrix of that size.
+#: Largest number of rows for the likelihood: it bounds the size of the factorised matrices.
 LARGEST = 500
 
 
 def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local: bool = False) -> float:
-    """The bandwidth under which rows `Z`, row i counted ``w[i]`` times, are likeliest to rebuild themselves.
+    """Return the bandwidth with the largest likelihood of rows `Z` given themselves, row i counted ``w[i]`` times.
 
-    Rebuilding rows from themselves asks for hardly more than a linear map, and so for a wide kernel, however finely the
-    rows show where they are and where not. A `local` bandwidth spans at most `NEIGHBOURS` distances between nearest
-    neighbors, or half the mean distance if that is more: narrower kernels learn their rows by heart.
+    Regression of rows on themselves needs little more than a linear map. The likelihood therefore prefers wide kernels,
+    even if the rows are dense enough to show more detail. A `local` bandwidth is at most `NEIGHBOURS` mean
+    nearest-neighbor distances, or half the mean distance if this is larger. A smaller bound than half the mean distance
+    would allow kernels so narrow that they overfit.
     """
     mean = bandwidth("mean", kernel, Z, w)
     candidates = [mean * factor for factor in FACTORS]
@@ -61,7 +63,7 @@ def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local
 
 
 def nearest_distance(kernel: Radial, Z: Array, w: Array) -> float:
-    """Mean distance from a row to the nearest one that differs from it; infinite when all rows coincide."""
+    """Return the mean distance from a row to the nearest different row; infinite if all rows are equal."""
     xp = namespace(Z)
     D = kernel.distances(Z, Z)
     alike = xp.finfo(D.dtype).eps ** 0.5 * xp.max(D)
@@ -70,15 +72,15 @@ def nearest_distance(kernel: Radial, Z: Array, w: Array) -> float:
 
 
 def likeliest_cost(kernel: Kernel, Z: Array, w: Array, *, lam: float) -> float:
-    """The C of the paper's range under which the rows are likeliest; one eigendecomposition serves every C."""
+    """Return the C of the paper's range with the largest likelihood; one eigendecomposition serves every C."""
     spectrum = Spectrum.of(kernel(Z, Z), Z, w, NoVariance(), lam=lam)
     return max(COSTS, key=lambda C: spectrum.log_marginal_likelihood(C=C))
 
 
 def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: float) -> float:
-    """Log density of targets `T` at the signal variance that maximises it, as `Spectrum` gives it, for a single C."""
+    """Return the log density of targets `T` for one C, at the signal variance that maximises it."""
     xp = namespace(K)
-    # In double precision: the noise of a row of large weight is less than single precision leaves of the kernel.
+    # In double precision: single precision would lose the small noise variance of a row with a large weight.
     K, T, w = (xp.astype(A, xp.float64, copy=False) for A in (K, T, w))
     n, d = float(xp.sum(w)), T.shape[1]
 
@@ -94,16 +96,16 @@ def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: floa
 
 
 def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:
-    """Indices and counts of `size` draws from the weighted rows; None when there are no more rows than that.
+    """Return indices and counts of `size` draws from the weighted rows; None if there are at most `size` rows.
 
-    The rows are ranked along one fixed direction and drawn at equal steps of their summed weight: the draw depends on
-    the set of rows alone, not on their order, and a row of weight w is drawn as w copies would be. When no more than
-    `size` rows are distinct none is drawn: these are one copy of each, and their weights.
+    The rows are sorted along one fixed direction and drawn at equal steps of their cumulative weight. The draw depends
+    on the set of rows only, not on their order, and a row of weight w is drawn like w copies. If at most `size` rows
+    are distinct, the result is one copy of each distinct row with its total weight.
     """
     if Z.shape[0] <= size:
         return None
     xp = namespace(Z)
-    # A direction that no feature dominates, along which different rows seldom tie.
+    # A direction that no feature dominates, so that different rows rarely have equal projections.
     direction = xp.cos(xp.arange(1, Z.shape[1] + 1, dtype=Z.dtype, device=device(Z)))
     order = xp.argsort(Z @ direction)
     rows = xp.take(Z, order, axis=0)
@@ -111,9 +113,9 @@ def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | 
     order, reached = order[last], xp.cumulative_sum(xp.take(w, order))[last]
     if order.shape[0] <= size:
         copies = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
-        return order, xp.maximum(copies, xp.take(w, order))  # a weight beside far larger ones is lost in their sum
+        return order, xp.maximum(copies, xp.take(w, order))  # small weights are lost in sums with large ones
     steps = (xp.arange(size, dtype=w.dtype, device=device(w)) + 0.5) * (reached[-1] / size)
-    steps = steps * (1 - 8 * xp.finfo(w.dtype).eps)  # whole numbers are common, and rounding must not lift one
+    steps = steps * (1 - 8 * xp.finfo(w.dtype).eps)  # rounding must not raise a step above an integer sum
     drawn = xp.clip(xp.searchsorted(reached, steps), max=order.shape[0] - 1)
     places, counts = xp.unique_counts(drawn)
     return xp.take(order, places), xp.astype(counts, w.dtype)

@@ -1,7 +1,7 @@
-"""Losses of the machines: how far a row is from where a normal one would be. Larger is less normal.
+"""Losses of the machines. A larger loss means that a row is less normal.
 
-`residuals` are target minus output; `variance` is the machine's own uncertainty v(z) about its output, in the
-Gaussian-process view of the family; `signal` is the variance tau² of the targets. Targets are the last axis.
+`residuals` are target minus output, with the targets on the last axis. `variance` is the uncertainty v(z) of the
+output, and `signal` is the variance tau² of the targets, both in the Gaussian-process view of the machines.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .arrays import Array, namespace
 
 __all__ = ["LOSSES", "REBUILDING", "UNCERTAIN", "absolute", "contributions", "loss", "predictive", "squared"]
 
-#: Losses of the auto-associative machines by name.
+#: Names of the losses of the auto-associative machines.
 REBUILDING = ("reconstruction", "uncertainty", "predictive")
-#: Those that look at the machine's uncertainty.
+#: Names of the losses that need the uncertainty.
 UNCERTAIN = ("uncertainty", "predictive")
 #: Those of all machines.
 LOSSES = ("absolute", "squared", *REBUILDING)
 
 
 def loss(name: str, residuals: Array, variance: Array | None, *, signal: float | Array) -> Array:
-    """The loss of that name; `variance` may be None where the loss does not need it."""
+    """Return the loss with this name; `variance` may be None if the loss does not need it."""
     if name == "absolute":
         return absolute(residuals)
     if name not in UNCERTAIN:
@@ -30,27 +30,28 @@ def loss(name: str, residuals: Array, variance: Array | None, *, signal: float |
 
 
 def absolute(residuals: Array) -> Array:
-    """``|o - r|`` (OCKELM), for residuals of one column."""
+    """Return ``|o - r|`` (OCKELM), for residuals with one column."""
     return namespace(residuals).abs(residuals[..., 0])
 
 
 def squared(residuals: Array) -> Array:
-    """``‖t - o‖²`` of each row (VOCKELM, AAKELM, VAAKELM)."""
+    """Return ``‖t - o‖²`` for each row (VOCKELM, AAKELM, VAAKELM)."""
     if isinstance(residuals, np.ndarray):  # a third of the time
         return np.vecdot(residuals, residuals)
     return namespace(residuals).sum(residuals * residuals, axis=-1)
 
 
 def predictive(residuals: Array, variance: Array, *, signal: float | Array) -> Array:
-    """``‖z - o(z)‖² + d tau² v(z)``: the squared error to expect of a row, given how little is known around it."""
+    """Return ``‖z - o(z)‖² + d tau² v(z)``: the squared error plus the predictive variance at the row."""
     return squared(residuals) + residuals.shape[-1] * signal * variance
 
 
 def contributions(residuals: Array, variance: Array | None, *, signal: float) -> Array:
-    """Part of each feature in the reconstruction or (with `variance`) the predictive loss; rows sum to the loss.
+    """Return the contribution of each feature to the reconstruction loss or, with `variance`, to the predictive loss.
 
-    What is uncertain is the whole row: it falls to the features by their residuals, which tell what leads away from the
-    training rows. Even parts of it would blame features that are just as expected.
+    The contributions of a row sum to its loss. The uncertainty belongs to the whole row. It is divided among the
+    features in proportion to their squared residuals. Equal parts would give contributions to features with normal
+    values.
     """
     xp, d = namespace(residuals), residuals.shape[1]
     squares = residuals * residuals

@@ -1,4 +1,4 @@
-"""A fitted machine as a value: from a plan and its rows, or their moments, to losses, reconstructions and blame."""
+"""A fitted kernel machine: its fit from rows or from moments, its losses, reconstructions and contributions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["Machine", "fit_moments", "fit_rows", "holds_out", "put_threshold"]
 
 @dataclass(frozen=True)
 class Machine:
-    """What the rows decided and the model that they made; rows are in z-scores, losses larger for stranger ones."""
+    """The plan, the fitted model and the loss of a machine. Rows are scaled; a larger loss is less normal."""
 
     plan: Plan
     model: DualModel | PrimalModel
     signal: float
     mean_residual: Annotated[Array, Floats("t")]
-    labels: Annotated[Array, Whole("n")] | None = None  # the clusters of the training rows, where an exact fit has some
+    labels: Annotated[Array, Whole("n")] | None = None  # clusters of the training rows, for exact fits with clusters
 
     def __check__(self) -> dict[str, int]:
         model, recipe, columns = self.model, self.plan.recipe, int(self.plan.scaler.centre.shape[0])
@@ -42,47 +42,50 @@ class Machine:
         else:
             made_of = model.equations
         told = model.L is not None or made_of is not None
-        must(told or not recipe.needs_variance, f"loss={recipe.loss!r} must have a factor, or what it is made of")
+        must(told or not recipe.needs_variance, f"loss={recipe.loss!r} must have a factor, or what it is computed from")
         return {"t": columns if recipe.constant is None else 1}
 
     def judge(self, Z: Array, features: Array | None = None) -> tuple[Array, Array | None]:
-        """Residuals of rows and, where the loss needs it, the machine's uncertainty v(z) about them."""
+        """Return the residuals of rows and, if the loss needs it, their uncertainty v(z)."""
         features = self.model.features(Z) if features is None else features
         residuals = self.plan.recipe.target(Z) - self.model.outputs(features)
         wanted = self.plan.recipe.needs_variance
         return residuals, self.model.uncertainty(Z, features) / self.plan.C if wanted else None
 
     def losses(self, Z: Array, features: Array | None = None) -> Array:
-        """Loss of each row, whose features may be known."""
+        """Return the loss of each row; `features` are its features, if they are known."""
         return self.loss(*self.judge(Z, features))
 
     def training_losses(self, rows: TrainingRows) -> Array:
-        """Losses of the training rows themselves."""
+        """Return the loss of each training row under the machine fitted with it."""
         wanted = self.plan.recipe.needs_variance
         return self.loss(rows.residuals, rows.uncertainty() / self.plan.C if wanted else None)
 
     def held_out_losses(self, rows: TrainingRows) -> Array:
-        """Loss of each training row under the machine fitted without it."""
+        """Return the loss of each training row under the machine fitted without it."""
         wanted = self.plan.recipe.needs_variance
         return self.loss(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C if wanted else None)
 
     def rebuilt(self, Z: Array) -> Array:
-        """The rows as the machine rebuilds them, in the user's own units."""
+        """Return the reconstruction of rows, in the user's units."""
         return self.plan.scaler.inverse(self.model.outputs(self.model.features(Z)))
 
     def blame(self, Z: Array) -> Array:
-        """Share of each feature in the loss."""
+        """Return the contribution of each feature to the loss."""
         return contributions(*self.judge(Z), signal=self.signal)
 
     def loss(self, residuals: Array, variance: Array | None) -> Array:
-        """Loss by residuals and, where it looks at it, uncertainty."""
+        """Return the loss from residuals and, if the loss needs it, the uncertainty."""
         return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal)
 
 
 def fit_rows(
     plan: Plan, Z: Array, w: Array, *, out: bool, groups: Groups | None = None
 ) -> tuple[Machine, TrainingRows]:
-    """The exact machine of rows `Z`, row i counted ``w[i]`` times, and how they fare, held `out` by groups or not."""
+    """Return the exact machine of rows `Z`, row i counted ``w[i]`` times, and the residuals of these rows.
+
+    With `out`, held-out residuals are computed: without each row or, if `groups` are given, without its group.
+    """
     recipe = plan.recipe
     embedding, labels = recipe.embedding(Z, w)
     model, rows = solve_dual(
@@ -99,14 +102,14 @@ def fit_rows(
         groups=groups if out else None,
     )
     if isinstance(plan.kernel, Precomputed):
-        # A precomputed kernel needs the number of training rows only; a copy, for a view would keep the matrix alive.
+        # A precomputed kernel needs only the number of training rows. A view would keep the whole matrix in memory.
         model = replace(model, rows=copy(Z[:, :0]))
     mean_residual = (w @ rows.residuals) / namespace(w).sum(w)
     return Machine(plan, model, rows.signal(C=plan.C), mean_residual, labels), rows
 
 
 def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
-    """The machine whose normal equations these moments are; it may `count` its parameters."""
+    """Return the machine fitted from moments; with `count`, its effective number of parameters is computed."""
     scatter, dtype = plan.recipe.scatter, plan.scaler.centre.dtype
     model, signal = solve_primal(plan.features, moments, scatter, C=plan.C, ridge=plan.ridge, dtype=dtype, count=count)
     features, targets = moments.means()
@@ -114,16 +117,17 @@ def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:
 
 
 def holds_out(decision: Decision, recipe: Recipe, *, grouped: bool) -> bool:
-    """Whether a fit holds rows out: for the threshold, or at no cost beside the uncertainty that the loss looks at.
+    """Whether a fit computes held-out losses.
 
-    Whole groups are never held out at no cost.
+    It does if the threshold needs them. It also does if the loss needs the uncertainty, since held-out losses of single
+    rows then cost nothing. For whole groups they do cost time.
     """
     return decision.held_out or (recipe.needs_variance and not grouped)
 
 
 def put_threshold(decision: Decision, ranks: Ranks, *, recipe: Recipe, mean_residual: Array) -> float:
-    """The threshold on ranked losses or, for the rule ``mean``, on the mean output (VOCKELM_thresh)."""
+    """Return the threshold from ranked losses or, for the rule ``mean``, from the mean output (VOCKELM_thresh)."""
     if decision.rule == "mean":
-        # The sign of r has no part in the rule: outputs near a negative r are as good.
+        # The rule does not depend on the sign of r.
         return decision.delta * abs((recipe.constant or 0.0) - float(mean_residual[0]))
     return RULES[decision.rule](ranks, delta=decision.budget(ranks.total))

@@ -1,7 +1,7 @@
-"""The additive statistics of the primal form: everything that fitting needs to know of the rows.
+"""Additive statistics of the training rows from which the primal form is fitted.
 
-Counts, means and centred scatters of features F and targets T, for each cluster. They merge (+), subtract (-) and
-decay, so chunks, folds, windows, devices and clusters of machines all fit by the same few lines.
+These are the weights, means and centred scatters of features F and targets T, for each cluster. They can be added,
+subtracted and decayed, so that fits from chunks, folds, windows and several devices use the same code.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .stored import Floats
 
 __all__ = ["Moments", "Part"]
 
-#: Features of some rows, which may be overwritten, their targets, and weights or None for ones.
+#: Features of some rows (may be overwritten), their targets, and their weights (None means ones).
 Part: TypeAlias = tuple[Array, Array, Array | None]
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Statistics of weighted rows, one slice for each cluster; float64 whatever the features are."""
+    """Statistics of weighted rows, one slice for each cluster, always in float64."""
 
     weight: Annotated[Array, Floats("k")]
     f: Annotated[Array, Floats("k m")]  # mean features
@@ -34,12 +34,12 @@ class Moments:
 
     @classmethod
     def of(cls, F: Array, T: Array, w: Array | None) -> Moments:
-        """One cluster's rows, at least one. Overwrites `F`; weights of None are ones."""
+        """Return the moments of at least one row, all in one cluster. Overwrites `F`; weights of None mean ones."""
         return cls.gathered([[(F, T, w)]])
 
     @classmethod
     def gathered(cls, clusters: Sequence[Iterable[Part]]) -> Moments:
-        """The same of clusters whose rows come part by part; one of them at least has some."""
+        """Return the moments of clusters whose rows arrive in parts; at least one cluster must have rows."""
         total: Moments | None = None
         for p, parts in enumerate(clusters):
             origin, count = None, 0
@@ -52,19 +52,19 @@ class Moments:
             if total is not None and origin is not None:
                 total._move(p, *origin, parted=count > 1)
         if total is None:
-            raise ValueError("no rows have no moments")
+            raise ValueError("moments need at least one row, got none")
         return total
 
     @classmethod
     def nothing(cls, F: Array, T: Array, k: int = 1) -> Moments:
-        """`k` clusters of no rows, of as many features and targets as `F` and `T` have."""
+        """Return the moments of `k` clusters without rows, for the numbers of columns of `F` and `T`."""
         xp = namespace(F)
         m, p = F.shape[1], T.shape[1]
         shapes = ((k,), (k, m), (k, p), (k, m, m), (k, m, p), (k,))
         return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
 
     def _add(self, p: int, F: Array, T: Array, w: Array | None) -> None:
-        """Add sums over rows to those of a cluster; of the scatter of host rows the upper half. Overwrites `F`."""
+        """Add sums over rows to those of cluster `p`; for host rows, only the scatter's upper half. Overwrites `F`."""
         xp = namespace(F)
         if w is None:
             n, f, t = float(F.shape[0]), xp.sum(F, axis=0), xp.sum(T, axis=0)
@@ -79,10 +79,11 @@ class Moments:
             total[p, ...] += xp.astype(more, xp.float64, copy=False)
 
     def _move(self, p: int, f: Array, t: Array, *, parted: bool) -> None:
-        """Make sums about this origin, the mean of the cluster's first part, moments about the mean of all its rows.
+        """Convert sums about the origin (f, t) to moments about the mean of all rows of cluster `p`.
 
-        Where these are `parted`, and the origin is far from their mean, it is far from the other rows too, so that the
-        scatter about either is alike: of its digits no more are lost than the number of parts of its weight has.
+        The origin is the mean of the cluster's first part; with several parts (`parted`) it is not the mean of all. If
+        the origin is far from this mean, many rows are far from it too, and the scatters about both have a similar
+        size. The subtraction therefore loses few digits: about as many as the number of parts has.
         """
         xp = namespace(f)
         f, t = xp.astype(f, xp.float64, copy=False), xp.astype(t, xp.float64, copy=False)
@@ -98,7 +99,7 @@ class Moments:
 
     @classmethod
     def stack(cls, clusters: Sequence[Moments]) -> Moments:
-        """Clusters side by side."""
+        """Return the moments of several clusters as one value."""
         xp = namespace(clusters[0].f)
         return cls(**{name: xp.concat([getattr(part, name) for part in clusters]) for name in vars(clusters[0])})
 
@@ -107,15 +108,15 @@ class Moments:
         return self._combined(other, 1.0)
 
     def __sub__(self, other: Moments) -> Moments:
-        """What was added before `other` was; exact up to rounding."""
+        """Return the moments before `other` was added, exact up to rounding."""
         return self._combined(other, -1.0)
 
     def decay(self, rho: float) -> Moments:
-        """Every row at `rho` times its weight."""
+        """Return the moments with every row weight multiplied by `rho`."""
         return Moments(rho * self.weight, self.f, self.t, rho * self.ff, rho * self.ft, rho * self.tt)
 
     def total(self) -> Moments:
-        """All clusters as one."""
+        """Return the moments of all clusters merged into one."""
         k = self.weight.shape[0]
         parts = [Moments(**{name: value[p : p + 1, ...] for name, value in vars(self).items()}) for p in range(k)]
         return reduce(add, parts)
@@ -139,15 +140,15 @@ class Moments:
         tt = self.tt + sign * other.tt + pull * xp.sum(dt * dt, axis=1)
         return Moments(n, f, t, ff, ft, tt)
 
-    # What the normal equations need.
+    # Terms of the normal equations.
 
     def means(self) -> tuple[Array, Array]:
-        """Mean features and mean targets of all rows."""
+        """Return the mean features and the mean targets of all rows."""
         shares = self.weight / namespace(self.f).sum(self.weight)
         return shares @ self.f, shares @ self.t
 
     def second_moments(self) -> tuple[Array, Array, float]:
-        """``F'WF``, ``F'WT`` and the total of ``w |t|²``."""
+        """Return ``F'WF``, ``F'WT`` and the sum of ``w |t|²``."""
         xp = namespace(self.f)
         scaled = self.weight[:, None] * self.f
         FF = xp.sum(self.ff, axis=0) + scaled.T @ self.f
@@ -155,7 +156,7 @@ class Moments:
         return FF, FT, float(xp.sum(self.tt) + xp.sum(self.weight * xp.sum(self.t**2, axis=1)))
 
     def variance(self, shares: Callable[[Array], Array], *, own_mean: bool) -> Array:
-        """``F'MF``: scatter inside clusters, about their own mean or the global one, each at its share."""
+        """Return ``F'MF``: the scatter inside clusters, about own or global means, weighted by the clusters' shares."""
         xp = namespace(self.f)
         omega = shares(self.weight)
         inside = xp.reshape(omega @ xp.reshape(self.ff, (omega.shape[0], -1)), self.ff.shape[1:])
@@ -166,6 +167,6 @@ class Moments:
 
 
 def _mean(A: Array, w: Array | None) -> Array:
-    """Mean of the rows."""
+    """Return the weighted mean of the rows."""
     xp = namespace(A)
     return xp.mean(A, axis=0) if w is None else (w @ A) / xp.astype(xp.sum(xp.astype(w, xp.float64)), A.dtype)

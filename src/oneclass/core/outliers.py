@@ -1,4 +1,4 @@
-"""Artificial outliers, drawn where the targets are rare: the generator of the one-class random forest."""
+"""Artificial outliers, drawn where training rows are rare, for the one-class random forest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["OutlierGenerator"]
 
 @dataclass(frozen=True)
 class OutlierGenerator:
-    """For each feature, bin edges and the chance of each bin; a value is uniform inside its bin."""
+    """The bin edges of each feature and the probability of each bin; values are uniform inside a bin."""
 
     edges: Annotated[Array, Floats("d _edges")]
     chances: Annotated[Array, Floats("d _bins")]
@@ -25,9 +25,10 @@ class OutlierGenerator:
 
     @classmethod
     def of(cls, Z: Array, *, enlargement: float, n_bins: int) -> OutlierGenerator:
-        """Chance of a bin: largest count minus its count, over the range of the feature times `enlargement`.
+        """Return the generator for training rows `Z`, with `n_bins` equal bins for each feature.
 
-        A constant feature has a range of 1 around its value.
+        The bins cover the range of the feature times `enlargement`. The probability of a bin is proportional to the
+        largest count minus the count of the bin. A constant feature has a range of 1 around its value.
         """
         low, high = Z.min(axis=0), Z.max(axis=0)
         half = np.where(high > low, high - low, 1.0) * enlargement / 2
@@ -35,11 +36,11 @@ class OutlierGenerator:
         edges = np.linspace(middle - half, middle + half, n_bins + 1, axis=1)
         counts = np.stack([np.histogram(z, e)[0] for z, e in zip(Z.T, edges, strict=True)])
         weights = counts.max(axis=1, keepdims=True) - counts
-        weights[weights.sum(axis=1) == 0] = 1  # targets everywhere alike: so are outliers
+        weights[weights.sum(axis=1) == 0] = 1  # equal counts give a uniform distribution
         return cls(edges, weights / weights.sum(axis=1, keepdims=True))
 
     def draw(self, n: int, features: Array, random: np.random.RandomState) -> Array:
-        """Outliers in the subspace of some features, each feature drawn by itself."""
+        """Return `n` outliers in the subspace of these features, drawn independently for each feature."""
         columns = []
         for feature in features:
             edges = self.edges[feature]

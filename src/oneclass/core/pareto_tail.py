@@ -1,4 +1,4 @@
-"""P-values beyond the sample: a Pareto tail of the largest held-out losses, the doubt about its index counted in."""
+"""P-values for losses above all held-out losses, from a Pareto tail fitted to the largest held-out losses."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from .threshold import Ranks
 
 __all__ = ["TAILS", "ParetoTail"]
 
-#: Share of the losses that tell the tail.
-_SHARE = 0.1
+#: Share of the held-out losses, the largest ones, that the tail is fitted to.
+_TAIL_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class ParetoTail:
-    r"""Chance of a loss beyond all held-out ones, where ``log((s - median) / (u - median))`` is exponential past `u`.
+    r"""The p-value of a loss s above u, if ``log((s - median) / (u - median))`` has an exponential distribution.
 
-    The k largest of n losses s_i, a tenth of them, lie above u, the next one; with
-    :math:`y(s) = \log((s - c) / (u - c))`, c the median loss,
+    The k largest of the n held-out losses, a tenth of them, are the s_i, and u is the next smaller loss. With the
+    median loss c and :math:`y(s) = \log((s - c) / (u - c))`,
 
     .. math:: p(s) = \frac{k + 1}{n + 1} \left(1 + \frac{y(s)}{\sum_i y(s_i)}\right)^{-k}.
 
-    The sum estimates the index, and the power of -k is what not knowing it costs: for a Pareto tail p is uniform below
-    (k + 1) / (n + 1) at any n, on average over training sets as conformal p-values are. A tail that falls faster than
-    its Pareto tail at u, as Gaussian, exponential, lognormal and bounded losses do, gives larger values.
+    The sum estimates the tail index, and the power -k accounts for the uncertainty of this estimate. For a Pareto tail,
+    p is uniform below (k + 1) / (n + 1) for any n, on average over training sets, as for conformal p-values. If the
+    true tail decreases faster than the Pareto tail at u, p is larger than necessary. This is so for Gaussian,
+    exponential, lognormal and bounded losses.
     """
 
-    origin: float
-    start: float
+    origin: float  # c
+    start: float  # u
     weight: float  # k
     total: float  # n
-    logs: float  # the sum
-    removed: float = 0.0  # rows further out than all others
+    logs: float  # the sum of y(s_i)
+    removed: float = 0.0  # weight of removed rows, which have larger losses than all others
 
     @classmethod
     def of(cls, ranks: Ranks) -> ParetoTail | None:
-        """The tail of ranked losses; None where the largest tenth, or the upper half, are one and the same loss."""
+        """Return the tail of ranked losses; None if equal losses leave no u below the tail and above the median."""
         s, xp = ranks.losses, namespace(ranks.losses)
-        lowest = s[ranks.place(ranks.total - max(1, math.floor(_SHARE * ranks.total)) + 1)]
-        first = int(xp.count_nonzero(ranks.limits < lowest))  # the first copy of it
+        lowest = s[ranks.place(ranks.total - max(1, math.floor(_TAIL_SHARE * ranks.total)) + 1)]
+        first = int(xp.count_nonzero(ranks.limits < lowest))  # the first of equal losses
         if first == 0:
             return None
         origin, start = float(s[ranks.place(ranks.total / 2)]), float(s[first - 1])
@@ -51,7 +52,7 @@ class ParetoTail:
         return cls(origin, start, float(xp.sum(weights)), ranks.total, float(weights @ logs), ranks.removed)
 
     def __call__(self, losses: Array) -> Array:
-        """P-values of losses, all beyond `start`."""
+        """Return the p-values of losses, all of which must be above `start`."""
         xp = namespace(losses)
         logs = xp.log(losses - self.origin) - math.log(self.start - self.origin)
         share = (self.weight + self.removed + 1) / (self.total + 1)
@@ -59,5 +60,5 @@ class ParetoTail:
         return xp.clip(p, min=xp.finfo(p.dtype).smallest_normal)
 
 
-#: Tails by name.
+#: Functions that fit a tail to ranked losses, by name.
 TAILS = {"pareto": ParetoTail.of}

@@ -1,4 +1,7 @@
-"""What the rows decide for a recipe, and the three passes over them: survey, moments, losses. Each result adds."""
+"""The choices made from the training rows, and three passes over the rows: survey, moments and losses.
+
+The results of each pass for chunks of rows can be added.
+"""
 
 from __future__ import annotations
 
@@ -30,28 +33,30 @@ from .stored import Floats, Positive
 
 __all__ = ["CostError", "Plan", "Survey"]
 
-#: Host rows that are held out at once: enough for their triangular products, few for a cache.
-_AT_ONCE = 1024
-#: Groups of rows in chunks that thresholds look at: they estimate a rate of 5 % with a standard error of 0.12 points.
-_GROUPS = 32_768
+#: Most host rows held out in one block: large enough for fast triangular products, small enough for the cache.
+_MOST_AT_ONCE = 1024
+#: Most groups kept for the threshold when rows arrive in chunks. They estimate a false-alarm rate of 5 % with a
+#: standard error of 0.12 percentage points.
+_MOST_GROUPS = 32_768
 
-#: ``C k(x, x) / lam`` at the least where losses are a constant less what the machine knows of a row: the multiple of
-#: eps^(2/3), the rounding that thresholds allow for, below which the false-alarm rate measured falls short of delta.
-_LEAST = 2.0
-#: The same with a variance, in eps: what is known of a row does not vanish with C, but the system loses digits.
-_LEAST_WITH_VARIANCE = 16.0
-#: ``C k(x, x) / lam`` at most for the uncertainty of landmarks, in 1 / eps: at ten times as much, false-alarm rates
-#: measured are twice delta, since the rounding of what landmarks do not reach of a row is multiplied by C.
-_MOST = 0.01
+#: Lower bound of ``C k(x, x) / lam`` for losses that are a constant minus a term proportional to C, in units of
+#: eps^(2/3), the rounding that thresholds allow for. Below it the measured false-alarm rate is less than delta.
+_LEAST_UNIT_COST = 2.0
+#: The same bound for a model with a variance term, in units of eps. The loss does not become constant for a small C,
+#: but the linear system loses digits.
+_LEAST_UNIT_COST_WITH_VARIANCE = 16.0
+#: Upper bound of ``C k(x, x) / lam`` for the uncertainty of a Nystrom model, in units of 1 / eps. C multiplies the
+#: rounding of the variance outside the landmarks; at ten times the bound measured false-alarm rates are twice delta.
+_MOST_UNIT_COST = 0.01
 
 
 class CostError(ValueError):
-    """C is so small or so large that rounding hides what losses tell rows apart by."""
+    """C is so small or so large that rounding dominates the differences between losses."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """First pass: column moments for the scaler and a sample for bandwidth, clusters and landmarks."""
+    """First pass: column moments for the scaler, and a sample of rows for bandwidth, clusters and landmarks."""
 
     columns: ColumnMoments
     sample: RowSample
@@ -60,9 +65,9 @@ class Survey:
 
     @classmethod
     def of(cls, block: Block, *, size: int, seed: int) -> Survey:
-        """The survey of one block of rows."""
+        """Return the survey of one block of rows."""
         X, w = block.X, ones(block.X) if block.w is None else block.w
-        groups = None if block.keys is None else GroupCounts.of(block.keys, size=_GROUPS)
+        groups = None if block.keys is None else GroupCounts.of(block.keys, size=_MOST_GROUPS)
         sample = RowSample.of(X, w, block.keys, size=size, seed=seed)
         return cls(ColumnMoments.of(X, w), sample, int(X.shape[0]), groups)
 
@@ -73,7 +78,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Plan:
-    """Scaling, kernel and C for a recipe and, for fits by moments, the feature map and the clusters' centres."""
+    """Scaling, kernel and C chosen for a recipe and, for fits from moments, the feature map and cluster centres."""
 
     recipe: Recipe
     scaler: Scaler
@@ -84,20 +89,20 @@ class Plan:
 
     @classmethod
     def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:
-        """Choose kernel and C by the scaled rows `Z` themselves or a sample of them, and what all rows weigh."""
+        """Choose kernel and C from the scaled rows `Z`, or a sample of them; `total` is the weight of all rows."""
         kernel = choose_kernel(recipe.kernel, Z, w, lam=recipe.lam)
         return cls(recipe, scaler, kernel, choose_cost(recipe.C, kernel, Z, w, lam=recipe.lam, total=total)).checked(Z)
 
     def checked(self, Z: Array) -> Plan:
-        """The plan itself, unless C is too small or too large for scaled rows `Z` in their precision: `CostError`."""
+        """Return the plan itself; raise `CostError` if C is too small or too large for the precision of `Z`."""
         recipe, numbers = self.recipe, namespace(Z).finfo(Z.dtype)
         least, most, eps = 0.0, math.inf, float(numbers.eps)
         if recipe.constant is not None or (recipe.loss == "uncertainty" and recipe.variance is None):
-            least = _LEAST * eps ** (2 / 3)
+            least = _LEAST_UNIT_COST * eps ** (2 / 3)
         elif recipe.loss == "uncertainty":
-            least = _LEAST_WITH_VARIANCE * eps
+            least = _LEAST_UNIT_COST_WITH_VARIANCE * eps
         if recipe.needs_variance and isinstance(self.map, NystromMap):
-            most = _MOST / eps
+            most = _MOST_UNIT_COST / eps
         if least == 0 and math.isinf(most):
             return self
         unit = float(namespace(Z).mean(diagonal(self.kernel, Z))) / recipe.lam
@@ -115,33 +120,33 @@ class Plan:
         return self.recipe.lam / self.C
 
     def block_moments(self, block: Block) -> Moments:
-        """Moments of one block of rows."""
+        """Return the moments of one block of rows."""
         return self.moments(block.X, block.w, block.F)
 
     def moments(self, X: Array, w: Array | None, F: Array | None = None) -> Moments:
-        """Moments of one chunk, whose features may be known, cluster by cluster."""
+        """Return the moments of one chunk of rows for each cluster; `F` are the features, if they are known."""
         return self.moments_of(self.scaler(X), F, w)
 
     def moments_of(self, Z: Array, F: Array | None, w: Array | None) -> Moments:
-        """The same of scaled rows."""
+        """Return the moments of scaled rows for each cluster."""
         return moments_of_rows(self.features, Z, F, self.recipe.target, w, self.centres)
 
     @property
     def features(self) -> FeatureMap:
-        """The map of a fit by moments."""
+        """The feature map of a fit from moments."""
         if self.map is None:
             raise ValueError("an exact fit has no feature map")
         return self.map
 
     def training_rows(self, model: PrimalModel, X: Array, w: Array | None, F: Array | None = None) -> TrainingRows:
-        """Residuals of one chunk under the fitted model, and what leverage leaves of each row; features may be known.
+        """Return residuals and leverages of one chunk of training rows; `F` are the features, if they are known.
 
-        Only where the loss needs the machine's uncertainty do the rows know what lies outside the model.
+        The variance outside the features is computed only if the loss needs the uncertainty.
         """
         xp = namespace(X)
         w = ones(X) if w is None else w
         T, residuals, leverage, spare, outside, left = [], [], [], [], [], []
-        at_most = _AT_ONCE if on_host(X) else None
+        at_most = _MOST_AT_ONCE if on_host(X) else None
         for a, b in blocks(X.shape[0], model.width, X, for_products=on_host(X), at_most=at_most):
             Z = self.scaler(X[a:b, :])
             features = model.features(Z) if F is None else F[a:b, :]
@@ -162,7 +167,7 @@ class Plan:
         return TrainingRows(T, residuals, w, leverage, spare, beyond, held)
 
     def training_groups(self, model: PrimalModel, X: Array, w: Array | None, groups: Groups) -> TrainingRows:
-        """The same for all rows, each held out with its group, landmarks and all."""
+        """Return the same for all rows, each held out with its group and the landmarks of the group."""
         xp = namespace(X)
         w = ones(X) if w is None else w
         landmarks = Landmarks.of(model, self._owners(X, groups))
@@ -186,15 +191,15 @@ class Plan:
         return TrainingRows(T, residuals, w, leverage, spare, outside, left)
 
     def nearest(self, X: Array) -> NDArray[np.int64]:
-        """Number of the row that is nearest to each landmark: the landmark itself, or what a centre stands for."""
+        """Return the index of the row nearest to each landmark: the landmark itself, unless it is a k-means centre."""
         if not isinstance(self.map, NystromMap):
             return np.zeros(0, dtype=np.int64)
         return to_numpy(clusters.assign(self.map.landmarks, self.scaler(X)))
 
     def _owners(self, X: Array, groups: Groups) -> NDArray[np.int64]:
-        """The group that each landmark leaves with; -1 where others have the same row: with them it stays."""
+        """Return the group that each landmark is removed with; -1 if several groups contain its row: it then stays."""
         keys = to_numpy(row_keys(X, 0))
-        order = np.argsort(keys)  # so that of rows that are as near the same one is the first, in any order
+        order = np.argsort(keys)  # of equally near rows the first is taken: make it independent of row order
         rows = order[self.nearest(namespace(X).take(X, namespace(X).asarray(order, device=device(X)), axis=0))]
         known, places = np.unique(keys[rows], return_inverse=True)
         low, high = np.full(len(known), groups.count), np.full(len(known), -1)
@@ -207,7 +212,7 @@ class Plan:
     def group_rows(
         self, model: PrimalModel, landmarks: Landmarks | None, X: Array, w: Array, numbers: NDArray[np.int64]
     ) -> TrainingRows:
-        """Rows of groups of these numbers, all of one size, one after the other."""
+        """Return the held-out rows of the groups with these numbers; groups have one size and are contiguous in `X`."""
         xp = namespace(X)
         Z = self.scaler(X)
         features, T = model.features(Z), self.recipe.target(Z)
@@ -229,7 +234,7 @@ class Plan:
         Q: Array,
         numbers: NDArray[np.int64],
     ) -> TrainingRows:
-        """Training rows as machines without their groups see them, with covariances `Q` (groups x size x size)."""
+        """Return training rows held out with their groups, from covariances `Q` (groups x size x size)."""
         xp = namespace(Z)
         groups, size = Q.shape[:2]
         T, residuals, left = rows.T, rows.residuals, xp.reshape(rows.w, (groups, size))
@@ -248,7 +253,7 @@ class Plan:
         return replace(rows, left=(xp.reshape(held[0], (groups * size, -1)), xp.reshape(unknown, (-1,))))
 
     def _members(self, Z: Array) -> Array:
-        """Which cluster each row is in, one-hot."""
+        """Return the cluster of each row, one-hot."""
         if self.centres is None:
             return ones(Z)[:, None]
         return clusters.one_hot(clusters.assign(Z, self.centres), self.centres.shape[0], Z)

@@ -1,4 +1,4 @@
-"""The same system through explicit features: normal equations that the moments of the rows make."""
+"""The linear system with explicit features: normal equations built from the moments of the rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEADY, _CHECKED_LANDMARKS = 2e-10, 32
 
 @dataclass(frozen=True)
 class Columns:
-    """What features say of the scatter's columns V: all of `Embedded` but the rows at hand."""
+    """The terms of `Embedded` that do not depend on the rows, for the columns V of the scatter."""
 
     scatter: Scatter
     C: Positive
@@ -44,26 +44,26 @@ class Columns:
         return {"_b": self.sizes.shape[0] if self.scatter.own_mean else 2}
 
     def seen_by(self, across: Array, members: Array) -> Embedded:
-        """The scatter, as rows leave it that are in these clusters, given their features' products with PV."""
+        """Return the terms for rows of these clusters, with `across` their features times PV."""
         return Embedded(self.scatter, self.C, self.sizes, members, across, self.VQV, self.VF)
 
 
 @dataclass(frozen=True)
 class Equations:
-    """Scaled rows that normal equations are made of; few of them take far less room than these do."""
+    """Scaled rows that the normal equations are computed from; few rows need less memory than the equations."""
 
     Z: Annotated[Array, Floats("_n d")]
     w: Annotated[Array, Floats("_n")] | None
     centres: Annotated[Array, Floats("k d")] | None
-    slices: tuple[Count, ...]  # where those begin whose moments were added up
-    whole: bool  # whether features were worked out for whole slices
+    slices: tuple[Count, ...]  # starts of the slices whose moments were added
+    whole: bool  # whether features were computed for whole slices
 
     def __check__(self) -> None:
         bounds = (*self.slices, self.Z.shape[0])
         must(bounds[0] == 0 and all(a < b for a, b in pairwise(bounds)), "slices must ascend from 0, within the rows")
 
     def factored(self, map: FeatureMap, columns: Columns | None, *, ridge: float) -> Array:
-        """Their Cholesky factor, by the steps of the fit: the same to the last bit."""
+        """Return the Cholesky factor of the normal equations, bit-identical to that of the fit."""
         return expecting(self.Z.shape[0] * map.width, self._factored)(map, columns, ridge)
 
     def _factored(self, map: FeatureMap, columns: Columns | None, ridge: float) -> Array:
@@ -85,7 +85,7 @@ class PrimalModel:
     map: FeatureMap
     weights: Annotated[Array, Floats("m t")]
     ridge: Positive
-    #: Cholesky factor of the normal equations; or else what these are made of:
+    #: Cholesky factor of the normal equations; None if `equations` is given.
     L: Annotated[Array, Floats("m m")] | None
     effective: Extended  # effective number of parameters: the sum of all rows' leverages
     columns: Columns | None = None
@@ -98,49 +98,49 @@ class PrimalModel:
         return self.L if made_of is None else made_of.factored(self.map, self.columns, ridge=self.ridge)
 
     def made_of(self, equations: Equations) -> PrimalModel:
-        """The same model, which is saved as what its normal equations are made of."""
+        """Return the same model, saved with the rows of its normal equations instead of their factor."""
         model = replace(self, L=None, equations=equations)
         return preset(model, **cached(self) | {"factored": self.factored})
 
     @property
     def width(self) -> int:
-        """Values that one row takes on its way to an output."""
+        """Number of intermediate values for each scored row."""
         return int(self.weights.shape[0])
 
     def features(self, Z: Array) -> Array:
-        """Explicit features of each row."""
+        """Return the explicit features of each row."""
         return self.map(Z)
 
     def outputs(self, features: Array) -> Array:
-        """``o(z) = f(z)' B``."""
+        """Return ``o(z) = f(z)' B``."""
         return features @ self.weights
 
     def read_off(self, features: Array) -> tuple[Array, Array]:
-        """Outputs, and what features have of the scatter's columns, if there are any: by one pass over the features."""
+        """Return the outputs and the products of the features with PV, from one matrix product."""
         t, PV = self.weights.shape[1], self.weights[:, :0] if self.columns is None else self.columns.PV
         found = features @ namespace(PV).concat([self.weights, PV], axis=1)
         return found[:, :t], found[:, t:]
 
     def leverages(self, features: Array) -> Array:
-        """``f(z)' P^-1 f(z)``, the pull that a row has, or would have, on its own output."""
+        """Return the leverages ``f(z)' P^-1 f(z)``: the derivative of a row's output by its own target."""
         return explained(self.factored, features)
 
     def outside(self, Z: Array, features: Array) -> Array:
-        """C times the prior variance of what the features do not reach."""
+        """Return C times the prior variance that the features do not explain."""
         return self.map.outside(Z, features) / self.ridge
 
     def judged(self, Z: Array, features: Array, *, beyond: bool) -> tuple[Array, Array | float]:
-        """Leverages of rows and, if what lies `beyond` the features is wanted, that: 0 if not."""
+        """Return the leverages of rows and, with `beyond`, the variance outside the features (otherwise 0)."""
         return self.leverages(features), self.outside(Z, features) if beyond else 0.0
 
     def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what follows from them
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without cached values
 
     @cached_property
     def known(self) -> Array | None:
-        """Cholesky factor of ``penalty^-1 - ridge P^-1``, where neither loses digits.
+        """Cholesky factor of ``penalty^-1 - ridge P^-1``; None if the difference would lose digits.
 
-        With it ``C v(z)``, the leverage of a row and what lies outside, takes one product where these take two.
+        With it, ``C v(z)`` needs one product. As the sum of leverage and outside variance it needs two.
         """
         map = self.map
         if not isinstance(map, NystromMap) or map.factored is None:
@@ -150,20 +150,20 @@ class PrimalModel:
             return None
         try:
             return cholesky(inverse(map.factored) - self.ridge * inverse(self.factored))
-        except np.linalg.LinAlgError:  # no row says anything of some landmark
+        except np.linalg.LinAlgError:  # no training row depends on some landmark
             return None
 
     @property
     def is_prepared(self) -> bool:
-        """Whether what uncertainty takes is at hand."""
+        """Whether the factors that the uncertainty needs are already computed."""
         return "known" in vars(self) and "factored" in vars(self)
 
     def prepare(self) -> None:
-        """Work out what uncertainty takes before several threads ask for it: each of them would."""
+        """Compute the factors once, before several threads need them and each of them computes them."""
         _ = self.factored, self.known
 
     def uncertainty(self, Z: Array, features: Array) -> Array:
-        """``C v(z)``."""
+        """Return ``C v(z)``."""
         if self.known is None:
             return self.leverages(features) + self.outside(Z, features)
         prior = self.map.kernel.diagonal(Z)  # type: ignore[union-attr]
@@ -180,10 +180,10 @@ def solve_primal(
     dtype: object,
     count: bool = True,
 ) -> tuple[PrimalModel, float]:
-    r"""Weights :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
+    r"""Return the model with :math:`B = (F'WF + F'MF/C + \lambda\Omega/C)^{-1} F'WT`, and the signal variance tau².
 
-    Solved in float64 from the moments, then handed over in the rows' own `dtype`. To `count` the effective number of
-    parameters costs more than the weights do.
+    The system is solved in float64; the model has the `dtype` of the rows. With `count`, the effective number of
+    parameters is computed too, which takes longer than the weights.
     """
     xp = namespace(moments.f)
     FF, FT, tt = moments.second_moments()
@@ -203,7 +203,7 @@ def solve_primal(
 def _normal_factor(
     map: FeatureMap, moments: Moments, FF: Array, scatter: Scatter | None, *, C: float, ridge: float
 ) -> Array:
-    """Cholesky factor of the normal equations of moments, of which ``F'WF`` is at hand."""
+    """Return the Cholesky factor of the normal equations from moments and their ``F'WF``."""
     xp = namespace(FF)
     penalty = xp.astype(map.penalty, xp.float64)
     variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)

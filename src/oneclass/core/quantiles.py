@@ -1,9 +1,9 @@
-"""The distribution of the losses over all rows: exact while they fit, losses that are alike made one beyond.
+"""The distribution of the losses of all rows: exact up to a limit, and with similar losses merged above it.
 
-What is kept depends on the losses alone, never on the order in which they came, on the chunks or on what was added to
-what first. The largest losses, where thresholds lie, stay one by one. The others are put together when their leading
-bits agree, as few bits as it takes to make room, and each such bin stands at its largest loss: thresholds and p-values
-err by less than the weight of one bin, always towards accepting a row.
+The result depends on the set of losses only, not on their order, on the chunks, or on the order of additions. The
+largest losses, where thresholds are, are stored one by one. The others are merged into bins if their leading bits are
+equal, with bins as narrow as the limit allows. The value of a bin is its largest loss. The error of a threshold or
+p-value is therefore less than the weight of one bin, and always in the direction of accepting a row.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from .arrays import Array, bits, device, namespace, ones
 
 __all__ = ["LossSummary"]
 
-#: Losses that a summary keeps one by one, unless told otherwise; beyond this many some are put together.
+#: Default number of losses that a summary stores one by one; with more losses, some are merged.
 EXACT = 1_000_000
 
-#: What is left of a summary that grew beyond its limit: this part of it as largest losses, and as much again in bins.
-_LEFT = 1 / 8
+#: Size of a merged summary, as a share of the limit: this many largest losses, and at most as many bins.
+_MERGED_SHARE = 1 / 8
 
 
 @dataclass(frozen=True)
 class LossSummary:
-    """Losses of weighted rows; two of them add."""
+    """Losses of weighted rows; two summaries can be added."""
 
     losses: Array
     w: Array
-    limit: float = EXACT  # losses kept one by one
-    level: int | None = None  # trailing bits in which losses of one bin may differ; None while all are kept
+    limit: float = EXACT  # largest number of losses stored one by one
+    level: int | None = None  # number of trailing bits that differ within a bin; None if nothing is merged
 
     @classmethod
     def of(cls, losses: Array, w: Array | None, *, limit: float = EXACT) -> LossSummary:
-        """The losses of one chunk."""
+        """Return the summary of one chunk of losses."""
         return cls(losses, ones(losses) if w is None else w, limit)._within_limit()
 
     def __add__(self, other: LossSummary) -> LossSummary:
@@ -43,7 +43,7 @@ class LossSummary:
         return LossSummary(losses, w, self.limit, max(levels, default=None))._within_limit()
 
     def weighted(self) -> tuple[Array, Array]:
-        """Losses and their weights: those of the rows or, of a bin, its largest loss and the weight of all its rows."""
+        """Return losses and weights: of single rows, or the largest loss and the total weight of each bin."""
         summary = self if self.level is None else self._binned()
         return summary.losses, summary.w
 
@@ -52,13 +52,13 @@ class LossSummary:
 
     def _binned(self) -> LossSummary:
         xp = namespace(self.losses)
-        room = max(2, int(_LEFT * self.limit))
+        room = max(2, int(_MERGED_SHARE * self.limit))
         order = xp.argsort(self.losses)
         words = bits(xp.take(self.losses, order))
         steps = words[1:] ^ words[:-1]  # the bits in which neighbors differ
         del words
         rises = xp.nonzero(steps)[0]
-        # Whichever of the largest losses differ stay apart.
+        # Do not merge different losses among the largest ones.
         first = int(rises[-room]) if rises.shape[0] >= room else 0
         largest = (steps != 0) & (xp.arange(steps.shape[0], device=device(steps)) >= first)
 

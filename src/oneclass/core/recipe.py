@@ -1,4 +1,4 @@
-"""The choices that make a machine, as one value; what they leave to the rows is a rule by name."""
+"""The choices that define a machine, as one value. Choices that depend on the training rows are names of rules."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Recipe", "Variance"]
 
 @dataclass(frozen=True)
 class Variance:
-    """The variance to keep small: a scatter inside clusters of rows."""
+    """The variance that the machine penalises: a scatter inside clusters of rows."""
 
     scatter: Scatter
-    n_clusters: Annotated[int, Within(1, 2**31)] | None = None  # None is one cluster, the class
+    n_clusters: Annotated[int, Within(1, 2**31)] | None = None  # None means one cluster of all rows
 
     def centres(self, Z: Array, w: Array) -> Array | None:
-        """Centres of the clusters; None is one cluster."""
+        """Return the centres of the clusters; None if there is only one cluster."""
         return None if self.n_clusters is None else clusters.kmeans(Z, w, self.n_clusters)
 
 
@@ -33,11 +33,11 @@ class Variance:
 class Recipe:
     """Target, embedding, loss, kernel, C, lam and scaling of a machine."""
 
-    kernel: Kernel  # a radial one may name the rule of its bandwidth
+    kernel: Kernel  # the bandwidth of a radial kernel may be the name of a rule
     C: Positive | str
     lam: Positive
     loss: Annotated[str, OneOf(*LOSSES)]
-    constant: float | None  # the target of every row; None rebuilds the row itself
+    constant: float | None  # the target of every row; None means that the target is the row itself
     variance: Variance | UserLaplacian | None
     scaling: Annotated[str, OneOf(*SCALINGS)]
 
@@ -48,22 +48,22 @@ class Recipe:
 
     @property
     def needs_variance(self) -> bool:
-        """Whether the loss looks at the machine's uncertainty."""
+        """Whether the loss needs the uncertainty."""
         return self.loss in UNCERTAIN
 
     @property
     def scatter(self) -> Scatter | None:
-        """The scatter that moments must tell, if any; a Laplacian of the user's is for exact fits alone."""
+        """The scatter for fits from moments, if any; a user's Laplacian is possible in exact fits only."""
         return self.variance.scatter if isinstance(self.variance, Variance) else None
 
     def target(self, Z: Array) -> Array:
-        """T: what the outputs of rows in z-scores should be."""
+        """Return T, the targets of scaled rows."""
         return Z if self.constant is None else self.constant * ones(Z)[:, None]
 
     def embedding(self, Z: Array, w: Array, splits: clusters.Splits | None = None) -> tuple[Embedding, Array | None]:
-        """The matrix M for rows in z-scores, and the cluster of each where there are clusters.
+        """Return the embedding for scaled rows, and the cluster of each row if there are clusters.
 
-        Several numbers of clusters may share the `splits` of the rows.
+        `splits` of the rows can be reused for several numbers of clusters.
         """
         if self.variance is None:
             return NoVariance(), None

@@ -1,7 +1,7 @@
-"""A sample of distinct rows that depends on the set of rows alone: mergeable, and blind to order and to chunks.
+"""A uniform sample of distinct rows that does not depend on the order of the rows or on the chunks they arrive in.
 
-Every row has a key, a hash of its values and a seed. The sample is the rows with the smallest keys, each with the total
-weight of its copies: a uniform sample of the distinct rows, the same however they were cut up and in whatever order.
+Every row has a key: a hash of its values and a seed. The sample consists of the rows with the smallest keys, each with
+the total weight of its copies. Samples of several chunks can be added.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .arrays import Array, bits, device, namespace, to_numpy
 
 __all__ = ["SHARED", "RowSample", "mixed", "row_keys"]
 
-#: The key of no group.
+#: The key for a row that several groups share. No group has it.
 SHARED = np.iinfo(np.int64).min
 
 # Odd multipliers of splitmix64 and of Fibonacci hashing, as signed 64-bit numbers.
@@ -24,9 +24,9 @@ _MIX = (-0x40A7B892E31B1A47, -0x6B2FB644ECCEEE15, -0x61C8864680B583EB)
 
 @dataclass(frozen=True)
 class RowSample:
-    """At most `size` distinct rows with the smallest keys, in key order, and the weight of their copies.
+    """At most `size` distinct rows with the smallest keys, in key order, and the total weight of their copies.
 
-    Where rows belong to groups, the key of the group of each: `SHARED`, where groups share a row.
+    If rows belong to groups, `groups` holds the key of each row's group, or `SHARED` if several groups contain the row.
     """
 
     size: int
@@ -38,7 +38,7 @@ class RowSample:
 
     @classmethod
     def of(cls, X: Array, w: Array, groups: NDArray[np.int64] | None = None, *, size: int, seed: int) -> RowSample:
-        """The sample of one chunk of rows."""
+        """Return the sample of one chunk of rows."""
         return cls(size, seed, row_keys(X, seed), X, w, groups)._merged()
 
     def __add__(self, other: RowSample) -> RowSample:
@@ -51,7 +51,7 @@ class RowSample:
         return RowSample(self.size, self.seed, keys, rows, weights, groups)._merged()
 
     def _merged(self) -> RowSample:
-        """Sort by key, make copies of a row one, keep the first."""
+        """Return the sample sorted by key, with copies of a row merged and only the smallest keys kept."""
         xp = namespace(self.rows)
         order = xp.argsort(self.keys, stable=True)
         keys = xp.take(self.keys, order)
@@ -61,7 +61,7 @@ class RowSample:
         given = xp.astype(xp.take(self.weights, order), xp.float64)
         reached = xp.take(xp.cumulative_sum(given), ends)
         weights = reached - xp.concat([xp.zeros_like(reached[:1]), reached[:-1]])
-        # A row's weight beside far heavier ones is lost in their sum.
+        # A small weight may be lost to rounding in a sum with large ones.
         weights = xp.maximum(weights, xp.take(given, ends))
         kept = xp.take(order, ends)
         rows, weights = xp.take(self.rows, kept, axis=0), xp.astype(weights, self.weights.dtype)
@@ -70,7 +70,7 @@ class RowSample:
 
 
 def _common(groups: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The group of all rows from one end to the next, the rows up to which are one row."""
+    """Return the common group of each run of copies, or `SHARED`; `ends` are the last indices of the runs."""
     if not len(ends):
         return groups[:0]
     starts, groups = np.concatenate([[0], ends[:-1] + 1]), groups[: ends[-1] + 1]
@@ -79,7 +79,7 @@ def _common(groups: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
 
 
 def row_keys(X: Array, seed: int) -> Array:
-    """A 64-bit hash of each row: equal rows have equal keys, other rows as good as independent ones."""
+    """Return a 64-bit hash of each row: equal for equal rows, and practically independent for different rows."""
     words = bits(X)
     key = words[:, 0] * 0 + (seed + 1) * _MIX[2] % (1 << 62)
     for j in range(words.shape[1]):
@@ -88,7 +88,7 @@ def row_keys(X: Array, seed: int) -> Array:
 
 
 def mixed(key: Array, word: Array) -> Array:
-    """64-bit keys with a word more in each."""
+    """Return 64-bit keys with one more word hashed into each."""
     key = (key ^ word) * _MIX[0]
     key = (key ^ (key >> 29)) * _MIX[1]
     return key ^ (key >> 32)

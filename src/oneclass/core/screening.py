@@ -1,10 +1,12 @@
-r"""Rows of a table that may be dirty: how remote each is from rows it has nothing to do with, and which are odd.
+r"""Detection of anomalies among the training rows: the remoteness of each row from the other rows, and a test on it.
 
-With anomalies among the rows an auto-associative machine of small C ranks them best. In the limit, all that it knows of
-a row, :math:`1 - v(z)`, is C times :math:`\sum_j k(z, x_j)^2`: the mass of the other rows within reach. So to leave out
-a row, its group, or all rows under suspicion is to leave out terms, and a clump needs a fair share of all rows before
-it vouches for itself. With the Laplacian kernel of tamed features the remoteness, minus the log of that mass, grows
-like a distance on which power laws thin out exponentially.
+If the training rows contain anomalies, an auto-associative machine with a small C ranks them best. In the limit of a
+small C the variance that it explains of a row, :math:`1 - v(z)`, is proportional to the sum
+:math:`\sum_j k(z, x_j)^2` over the training rows. To leave out a row, its group, or all suspected rows, it suffices to
+leave out terms of the sum. A cluster of similar anomalies has a large sum only if it contains many rows.
+
+The remoteness of a row is minus the log of such a mean of kernel values. With the Laplacian kernel and robustly scaled
+features it grows like a distance, and heavy-tailed features give it an exponential tail.
 """
 
 from __future__ import annotations
@@ -21,49 +23,53 @@ from .calibration import benjamini_hochberg
 from .kernels import Laplacian
 from .scaling import ColumnMoments, Scaler
 
-__all__ = ["Verdict", "p_values_by_tail", "remoteness", "settle"]
+__all__ = ["ScreenedRows", "p_values_by_tail", "remoteness", "settle"]
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
 
-#: Reach of a row, as a share of the mean distance between rows: a wider one misses outliers beside the normal rows, a
-#: narrower one calls too many normal rows odd (docs/dirty.md). Wide at first, lest the rows of a clump be a crowd.
-_REACH, _REACH_AT_FIRST = 1 / 3, 1 / 2
-#: Rows that all are compared with, at most: so many tell a mass to a few hundredths.
-_COMPARED = 4096
-#: Smallest mass, of rows beyond all measure.
-_NOTHING = 1e-300
-#: Share of the distances below which a scale is rounding.
+#: Kernel bandwidth as a share of the mean distance between rows. A wider one misses outliers close to the normal rows;
+#: a narrower one marks too many normal rows as outliers (measured in docs/dirty.md). The first rounds use the wider
+#: one, so that a cluster of outliers does not appear dense.
+_BANDWIDTH, _FIRST_BANDWIDTH = 1 / 3, 1 / 2
+#: Largest number of rows that each row is compared with: this many estimate the mean kernel value to a few per cent.
+_MOST_COMPARED = 4096
+#: Lower bound of a mean kernel value, to keep its logarithm finite.
+_LEAST_MASS = 1e-300
+#: A fitted scale below this share of the largest distance counts as rounding.
 _ROUNDING = 1e-9
-#: Shares of the bulk between which its tail is fitted: from the middle on, and near the edge. What lies further out may
-#: be anything.
+#: Quantile levels of the kept rows' distances. The tail is fitted from `_MIDDLE` to `_EDGE` and from `_NEAR` to
+#: `_EDGE`. Distances above `_EDGE` may be those of outliers and are not used.
 _MIDDLE, _NEAR, _EDGE = 0.5, 0.8, 0.9
-#: Scale of the tail at the least, in spreads of the distances: in one dimension a bulk falls faster than its tail.
-_SLOWEST = 0.65
-#: Rows whose distances tell the spread; the share of these distances that rows of one kind have, and the factor from
-#: their spread to that of all if there is one normal column.
-_SPREAD_ROWS, _ONE_KIND, _FROM_ONE_KIND = 512, 0.25, 8.5
-#: Share of the rows, the remotest ones, that the first judge does not see: more than a clump of outliers has, less than
-#: a kind of normal rows.
-_UNSEEN_AT_FIRST = 0.15
-#: False-discovery rate of suspicion: suspects are no worse than a coin.
+#: Lower bound of the scale of the tail, in units of the spread of the distances. It matters in one dimension, where
+#: the central distances decrease faster than the tail does.
+_LEAST_SCALE = 0.65
+#: Number of rows whose pairwise distances give the spread; the share of the smallest distances that counts as distances
+#: inside one cluster; and the ratio of the spread of all distances to the spread of these, for one normal column.
+_SPREAD_ROWS, _WITHIN_CLUSTER, _SPREAD_RATIO = 512, 0.25, 8.5
+#: Share of the rows, the most remote ones, left out of the first reference set: larger than the share of a cluster of
+#: outliers, smaller than that of a cluster of normal rows.
+_FIRST_LEFT_OUT = 0.15
+#: False-discovery rate of the suspected rows: up to half of them may be normal.
 _SUSPICION = 0.5
-_ROUNDS = 20
+#: Largest number of rounds of `settle`.
+_MOST_ROUNDS = 20
 
 
 def remoteness(
-    X: Array, kept: Mask, reach: float = _REACH, *, groups: NDArray[np.intp] | None = None, scaled: bool = True
+    X: Array, kept: Mask, reach: float = _BANDWIDTH, *, groups: NDArray[np.intp] | None = None, scaled: bool = True
 ) -> Numbers:
-    """``-log mean_j k(x_i, x_j)`` of each row over the rows `kept`, itself and its group left out.
+    """Return ``-log mean_j k(x_i, x_j)`` for each row i, with j over the rows `kept` outside the group of row i.
 
-    Features are tamed by the rows kept unless they are not to be `scaled`; groups weigh the same. As a distance, and in
-    spreads of the distances between the rows kept, their variance over their mean.
+    Every group has the same total weight. With `scaled`, features are robustly scaled by the rows kept. The bandwidth
+    is `reach` times the mean distance between the rows kept. The result is in units of the spread of these distances
+    (their variance divided by their mean).
     """
     xp, n = namespace(X), X.shape[0]
     number = np.arange(n) if groups is None else groups
     chosen = np.flatnonzero(kept)
-    if len(chosen) > _COMPARED:
-        chosen = np.random.default_rng(0).permutation(chosen)[:_COMPARED]
+    if len(chosen) > _MOST_COMPARED:
+        chosen = np.random.default_rng(0).permutation(chosen)[:_MOST_COMPARED]
     sizes = np.bincount(number[chosen])[number[chosen]]
     place, w, own, others = (xp.asarray(v, device=device(X)) for v in (chosen, 1 / sizes, number, number[chosen]))
     X = xp.astype(X, xp.float64, copy=False)
@@ -75,21 +81,21 @@ def remoteness(
     masses = []
     for a, b in blocks(n, 2 * len(chosen), X):
         apart = xp.astype(own[a:b, None] != others[None, :], xp.float64)
-        masses.append((apart * kernel(X[a:b, :], rows)) @ w / xp.clip(apart @ w, min=_NOTHING))
+        masses.append((apart * kernel(X[a:b, :], rows)) @ w / xp.clip(apart @ w, min=_LEAST_MASS))
     unit = float(kernel.sigma) / _spread(rows)
-    return np.asarray(-unit * np.log(np.maximum(to_numpy(xp.concat(masses)), _NOTHING)))
+    return np.asarray(-unit * np.log(np.maximum(to_numpy(xp.concat(masses)), _LEAST_MASS)))
 
 
 def _spread(rows: Array) -> float:
-    """Variance over mean of the city-block distances: the scale of their tail if they are gamma distributed.
+    """Return the variance divided by the mean of the city-block distances: their tail's scale if they are gamma.
 
-    Where kinds of rows are far apart, that of the rows of a kind is less, and is taken.
+    If the rows form clusters that are far apart, the smaller spread of the distances inside a cluster is returned.
     """
     some = rows[:: max(1, rows.shape[0] // _SPREAD_ROWS), :]
     distances = np.sort(to_numpy(city_block(some, some))[np.triu_indices(some.shape[0], 1)])
-    near = distances[: max(1, int(_ONE_KIND * len(distances)))]
+    near = distances[: max(1, int(_WITHIN_CLUSTER * len(distances)))]
     spread = _dispersion(distances)
-    return (spread if rows.shape[1] == 1 else min(spread, _FROM_ONE_KIND * _dispersion(near))) or 1.0
+    return (spread if rows.shape[1] == 1 else min(spread, _SPREAD_RATIO * _dispersion(near))) or 1.0
 
 
 def _dispersion(x: Numbers) -> float:
@@ -99,12 +105,15 @@ def _dispersion(x: Numbers) -> float:
 def p_values_by_tail(
     bulk: Numbers, distances: Numbers, *, edge: float = _EDGE, beyond: float = 0.0, independent: float = 1.0
 ) -> Numbers:
-    """P-values of distances against those of the `bulk`, whose far end, past the share `edge`, may itself be odd.
+    """Return p-values of distances with respect to the distances of the kept rows, `bulk`.
 
-    Up to the edge they are ranks. Further out they fall like ``(1 + x / (r s))^-r``, x the distance from the edge: what
-    an exponential tail predicts that is known from r rows, those between the middle of the bulk and the edge or, where
-    the tail gets slower, those near the edge, and from how many are further out. Rows of weight `beyond` more are out
-    there, and a share of the rows is `independent`.
+    Up to the quantile of level `edge` of the bulk, p-values come from ranks. Above it they are proportional to
+    ``(1 + x / (r s))^-r``, with x the distance above this quantile. This is the predictive tail of an exponential
+    distribution whose scale s is estimated from r distances below the edge. The larger of two estimates of s is used:
+    from the median to the edge, and near the edge only. Distances above the edge enter by their number alone.
+
+    `beyond` is the weight of further rows assumed above the edge. `independent` is the share of rows that count as
+    independent; it multiplies r.
     """
     ranked = np.sort(bulk)
     n, total = len(ranked), len(ranked) + beyond
@@ -114,55 +123,58 @@ def p_values_by_tail(
     (scale, known), (slower, _) = (_fitted_tail(ranked, low, high, total) for low in starts)
     scale = max(scale, slower)
     outside = (total - high) / (1 + total)
-    if scale <= _ROUNDING * np.abs(ranked).max():  # the rows say nothing of a tail
+    if scale <= _ROUNDING * np.abs(ranked).max():  # the scale is rounding: no tail can be fitted
         return np.asarray(np.maximum(ranks, outside))
     r = independent * known
-    further = np.maximum(distances - ranked[high], 0) / max(scale, _SLOWEST)
+    further = np.maximum(distances - ranked[high], 0) / max(scale, _LEAST_SCALE)
     return np.where(further > 0, outside * np.exp(-r * np.log1p(further / r)), ranks)
 
 
 def _fitted_tail(ranked: Numbers, low: int, high: int, total: float) -> tuple[float, int]:
-    """Scale of an exponential tail from a place on, known up to another, and from how many rows it is known."""
+    """Return the scale of an exponential tail that starts at rank `low` and is censored at rank `high`.
+
+    The second value is the number of distances that the scale is estimated from.
+    """
     gaps = ranked[low + 1 : high + 1] - ranked[low]
     return (float((gaps.sum() + (total - high - 1) * gaps[-1]) / len(gaps)), len(gaps)) if len(gaps) else (0.0, 0)
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Which rows are odd, the p-values and distances that say so, and how many rounds it took to settle."""
+class ScreenedRows:
+    """Outliers among the training rows, their p-values and distances, and the number of rounds until convergence."""
 
     odd: Mask
     p_values: Numbers
     distances: Numbers
     rounds: int
-    settled: bool  # whether the last round kept the rows that the one before had kept
+    settled: bool  # whether the last two rounds kept the same rows
 
 
-def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> Verdict:
-    """Name rows so that on average at most a share `q` of those named are normal.
+def settle(judge: Callable[[Mask, float], Numbers], n_rows: int, *, q: float, independent: float = 1.0) -> ScreenedRows:
+    """Mark rows as outliers at the false-discovery rate `q`: on average at most a share `q` of them is normal.
 
-    `judge` tells the distances of all rows from those kept, given how far these reach. Rows under suspicion are kept
-    from judging until suspicion settles on the same rows again. It begins without the remotest rows, lest a clump hide
-    in itself.
+    `judge(kept, bandwidth)` returns the distances of all rows from the rows kept. Each round leaves the suspected rows
+    of the round before out of the reference set. The rounds end when a reference set occurs again. The first reference
+    set excludes the most remote rows, since a cluster of outliers would otherwise make its own rows look normal.
     """
     everyone = np.ones(n_rows, dtype=bool)
-    distances = judge(everyone, _REACH_AT_FIRST)
-    rank = int((1 - _UNSEEN_AT_FIRST) * (n_rows - 1))
-    distances = judge(distances <= np.sort(distances)[rank], _REACH_AT_FIRST)
-    p = p_values_by_tail(distances, distances, edge=1 - _UNSEEN_AT_FIRST, independent=independent)
+    distances = judge(everyone, _FIRST_BANDWIDTH)
+    rank = int((1 - _FIRST_LEFT_OUT) * (n_rows - 1))
+    distances = judge(distances <= np.sort(distances)[rank], _FIRST_BANDWIDTH)
+    p = p_values_by_tail(distances, distances, edge=1 - _FIRST_LEFT_OUT, independent=independent)
     kept = [_trusted(p)]
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         suspects = n_rows - int(kept[-1].sum())
-        distances = judge(kept[-1], _REACH)
+        distances = judge(kept[-1], _BANDWIDTH)
         bulk = distances[kept[-1]]
         p = p_values_by_tail(bulk, distances, beyond=_SUSPICION * suspects, independent=independent)
         kept.append(_trusted(p))
         if any(np.array_equal(kept[-1], before) for before in kept[:-1]):
             break
     odd = p <= benjamini_hochberg(p, q=q)
-    return Verdict(odd, p, distances, len(kept) - 1, bool(np.array_equal(kept[-1], kept[-2])))
+    return ScreenedRows(odd, p, distances, len(kept) - 1, bool(np.array_equal(kept[-1], kept[-2])))
 
 
 def _trusted(p: Numbers) -> Mask:
-    """Rows that are not under suspicion: half of them at least."""
+    """Return which rows are not suspected: at least half of all rows."""
     return np.asarray((p > benjamini_hochberg(p, q=_SUSPICION)) | (p >= np.median(p)))

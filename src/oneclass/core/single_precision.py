@@ -1,4 +1,4 @@
-"""Leverages of training rows in single precision, at half the work."""
+"""Leverages of training rows in single precision, in half the time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["RoundedModel"]
 
 @dataclass(frozen=True)
 class RoundedModel(PrimalModel):
-    """A host model that judges training rows by factors in single precision.
+    """A host model whose leverages of training rows are computed with factors in single precision.
 
-    First that of the penalty, if features are not whitened, then that of the normal equations in the coordinates that
-    this makes: features as they are would take a hundred times the rounding.
+    If features are not whitened, the factor of the penalty (`outer`) whitens them first. `inner` is the factor of the
+    normal equations in these coordinates. Without whitening, rounding errors would be a hundred times as large.
     """
 
     outer: NDArray[np.floating] | None = None
@@ -28,7 +28,7 @@ class RoundedModel(PrimalModel):
 
     @classmethod
     def of(cls, model: PrimalModel) -> RoundedModel:
-        """The same model; its outputs stay as they are."""
+        """Return the same model with factors in single precision; its outputs do not change."""
         penalty = model.map.factored if isinstance(model.map, NystromMap) else None
         inner = model.factored if penalty is None else _solve_triangle(penalty, model.factored)
         outer = None if penalty is None else penalty.astype(np.float32)
@@ -36,7 +36,7 @@ class RoundedModel(PrimalModel):
         return cls(**known, outer=outer, inner=inner.astype(np.float32))
 
     def judged(self, Z: Array, features: Array, *, beyond: bool) -> tuple[Array, Array | float]:
-        """Leverages of rows and, if it is wanted, what lies beyond the features."""
+        """Return the leverages of rows and, with `beyond`, the variance outside the features (otherwise 0)."""
         if self.outer is None:
             return explained(self.inner, features), self.outside(Z, features) if beyond else 0.0
         half = solve_lower(self.outer, features.astype(np.float32).T, overwrite=True)
@@ -49,7 +49,7 @@ class RoundedModel(PrimalModel):
 
 
 def _solve_triangle(L: NDArray[np.floating], B: NDArray[np.floating]) -> NDArray[np.floating]:
-    """``L^-1 B`` of lower triangles, in parts without what is zero above them: at half the work."""
+    """Return ``L^-1 B`` for lower triangular `L` and `B`, in parts that skip zeros: half the cost of a full solve."""
     found = np.zeros_like(B)
     step = -(-len(B) // 4)
     for a in range(0, len(B), step):

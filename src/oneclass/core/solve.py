@@ -1,4 +1,4 @@
-r"""The one linear system of the family: factor once, then weights, residuals and leave-one-out in closed form."""
+r"""The linear system of all kernel machines here: one factorisation gives weights, residuals and leave-one-out."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Targets, residuals and weights of the training rows and, where they are asked for, their leverages."""
+    """Targets, residuals and weights of the training rows and, if requested, their leverages."""
 
     T: Array
     residuals: Array
     w: Array
     leverage: Array | None = None
-    spare: Array | None = None  # 1 - leverage of the weight that leaves: by itself, since the difference would cancel
-    outside: Array | float = 0.0  # C times the variance that no weight of the model can reach
-    left: tuple[Array, Array] | None = None  # residuals and leverages of rows that left, where more than errors leave
+    spare: Array | None = None  # 1 - leverage of the removed weight, stored because the difference loses digits
+    outside: Array | float = 0.0  # C times the variance outside the model's features
+    left: tuple[Array, Array] | None = None  # held-out residuals and leverages, if `spare` is not enough for them
 
     def held_out_residuals(self) -> Array:
-        """Residual of each row under the model fitted with one unit of its weight removed, or without its group."""
+        """Return the residual of each row for the model without one unit of its weight, or without its group."""
         return self.residuals / _asked(self.spare)[:, None] if self.left is None else self.left[0]
 
     def at(self, places: Array) -> TrainingRows:
-        """The rows at these places, as no one left yet."""
+        """Return the rows at these indices, without held-out values."""
         xp = namespace(self.T)
         known = self.T, self.residuals, self.w, self.leverages(), _asked(self.spare)
         T, residuals, w, leverage, spare = (xp.take(of, places, axis=0) for of in known)
@@ -62,20 +62,20 @@ class TrainingRows:
         return TrainingRows(T, residuals, w, leverage, spare, outside)
 
     def leverages(self) -> Array:
-        """Weight of each row's target in its own output, for one unit of its weight."""
+        """Return the derivative of each row's output by its own target, for one unit of its weight."""
         return _asked(self.leverage)
 
     def uncertainty(self) -> Array:
-        """C times the variance v of each row's output: its leverage and what lies outside the model."""
+        """Return C times the variance v of each row's output: its leverage plus the variance outside the features."""
         return self.leverages() + self.outside
 
     def held_out_uncertainty(self) -> Array:
-        """The same under the model fitted with one unit of the row's weight removed, or without its group."""
+        """Return the same for the model without one unit of the row's weight, or without its group."""
         inside = self.leverages() / _asked(self.spare) if self.left is None else self.left[1]
         return inside + self.outside
 
     def signal(self, *, C: float) -> float:
-        """Maximum-likelihood variance of the targets, tau², in the Gaussian-process view."""
+        """Return tau², the maximum-likelihood variance of the targets in the Gaussian-process view."""
         xp = namespace(self.T)
         total = float(xp.sum(self.w @ (self.T * self.residuals)))
         return float(C * total / (float(xp.sum(self.w)) * self.T.shape[1]))
@@ -95,12 +95,12 @@ class DualModel:
     rows: Annotated[Array, Floats("n _c?")]
     weights: Annotated[Array, Floats("n t")]
     ridge: Positive
-    #: Cholesky factor of the system, which only uncertainty needs; or else what it is made of:
+    #: Cholesky factor of the system, only for the uncertainty; None if `shrink` is given.
     L: Annotated[Array, Floats("n n")] | None = None
-    shrink: Structured | None = None  # S
+    shrink: Structured | None = None  # S, from which the factor is computed when it is needed
 
     def __getstate__(self) -> dict[str, object]:
-        # Without the n x n factor, which is worked out again: the model is as large as its rows.
+        # Without the n x n factor, which is computed again after loading: a saved model is as large as its rows.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
@@ -111,16 +111,16 @@ class DualModel:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether what uncertainty takes is at hand."""
+        """Whether the factor that the uncertainty needs is already computed."""
         return "factored" in vars(self)
 
     def prepare(self) -> None:
-        """Work out what uncertainty takes before several threads ask for it: each of them would."""
+        """Compute the factor once, before several threads need it and each of them computes it."""
         _ = self.factored
 
     @property
     def width(self) -> int:
-        """Values that one row takes on its way to an output."""
+        """Number of intermediate values for each scored row."""
         return int(self.rows.shape[0])
 
     def features(self, Z: Array) -> Array:
@@ -138,7 +138,7 @@ class DualModel:
 
 
 def system(kernel: Kernel, Z: Array, shrink: Structured, *, ridge: float) -> Array:
-    """Lower triangle of ``K + ridge S``, in blocks of rows; the strict upper triangle is unspecified."""
+    """Return ``K + ridge S``, computed in blocks of rows; the strict upper triangle is unspecified."""
     n = Z.shape[0]
     G = namespace(Z).empty((n, n), dtype=Z.dtype, device=device(Z))
     values = expecting(n * n // 2, kernel)
@@ -162,24 +162,24 @@ def solve_dual(
     C: float = 1.0,
     groups: Groups | None = None,
 ) -> tuple[DualModel, TrainingRows]:
-    r"""Weights :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), with ``ridge = lam / C``.
+    r"""Return the model with :math:`A = (K + MK/C + \lambda I/C)^{-1} T` (paper, model_betaK), ``ridge = lam / C``.
 
     Multiplying by :math:`S = (W + M/C)^{-1}` gives the same ``A`` from the symmetric positive definite system
     :math:`G A = S W T`, :math:`G = K + (\lambda/C) S`. Residuals follow without K:
     :math:`T - KA = T - SWT + (\lambda/C) S A`. Leverages are the diagonal of `_Covariance`.
 
-    Rows that are left out leave the errors and, where it is given, the `embedding` at this `C` too: each by itself, or
-    with all of its group.
+    With `leave_one_out`, each row is held out by itself or, if `groups` are given, with its group. If an `embedding` is
+    given, held-out rows are removed from its matrix M too, at this `C`. Without one, M stays as it is.
     """
     xp = namespace(T)
     L = factor(lambda: system(kernel, Z, shrink, ridge=ridge))
     SWT = shrink @ (w[:, None] * T)
-    # All that is solved for at once: each time takes a pass over the whole factor.
+    # Solve for all right-hand sides at once: each solve reads the whole factor.
     t = T.shape[1]
     solved = cho_solve(L, xp.concat([SWT, shrink.V], axis=1))
     A, P = solved[:, :t], solved[:, t:]
     residuals = (T - SWT) + ridge * (shrink @ A)
-    # An S without structure is as large as the factor, and takes longer.
+    # A full S is as large as the factor, and computing the factor from it takes longer: keep the factor then.
     kept = () if not keep_factor else (None, shrink) if shrink.full is None else (L,)
     model = DualModel(kernel, Z, A, ridge, *kept)
     if keep_factor:
@@ -206,8 +206,8 @@ def solve_dual(
 class _Covariance:
     r"""Entries of ``Q = (W + M/C + ridge K^-1)^-1``, C times the covariance of the training rows' outputs.
 
-    :math:`Q = S - ridge\, S G^{-1} S` keeps its digits where S is small beside ``K / ridge``, the prior. Where C is so
-    small that the prior is the smaller one, that difference cancels, and
+    :math:`Q = S - ridge\, S G^{-1} S` is accurate where S is small compared with the prior, ``K / ridge``. For a small
+    C the prior is smaller than S and this difference loses digits; then
     :math:`Q = (K - K G^{-1} K) / ridge = S G^{-1} K` is used.
     """
 
@@ -225,11 +225,11 @@ class _Covariance:
 
     @cached_property
     def by_kernel(self) -> Array:
-        """Rows whose prior is the smaller one."""
+        """Whether the prior of each row is smaller than its entry of S."""
         return self.prior < self.shrink.diagonal()
 
     def of_columns(self, V: Array, embedding: WithinVariance, *, C: float) -> Array:
-        """``Q V`` for the columns of an embedding."""
+        """Return ``Q V`` for the columns V of an embedding."""
         xp, shrink = namespace(V), self.shrink
         found = embedding.shrunk(V, shrink.V - self.ridge * (shrink @ self.P), shrink, C=C)
         if not bool(xp.any(self.by_kernel)):
@@ -238,7 +238,7 @@ class _Covariance:
         return xp.where(self.by_kernel[:, None], shrink @ cho_solve(self.L, KV), found)
 
     def of_groups(self, places: Array, left: Array) -> tuple[Array, Array]:
-        """The blocks of groups (groups x size), and ``I - Q U`` for the weights U that leave."""
+        """Return the blocks of Q for groups of rows (groups x size), and ``I - Q U`` for the removed weights U."""
         xp, L = namespace(left), self.L
         groups, size = places.shape
         flat = xp.reshape(places, (-1,))
@@ -251,7 +251,7 @@ class _Covariance:
         half = halves(self.shrink @ chosen)
         S, less = self.shrink.inside(places), self.ridge * (half @ xp.matrix_transpose(half))
         eye = xp.eye(size, dtype=left.dtype, device=device(left))
-        # In this order: where a row's weight is all of S, nothing of it is rounded away.
+        # The order of these sums matters: where S is the inverse of the row's weight, 1 - S U must be exactly 0.
         E = eye - S * left[:, None, :] + less * left[:, None, :]
         if not bool(xp.any(xp.take(self.by_kernel, flat))):
             return S - less, E
@@ -262,7 +262,7 @@ class _Covariance:
         return Q, xp.where(by_kernel, eye - Q * left[:, None, :], E)
 
     def diagonal(self, unit: Array, *, precise: bool, overwrite: bool) -> tuple[Array, Array]:
-        """The diagonal q, and ``1 - unit q``; not the last digits of a small q unless `precise`. May `overwrite` L."""
+        """Return the diagonal q of Q, and ``1 - unit q``. A small q is accurate if `precise`. May `overwrite` L."""
         xp, S, L = namespace(unit), self.shrink.diagonal(), self.L
         explained_by = None
         if precise and bool(xp.any(self.by_kernel)):
@@ -285,7 +285,7 @@ class _Covariance:
 def _leave_groups(
     Q: _Covariance, embedded: Embedded | None, groups: Groups, T: Array, residuals: Array, w: Array
 ) -> tuple[Array, Array]:
-    """Residuals and leverages of rows under machines without their group."""
+    """Return residuals and leverages of each row for the machine fitted without its group."""
     xp = namespace(T)
     n = T.shape[0]
     order, held, known = [], [], []
@@ -305,9 +305,9 @@ def _leave_groups(
 
 
 def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
-    """``I - S + ridge S G^-1 S``, which makes residuals of targets, for a whole host matrix `K` and rows of weight one.
+    """Return ``I - S + ridge S G^-1 S``, the matrix that maps targets to residuals.
 
-    The strict upper triangle is unspecified.
+    `K` is a full host matrix, and all rows have weight one. The strict upper triangle is unspecified.
     """
     S, V, d = shrink.full, shrink.V, shrink.d
     L = cholesky(shrink.added_to(K, scale=ridge))
@@ -328,7 +328,7 @@ def residual_operator(K: Array, shrink: Structured, *, ridge: float) -> Array:
 
 
 def _sandwich_diagonal(shrink: Structured, L: Array, P: Array, *, overwrite: bool) -> Array:
-    """Diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may `overwrite` `L`."""
+    """Return the diagonal of ``S G^-1 S`` with ``G = L L'`` and ``P = G^-1 V``; may `overwrite` `L`."""
     xp = namespace(L)
     if shrink.full is not None:
         halves = (solve_lower(L, shrink.full[:, a:b]) for a, b in blocks(L.shape[0], L.shape[0], L))

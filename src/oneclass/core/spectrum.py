@@ -1,7 +1,7 @@
-r"""One eigendecomposition for every C: the family as Gaussian-process regression with a whitened kernel.
+r"""One eigendecomposition that serves every C: the machines as Gaussian-process regression with a whitened kernel.
 
-With :math:`\tilde K = K(\lambda I + MK)^{-1}` (symmetric) the residuals are :math:`(I + C \tilde K)^{-1} T`, so after
-:math:`W^{1/2} \tilde K W^{1/2} = U \Lambda U'` a new C costs products with U only.
+With the symmetric matrix :math:`\tilde K = K(\lambda I + MK)^{-1}` the residuals are :math:`(I + C \tilde K)^{-1} T`.
+After the eigendecomposition :math:`W^{1/2} \tilde K W^{1/2} = U \Lambda U'`, a new C needs only products with U.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, K: Array, T: Array, w: Array, embedding: Embedding, *, lam: float) -> Spectrum:
-        """Decompose the full symmetric kernel matrix `K` of rows with targets `T` and weights `w`."""
+        """Return the decomposition for the full kernel matrix `K` of rows with targets `T` and weights `w`."""
         xp = namespace(K)
         roots = xp.sqrt(w)
         if isinstance(embedding, NoVariance):
@@ -44,7 +44,7 @@ class Spectrum:
         return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
 
     def rows(self, *, C: float) -> TrainingRows:
-        """Residuals and leverages of the training rows at this C."""
+        """Return the residuals and leverages of the training rows for this C."""
         xp = namespace(self.values)
         damping = 1 / (1 + C * self.values)
         residuals = (self.vectors @ (damping[:, None] * self.projected)) / self.roots[:, None]
@@ -55,14 +55,14 @@ class Spectrum:
         return TrainingRows(self.T, residuals, w, leverage, xp.clip(spare, min=xp.finfo(spare.dtype).smallest_normal))
 
     def weights(self, *, C: float) -> Array:
-        """Dual weights A at this C: the outputs of new rows are ``k(z) A``."""
+        """Return the dual weights A for this C: the outputs of new rows are ``k(z) A``."""
         return C * (self.recover @ ((1 / (1 + C * self.values))[:, None] * self.projected))
 
     def log_marginal_likelihood(self, *, C: float, signal: float | None = None) -> float:
-        """Log density of the targets under the Gaussian process with prior ``signal * K~`` and noise ``signal / C``.
+        """Return the log density of the targets for the prior ``signal * K~`` and the noise ``signal / C``.
 
-        `signal` is the variance tau²; None takes the one that maximises the likelihood. A row of weight w stands for w
-        rows.
+        `signal` is the variance tau²; None means the value that maximises the likelihood. A row of weight w is
+        equivalent to w rows.
         """
         xp = namespace(self.values)
         d = self.T.shape[1]
@@ -75,9 +75,10 @@ class Spectrum:
 def log_density(
     quadratic: float, log_det: float, n: float, d: int, *, copies: float, C: float, signal: float | None = None
 ) -> float:
-    """Log density of n Gaussian rows of d targets, by their quadratic form and the log determinant of K~ + W^-1/C.
+    """Return the log density of n Gaussian rows of d targets, from the quadratic form and log det of K~ + W^-1/C.
 
-    Further `copies` of rows have their noise alone; no `signal` variance is the one that maximises the density.
+    `copies` is n minus the number of distinct rows; each copy adds the determinant of its noise only. If `signal` is
+    None, the variance that maximises the density is used.
     """
     signal = quadratic / (n * d) or 1.0 if signal is None else signal
     log_det -= copies * math.log(C)

@@ -1,6 +1,6 @@
-"""Rules that put a threshold on ranked losses. A row is accepted when its loss is at most the threshold.
+"""Rules that compute a threshold from ranked losses. A row is accepted if its loss is at most the threshold.
 
-Row i counts ``w[i]`` times, so n is the total weight and ranks are ranks among copies.
+Row i counts ``w[i]`` times: n is the total weight, and a rank is a cumulative weight.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ __all__ = [
     "ranks_within",
 ]
 
-#: Slack that keeps products such as 0.05 * 100 from falling short of the integer they stand for.
+#: Relative tolerance of ranks: a product such as 0.05 * 100 may be less than the integer by rounding.
 _SLACK = 1e-9
-#: Share of the largest float from which on a loss counts as infinite: with its rounding added it would be.
+#: A loss of at least this share of the largest float counts as infinite: adding a rounding margin could overflow.
 _FINITE = 0.25
 
 
 class LossError(ValueError):
-    """Losses on which no threshold can be put."""
+    """The losses give no threshold: one is NaN or minus infinity, or all are infinite."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Losses in ascending order, and the weight up to each, in double precision: rounding must not miss a rank."""
+    """Losses in ascending order, and their cumulative weights in double precision."""
 
     losses: Annotated[Array, Floats("_c")]
     reached: Annotated[Array, Floats("_c", above=0)]
     total: Positive
-    removed: Annotated[float, Within(0)] = 0.0  # what of the total is no longer here: rows beyond all losses
+    removed: Annotated[float, Within(0)] = 0.0  # part of `total` that screening removed: rows beyond all losses
 
     def __check__(self) -> None:
         for name, values in (("losses", self.losses), ("reached", self.reached)):
@@ -58,10 +58,10 @@ class Ranks:
 
     @classmethod
     def of(cls, losses: Array, w: Array | None) -> Self:
-        """Rank losses, row i counted ``w[i]`` times; None are ones.
+        """Rank losses, row i counted ``w[i]`` times; ``w=None`` means ones.
 
-        Refuses NaN. Infinite losses, and those that rounding may make infinite, count among the `removed`: they are
-        beyond every finite loss, and no threshold is put on them.
+        NaN raises `LossError`. Losses that are infinite, or so large that a rounding margin could overflow, are counted
+        in `removed`: they are larger than every finite loss and are never a threshold.
         """
         xp = namespace(losses)
         finite = xp.abs(losses) < _FINITE * float(xp.finfo(losses.dtype).max)
@@ -77,71 +77,72 @@ class Ranks:
         return cls(xp.take(losses, order), reached, float(reached[-1]))
 
     def beside(self, removed: float) -> Self:
-        """The same with rows of that weight beyond all losses."""
+        """Add the weight `removed` of rows that have larger losses than all others."""
         return replace(self, total=self.total + removed, removed=self.removed + removed) if removed else self
 
     def __getstate__(self) -> dict[str, object]:
-        # Without the limits, which are worked out again.
+        # Without the limits, which are computed again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def place(self, rank: float) -> int:
-        """Where the loss of that rank stands."""
+        """Return the index of the loss of that rank."""
         return min(_count_below(self.reached, rank * (1 - _SLACK)), int(self.losses.shape[0]) - 1)
 
     def on(self, rank: float) -> float:
-        """The loss of that rank, and what rounding may make of it: no copy of a row is beyond its own loss."""
+        """Return the loss of that rank plus a rounding margin, so that a copy of the row is not rejected."""
         value = float(self.losses[self.place(rank)])
         return value + self._rounding() * max(abs(value), value - float(self.losses[0]))
 
     def just_above(self, rank: float) -> float:
-        """The loss of that rank, and what it may become when its row, or a copy of it, is scored again."""
+        """Return the loss of that rank plus a larger margin, for the row or a copy that is scored again."""
         value = float(self.losses[self.place(rank)])
         return value + self._rounding(1 / 2) * max(abs(value), value - float(self.losses[0]))
 
     def halfway(self, rank: float) -> float:
-        """Halfway from the loss of that rank to the next one: on a loss itself, labels would depend on rounding."""
-        s, limit = self.losses, self.just_above(rank)  # copies of a row are no next one
+        """Return the midpoint of the loss of that rank and the next one: on a loss, labels would depend on rounding."""
+        s, limit = self.losses, self.just_above(rank)  # the next loss must not be that of a copy
         above = _count_below(s, limit, included=True)
         value, following = float(s[self.place(rank)]), float(s[above]) if above < s.shape[0] else math.inf
         return value + (following - value) / 2 if math.isfinite(following) else limit
 
     @cached_property
     def limits(self) -> Array:
-        """Each loss, and what rounding may make of it."""
+        """Each loss plus its rounding margin."""
         s = self.losses
         xp = namespace(s)
         return s + self._rounding() * xp.maximum(xp.abs(s), s - s[0])
 
     def _rounding(self, power: float = 2 / 3) -> float:
-        """Share of a loss that rounding may change: more than its last digits, less than anyone can see."""
+        """Return the relative rounding margin of a loss: larger than its last digits, but negligible in practice."""
         return float(float(namespace(self.losses).finfo(self.losses.dtype).eps) ** power)
 
 
 class Rule(Protocol):
-    """A threshold for the budget `delta`."""
+    """A rule that returns the threshold for the rate `delta`."""
 
     def __call__(self, ranks: Ranks, *, delta: float) -> float:
-        """Put the threshold on ranked losses."""
+        """Return the threshold from ranked losses."""
         ...
 
 
 def conformal(ranks: Ranks, *, delta: float) -> float:
-    """Threshold with P(reject a fresh normal row) <= delta: rank (n + 1)(1 - delta), rounded up, of held-out losses.
+    """Return the threshold with P(reject a new normal row) <= delta: the held-out loss of rank (n + 1)(1 - delta).
 
-    A budget below 1 / (n + 1), zero included, gives the largest loss: no row seen so far is rejected. Rows that share
-    the weight of their group have ranks between whole numbers, and no rounding there would keep p-values company.
+    For a `delta` below 1 / (n + 1), zero included, it is the largest loss: no training row is rejected. The rank is not
+    rounded to an integer: rows that share the weight of their group have fractional ranks, and rounding would make
+    thresholds and p-values disagree.
     """
     return ranks.on((ranks.total + 1) * (1 - delta))
 
 
 def ranks_within(total: float, delta: float) -> int:
-    """How many of the n + 1 ranks of a fresh row a budget rejects, floor((n + 1) delta)."""
+    """Return how many of the n + 1 possible ranks of a new row are rejected, floor((n + 1) delta)."""
     return math.floor((total + 1) * delta + _SLACK)
 
 
 def confident_budget(total: float, *, delta: float, confidence: float) -> float:
-    """The largest k / (n + 1) for which a Beta(k, n + 1 - k) rate is at most delta with that confidence; 0 for none."""
-    # The rate stays below delta the surer the smaller k is: with none of these ranks surely, with one more not.
+    """Return the largest k / (n + 1) whose rate, Beta(k, n + 1 - k), is at most delta with that confidence, or 0."""
+    # The probability of a rate of at most delta increases as k decreases: bisection.
     low, high = 0, ranks_within(total, delta) + 1
     while high - low > 1:
         k = (low + high) // 2
@@ -151,27 +152,30 @@ def confident_budget(total: float, *, delta: float, confidence: float) -> float:
 
 
 def paper(ranks: Ranks, *, delta: float) -> float:
-    """The paper's rule, s_dec(floor(delta n)) (model_thresh); s_dec(0), which it leaves open, is the largest loss."""
+    """Return the paper's threshold, s_dec(floor(delta n)) (model_thresh); for s_dec(0), the largest loss.
+
+    The paper does not define s_dec(0).
+    """
     return ranks.just_above(ranks.total + 1 - max(1, math.floor(delta * ranks.total + _SLACK)))
 
 
 def dd_tools(ranks: Ranks, *, delta: float) -> float:
-    """Midpoint of the k-th and the (k + 1)-th smallest loss, k = round((1 - delta) n), halves upwards."""
+    """Return the midpoint of the k-th and (k + 1)-th smallest loss, k = round((1 - delta) n), halves rounded up."""
     return ranks.halfway(max(1, math.floor((1 - delta) * ranks.total + 0.5 + _SLACK)))
 
 
 def authors(ranks: Ranks, *, delta: float) -> float:
-    """The released code: the ceil(n (1 - delta))-th smallest loss, itself rejected."""
+    """Return the threshold of the authors' code, which rejects the ceil(n (1 - delta))-th smallest loss and above."""
     s = ranks.losses[ranks.place(ranks.total - math.floor(delta * ranks.total + _SLACK))]
-    # "Strictly below s" is "at most the float before s".
+    # A loss is strictly below s exactly if it is at most the float before s.
     return _before(float(s), ranks.losses)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Which rule puts the threshold, for which budget, and whether it looks at held-out losses or at training ones.
+    """The threshold rule, its false-alarm rate, and whether it uses held-out or training losses.
 
-    The budget is kept on average over training sets or, if there is one, with the `confidence`.
+    The rate holds on average over training sets or, if `confidence` is given, with this probability for one model.
     """
 
     rule: str
@@ -180,19 +184,19 @@ class Decision:
     confidence: Share | None = None
 
     def budget(self, total: float) -> float:
-        """What to ask of a rule on losses of that total weight."""
+        """Return the rate to request from the rule for losses of this total weight."""
         if self.confidence is None:
             return self.delta
         return confident_budget(total, delta=self.delta, confidence=self.confidence)
 
 
-#: Rules of the machines by name, and those among them that look at held-out losses.
+#: Rules of the machines by name, and the names of those that need held-out losses.
 RULES: dict[str, Rule] = {"held_out": conformal, "train": paper, "authors": authors}
 HELD_OUT = ("held_out",)
 
 
 def _refuse_unranked(losses: Array, finite: Array) -> None:
-    """Refuse losses if one is NaN, or minus infinity, or if none is finite."""
+    """Raise `LossError` if a loss is NaN or minus infinity, or if no loss is finite."""
     xp, n = namespace(losses), losses.shape[0]
     unranked = int(xp.count_nonzero(~(finite | (losses > 0))))
     if unranked or not bool(xp.any(finite)):
@@ -204,14 +208,14 @@ def _refuse_unranked(losses: Array, finite: Array) -> None:
 
 
 def _count_below(ranked: Array, value: float, *, included: bool = False) -> int:
-    """How many of ranked numbers are below the value, which may be `included`."""
-    if isinstance(ranked, np.ndarray):  # a search visits many thresholds
+    """Return how many of the sorted numbers are below the value or, if it is `included`, at most the value."""
+    if isinstance(ranked, np.ndarray):  # binary search: hyperparameter searches compute many thresholds
         return int(ranked.searchsorted(value, "right" if included else "left"))
     return int(namespace(ranked).count_nonzero(ranked <= value if included else ranked < value))
 
 
 def _whole(sums: Array) -> Array:
-    """Sums of weights, in which rows that share the weight of their group add up to whole numbers, not nearly so."""
+    """Return sums of weights with nearly integer sums rounded: shared group weights add up to integers."""
     xp = namespace(sums)
     nearest = xp.round(sums)
     return xp.where(xp.abs(sums - nearest) < _SLACK * xp.clip(sums, min=1.0), nearest, sums)

@@ -1,4 +1,7 @@
-"""A symmetric host matrix in tridiagonal form: a third of an eigendecomposition, and shifted systems in linear time."""
+"""Tridiagonal form of a symmetric host matrix, in a third of the time of an eigendecomposition.
+
+It solves a shifted system in linear time for each right-hand side.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ __all__ = ["Tridiagonal"]
 
 
 class Tridiagonal:
-    """``A = Q T Q'`` with orthogonal Q, kept as reflections, and T with one diagonal and the one beside it.
+    """The decomposition ``A = Q T Q'``, with an orthogonal Q stored as reflections and a tridiagonal T.
 
-    Reads the lower triangle of `A`. Works in `memory`, (n + 1) x n, where it is given.
+    Only the lower triangle of `A` is read. `memory`, (n + 1) x n, is used as the workspace if it is given.
     """
 
     def __init__(self, A: Array, *, memory: Array | None = None) -> None:
         n = len(A)
-        # LAPACK leaves reflection i in column i and applies reflections that are in column i + 1: one column to spare.
+        # LAPACK stores reflection i in column i, but applies reflections from column i + 1: one more column is needed.
         memory = np.empty((n + 1, n), dtype=A.dtype) if memory is None else memory
         memory[0] = 0
         reduced = memory[1:].T
@@ -30,21 +33,21 @@ class Tridiagonal:
         self._scales[1:] = scales
 
     def rotate(self, B: Array, *, back: bool = False) -> Array:
-        """``Q'B``, or ``Q B`` to go back; overwrites a C-ordered `B`."""
+        """Return ``Q'B`` or, with `back`, ``Q B``; overwrites a C-ordered `B`."""
         (ormqr,) = get_lapack_funcs(("ormqr",), (self._reflections,))
-        work = 64 * (B.shape[1] + 65)  # LAPACK takes at most 64 reflections at a time
-        # From the right on the transpose, which LAPACK takes without a copy.
+        work = 64 * (B.shape[1] + 65)  # LAPACK applies at most 64 reflections at a time
+        # Applied from the right to the transpose, which LAPACK accepts without a copy.
         return ormqr("R", "T" if back else "N", self._reflections, self._scales, B.T, work, overwrite_c=True)[0].T
 
     def times(self, B: Array) -> Array:
-        """``T B``."""
+        """Return ``T B``."""
         product = self.diagonal[:, None] * B
         product[:-1] += self.beside[:, None] * B[1:]
         product[1:] += self.beside[:, None] * B[:-1]
         return product
 
     def solve(self, B: Array, *, scale: float, shift: float) -> Array:
-        """``(scale T + shift I)^-1 B`` of a positive definite system."""
+        """Return ``(scale T + shift I)^-1 B`` for a positive definite matrix."""
         (ptsv,) = get_lapack_funcs(("ptsv",), (self.diagonal, B))
         solution, info = ptsv(scale * self.diagonal + shift, scale * self.beside, B)[2:]
         if info != 0:

@@ -1,4 +1,4 @@
-"""What users hand in, before it is read: rows, labels, weights, columns, seeds, devices."""
+"""Types of user input before validation: rows, labels, weights, columns, seeds and devices."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["Device", "Labels", "Name", "Rows", "Seed", "Shaped", "Weights"]
 
 
 class Shaped(Protocol):
-    """An array of any library, a data frame or a Dask collection: all that these share."""
+    """An object with a shape: an array of any library, a data frame or a Dask collection."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows and, where it has any, columns."""
+        """Number of rows and, for tables, number of columns."""
         ...
 
 
-#: A table of rows, which only a reader may look into.
+#: A table of rows that is not yet validated.
 Rows: TypeAlias = Shaped | Sequence[object]
-#: One label a row: of classes, of groups, of what an expert says.
+#: One label for each row: its class, its group, or an expert's label.
 Labels: TypeAlias = Shaped | Sequence[object]
-#: One weight a row.
+#: One weight for each row.
 Weights: TypeAlias = Shaped | Sequence[float]
-#: A column of a table, by its name or its number.
+#: A column of a table: its name or its index.
 Name: TypeAlias = str | int
-#: What scikit-learn draws by.
+#: A random state as in scikit-learn.
 Seed: TypeAlias = int | np.random.RandomState | None
-#: Where PyTorch is to compute.
+#: A PyTorch device.
 Device: TypeAlias = "str | torch.device"

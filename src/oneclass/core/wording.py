@@ -1,4 +1,4 @@
-"""How messages name a parameter: as Python's keyword argument or, in the command line, as an option."""
+"""The spelling of parameters in messages: as Python keyword arguments or, on the command line, as options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 __all__ = ["parameter", "parameters_as"]
 
-#: From the name of a parameter and its value, or None for any, to the words of a message.
+#: A function from the name of a parameter and its value (None for any value) to its spelling in a message.
 Spelling = Callable[[str, object], str]
 
 
@@ -20,7 +20,7 @@ _spelling: ContextVar[Spelling] = ContextVar("spelling", default=_keyword)
 
 
 def parameter(name: str, value: object = None) -> str:
-    """The parameter with this value as the user would write it.
+    """Return the parameter with this value as the user writes it.
 
     >>> parameter("header", True)
     'header=True'
@@ -30,7 +30,7 @@ def parameter(name: str, value: object = None) -> str:
 
 @contextmanager
 def parameters_as(spelling: Spelling) -> Iterator[None]:
-    """Name parameters in another way in messages that are composed inside the `with` block."""
+    """Use another spelling of parameters in messages that are composed inside the `with` block."""
     token = _spelling.set(spelling)
     try:
         yield
