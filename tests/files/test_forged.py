@@ -7,6 +7,8 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import oneclass
 from forging import closed, forged, mutated, opened
@@ -14,6 +16,7 @@ from oneclass import (
     AAKELM,
     ModelFileError,
     Nystrom,
+    OneClassPipeline,
     OneClassSearchCV,
     Stream,
     TableDetector,
@@ -63,7 +66,7 @@ OTHERS = {
         FRESH,
     ),
     "search": lambda: (OneClassSearchCV(AAKELM(sigma=1.0), {"C": [0.5, 2.0]}, criterion="likelihood").fit(ROWS), FRESH),
-    "pipeline": lambda: (make_one_class_pipeline(oneclass.KNNDetector()).fit(ROWS), FRESH),
+    "pipeline": lambda: (make_one_class_pipeline(RobustScaler(), oneclass.KNNDetector()).fit(ROWS), FRESH),
 }
 KINDS = [*CASES, *OTHERS]
 #: Mutated files of each kind: these are some 500 together, in seconds.
@@ -222,6 +225,49 @@ def test_a_generator_of_random_numbers_must_be_in_a_state_that_it_can_be_in(faul
     else:
         pair[1] = odd
     refused(place, closed(header, arrays), "must be in a state of the Mersenne twister")
+
+
+SCALERS = {
+    "MaxAbsScaler": (MaxAbsScaler(clip=True), "scale_"),
+    "MinMaxScaler": (MinMaxScaler(clip=True), "min_"),
+    "RobustScaler": (RobustScaler(), "center_"),
+    "StandardScaler": (StandardScaler().set_output(transform="default"), "mean_"),
+}
+
+
+@pytest.mark.parametrize("name", SCALERS)
+def test_a_scaler_of_scikit_learn_comes_back_and_is_checked(name, place):
+    scaler, known = SCALERS[name]
+    model = make_one_class_pipeline(scaler, oneclass.KNNDetector()).fit(ROWS)
+    header, arrays = saved(model, place)
+    np.testing.assert_array_equal(oneclass.load(place).score_samples(FRESH), model.score_samples(FRESH))
+    i = next(record for record in header["values"] if record["class"].endswith(name))["found"][known]["array"]
+    for odd, message in ((arrays[i][:2], r"must be of shape \(d\)"), (arrays[i] * np.nan, "must be finite")):
+        refused(place, closed(header, [*arrays[:i], odd, *arrays[i + 1 :]]), f"{name}: .* {message}")
+    refused(place, closed(with_field(header, name, "found", known, None), arrays), f"{name}: {known} must be ")
+
+
+STEPS = {
+    "none": [],
+    "no list": "steps",
+    "no pairs": [["a", None]],
+    "a number for a name": [{"tuple": [1, None]}],
+    "a step that is no transformer": [{"tuple": ["first", 3]}, "the last"],
+    "a last step that is no estimator": [{"tuple": ["last", 0.5]}],
+}
+
+
+@pytest.mark.parametrize("kind", ["Pipeline", "OneClassPipeline"])
+@pytest.mark.parametrize("fault", STEPS)
+def test_steps_of_a_pipeline_that_it_could_not_go_through_are_refused(kind, fault, place):
+    steps = [("first", StandardScaler()), ("last", AAKELM(sigma=1.0))]
+    pipeline = Pipeline(steps) if kind == "Pipeline" else OneClassPipeline(steps)
+    search = OneClassSearchCV(pipeline, {"last__C": [0.5, 2.0]}, cv=3).fit(ROWS, np.repeat([1, -1], [30, 10]))
+    header, arrays = saved(search, place)
+    record = next(record for record in header["values"] if record["class"].endswith(f".{kind}"))
+    last = record["parameters"]["steps"][-1]
+    record["parameters"]["steps"] = [last if step == "the last" else step for step in STEPS[fault]]
+    refused(place, closed(header, arrays), f"cannot be read: {kind}: ")
 
 
 @pytest.mark.parametrize("keys", [[k * (2**61 - 1) for k in range(9)], [[1, 2]], [1.5], ["a", "a"], [1, True]])

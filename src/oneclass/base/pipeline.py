@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array, to_numpy
 from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
+from ..io.scikit_learn import check_steps
 from .classifier import OneClassClassifier
 from .column_origins import NoWayBackError, folded, origins, restored
 from .delegation import Delegates, documented_as, if_wrapped_has
@@ -23,7 +24,7 @@ from .non_numeric import framed
 from .saving import Saved
 from .screening import Screening
 
-__all__ = ["OneClassPipeline", "make_one_class_pipeline", "with_verbs"]
+__all__ = ["OneClassPipeline", "ends_in_classifier", "make_one_class_pipeline", "with_verbs"]
 
 E = TypeVar("E")
 
@@ -105,10 +106,8 @@ class OneClassPipeline(Delegates, Pipeline):
         return {name if "__" in name else f"{self.steps[-1][0]}__{name}": value for name, value in params.items()}
 
     def __check__(self) -> None:
-        named = all(isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str) for step in self.steps)
-        must(named and isinstance(self._wrapped(), Saved), "steps must have names, and end in a classifier")
-        for name, step in self.steps[:-1]:
-            must(step in (None, "passthrough") or hasattr(step, "transform"), f"step {name!r:.60} must transform rows")
+        check_steps(self.steps)
+        must(ends_in_classifier(self), "the last step must be a classifier of the library")
 
     def _wrapped(self) -> Any:
         return self.steps[-1][1]
@@ -236,3 +235,9 @@ def with_verbs(estimator: E) -> E | OneClassPipeline:
     """A `OneClassPipeline` with the same fitted steps, if `estimator` is a scikit-learn Pipeline; else `estimator`."""
     plain: Any = estimator
     return OneClassPipeline(plain.steps) if type(plain) is Pipeline else estimator
+
+
+def ends_in_classifier(estimator: object) -> bool:
+    """Whether the estimator, or the last step of a pipeline, is a classifier of the library."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return isinstance(last, Saved)

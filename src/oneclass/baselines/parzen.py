@@ -114,7 +114,7 @@ class _Mixture:
 
     def __check__(self) -> None:
         R = self.whitening
-        must(R is None or bool(np.linalg.slogdet(R)[0] > 0), "whitening must be invertible")
+        must(R is None or bool(np.linalg.cond(R) < 1 / np.finfo(float).eps), "whitening must be invertible")
 
     @property
     def kept(self) -> Array:

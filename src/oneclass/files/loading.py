@@ -163,9 +163,9 @@ def _upgraded(kind: type, parts: dict[str, Any]) -> dict[str, Any]:
 def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> Any:
     """Load a fitted estimator from a file that its method `save` wrote.
 
-    Files that are truncated, altered, in another format or from a newer version raise `ModelFileError`. No code from
-    the file is run, so a file from an unknown source is safe. Apart from the header, loading takes no more memory than
-    the size of the file.
+    Files that are truncated, altered, in another format or from a newer version raise `ModelFileError`, and so do files
+    whose content does not fit the classes that it names. No code from the file is run, so a file from an unknown source
+    is safe to load. Loading takes no more memory than the size of the file, plus up to 250 MB for its header.
 
     Parameters
     ----------
@@ -200,6 +200,6 @@ def load(path: str | Path, *, mmap: bool = False, device: str | None = None) -> 
         if not isinstance(estimator, Saved):
             raise ValueError(f"it holds a {type(estimator).__name__}, which is not an estimator")
         check_is_fitted(estimator)
-    except ValueError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise refusal(path, f"cannot be read: {error}") from None
     return estimator

@@ -16,12 +16,11 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core.arrays import Array
-from ..core.stored import APART, MAYBE, Floats, Mark, Names, Size, Sizes, Within
+from ..core.stored import APART, MAYBE, Mark, Sizes, Within
+from .scikit_learn import STAND_INS
 
-__all__ = ["Checker", "Rule", "rules_of"]
+__all__ = ["Checker", "Rule", "name_of", "rules_of"]
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -33,6 +32,12 @@ _NUMBERS: dict[Any, tuple[type, ...]] = {
     int: (int, np.integer),
     bool: (bool, np.bool_),
 }
+
+
+def name_of(kind: type) -> str:
+    """The name that a class has in files."""
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
+    return name.replace("sklearn.preprocessing._data.", "sklearn.preprocessing.")
 
 
 class Checker:
@@ -47,13 +52,14 @@ class Checker:
         Raises a `ValueError` that names the class, the field and the rule.
         """
         kind: type = type(value)
-        rules, sizes = rules_of(kind), Sizes()
+        stand_in = STAND_INS.get(name_of(kind), kind)
+        rules, sizes = rules_of(stand_in), Sizes()
         try:
             if parts:  # an estimator that is not fitted has none
                 self._check_parts(kind, rules, parts, derived, sizes)
             if parts or not rules:
-                check: Callable[[], Mapping[str, int] | None] = getattr(value, "__check__", dict)
-                for name, size in (check() or {}).items():
+                check: Callable[[object], Mapping[str, int] | None] = getattr(stand_in, "__check__", lambda value: None)
+                for name, size in (check(value) or {}).items():
                     if not sizes.fit(name, size):
                         raise ValueError(f"{name} must be {sizes.get(name)}, got {size}")
         except ValueError as error:
@@ -170,33 +176,10 @@ class Rule:
         return isinstance(value, self.types) and (not self.kind or value.dtype.kind == self.kind)  # type: ignore[attr-defined]
 
 
-#: An array with a number for each feature, or None; not all scalers have each.
-_PerFeature = Annotated[Annotated[Array, Floats("features")] | None, MAYBE]
-
-
-class _ScikitLearnScaler:
-    """Attributes of a fitted scaler of scikit-learn."""
-
-    n_features_in_: Annotated[int, Size("features"), MAYBE]
-    feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
-    n_samples_seen_: Annotated[float, Within(0), MAYBE]
-    mean_: _PerFeature
-    var_: _PerFeature
-    scale_: _PerFeature
-    center_: _PerFeature
-    min_: _PerFeature
-    data_min_: _PerFeature
-    data_max_: _PerFeature
-    data_range_: _PerFeature
-    max_abs_: _PerFeature
-
-
 @cache
 def rules_of(kind: type) -> dict[str, Rule]:
     """Rules of the fields of a frozen value, or of what the fit of an estimator finds, by name."""
     rules: dict[str, Rule] = {}
-    if kind.__module__.partition(".")[0] != _PACKAGE:
-        kind = _ScikitLearnScaler
     for base in reversed(kind.__mro__):
         annotated = vars(base).get("__annotations__", {})
         named = {name: hint for name, hint in annotated.items() if is_dataclass(kind) or name.endswith("_")}

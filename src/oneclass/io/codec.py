@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Array, from_numpy, library_of, to_numpy
-from .checking import Checker
+from .checking import Checker, name_of
 from .container import Host, Json
+from .scikit_learn import STAND_INS
 from .structure import check_structure
 
 __all__ = ["decode", "encode", "name_of"]
@@ -29,23 +30,8 @@ _LARGEST_KEY = 1 << 53
 #: Words of the state of a Mersenne twister.
 _MERSENNE = 624
 
-#: Classes of scikit-learn that files may hold. Their parameters and fitted attributes are plain values and arrays.
-_SKLEARN = (
-    "sklearn.pipeline.Pipeline",
-    "sklearn.preprocessing.MaxAbsScaler",
-    "sklearn.preprocessing.MinMaxScaler",
-    "sklearn.preprocessing.RobustScaler",
-    "sklearn.preprocessing.StandardScaler",
-)
-
 #: A function that converts the parts of a record of an earlier version, given its class, to those of this version.
 Upgrade = Callable[[type, dict[str, Any]], dict[str, Any]]
-
-
-def name_of(kind: type) -> str:
-    """The name of a class in files."""
-    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_PACKAGE}.")
-    return name.replace("sklearn.preprocessing._data.", "sklearn.preprocessing.")
 
 
 def _derived(estimator: object) -> dict[str, object]:
@@ -100,7 +86,7 @@ class _Encoder:
         if isinstance(value, np.random.RandomState):
             return {"random": self.node(value.get_state(legacy=False), path)}
         kind = type(value)
-        known = kind.__module__.partition(".")[0] == _PACKAGE or name_of(kind) in _SKLEARN
+        known = kind.__module__.partition(".")[0] == _PACKAGE or name_of(kind) in STAND_INS
         if known and not isinstance(value, type):
             if hasattr(value, "get_params"):
                 return self._estimator(value, path)

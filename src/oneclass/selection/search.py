@@ -13,7 +13,6 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, OutlierMixin, clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -23,10 +22,9 @@ from ..base.delegation import Delegates, if_wrapped_has
 from ..base.groups import read_labels, without_groups
 from ..base.labels import is_target, warn_of_few
 from ..base.non_numeric import framed, unwrapped
-from ..base.pipeline import with_verbs
+from ..base.pipeline import ends_in_classifier, with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
-from ..base.saving import Saved
 from ..base.screening import Screening
 from ..core.arrays import Array
 from ..core.stored import MAYBE, Count, Extended, must
@@ -285,8 +283,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
 
     def __check__(self) -> None:
         best = vars(self).get("best_estimator_")
-        last = best.steps[-1][1] if isinstance(best, Pipeline) else best
-        must(last is None or isinstance(last, Saved), "best_estimator_ must be a classifier of the library")
+        must(best is None or ends_in_classifier(best), "best_estimator_ must be a classifier of the library")
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
         done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.delegation import Delegates, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
+from ..base.pipeline import ends_in_classifier
 from ..base.protocol import Detector, Estimator
-from ..base.saving import Saved
 from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
@@ -236,9 +235,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     def __check__(self) -> None:
         made = len(self.plan_.made)
-        estimator = self.estimator_
-        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-        must(isinstance(last, Saved), "estimator_ must be a classifier of the library")
+        must(ends_in_classifier(self.estimator_), "estimator_ must be a classifier of the library")
         columns = getattr(self.estimator_, "n_features_in_", made)  # a search that did not refit has none
         must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
