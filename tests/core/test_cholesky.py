@@ -80,7 +80,7 @@ def test_squares_of_products_and_the_trace_of_what_is_solved_are_those_of_whole_
 def small_panels(monkeypatch):
     monkeypatch.setattr(cholesky, "_PANEL", 16)
     monkeypatch.setattr(cholesky, "_MOST_DIRECT", 16)
-    monkeypatch.setattr(cholesky, "_FEWEST", 16)
+    monkeypatch.setattr(cholesky, "_LEAST_COLUMNS", 16)
 
 
 @pytest.mark.usefixtures("small_panels")
