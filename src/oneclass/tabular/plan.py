@@ -14,6 +14,7 @@ from ..base.column_origins import folded
 from ..base.warnings import ColumnWarning, warn
 from ..core.column_summary import ColumnSummary
 from ..core.stored import APART, OneOf, must
+from ..core.wording import parameter
 from ..io.messages import printable
 from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode
@@ -27,6 +28,7 @@ Matrix = NDArray[np.float64]
 #: Kinds that the parameter `columns` accepts.
 KINDS = ("number", "category", "date", "clock", "drop")
 _NAMED = 5  # upper bound on the columns or values named in one message
+_FEWEST_BEYOND = 5  # lower bound on the rows outside the range of training days that a warning mentions
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,8 @@ class ColumnPlan:
         parts, fresh = [], []
         for column in self.used:
             cells = self._cells(column, table[column.name], owner, training, before)
+            if not training:
+                self._warn_of_later_days(column, cells, owner)
             parts.append(column.code.encode(cells))  # type: ignore[union-attr]
             if _is_watched(column):
                 fresh.append(column.code.gaps(cells))  # type: ignore[union-attr]
@@ -168,6 +172,23 @@ class ColumnPlan:
                 f"{listed(found)}{row}{comma_hint(found)}"
             )
         return cells
+
+    def _warn_of_later_days(self, column: Column, cells: Cells, owner: str) -> None:
+        """Warn if most of several rows have days outside the range of the training rows."""
+        code = column.code
+        if not (isinstance(code, DateCode) and code.elapsed and self.seen is not None):
+            return
+        first, last = self.seen.quantiles[[0, -1], self.columns.index(column)]
+        days = cells.measured() if cells.times is not None else np.empty(0)
+        beyond = np.count_nonzero((days < first) | (days > last))
+        if beyond >= _FEWEST_BEYOND and 2 * beyond > len(days):
+            shown = np.array([first, last]).astype("datetime64[D]")
+            warn(
+                f"{owner}: most rows lie outside the training range of column {column.name!r}, {shown[0]} to "
+                f"{shown[1]}, and look anomalous for that reason alone; fit with newer rows, or with "
+                f"{parameter('columns', {column.name: 'clock'})} to leave the days out",
+                ColumnWarning,
+            )
 
     def _compare(self, table: Table, owner: str) -> None:
         """Warn about columns that differ from those of the training table; missing columns are an error."""

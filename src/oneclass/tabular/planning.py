@@ -125,7 +125,8 @@ def _column(
     known = int((~gaps).sum())
     if asked is None and (column := _useless(name, cells, known)):
         return column
-    kind = asked or {"words": "category", "time": "date"}.get(cells.kind, "number")
+    # The days of new rows are later than those of all training rows, in whatever order the training rows are.
+    kind = asked or {"words": "category", "time": "clock"}.get(cells.kind, "number")
     why = "as asked" if asked else ""
     if kind == "category":
         return _category(name, cells, why, owner, asked is not None, together)
@@ -141,7 +142,7 @@ def _column(
         return Column(name, "flag" if flag else "number", why, code)
     if cells.kind != "time":
         raise ValueError(f"{owner}: columns[{name!r}] cannot be {kind!r}: times must be written as 2024-12-31 23:59")
-    return _date(name, cells, kind, why, telling, asked is not None)
+    return _date(name, cells, kind, why, telling)
 
 
 def _useless(name: Name, cells: Cells, known: int) -> Column | None:
@@ -223,22 +224,19 @@ def _category(
     return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
 
 
-def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling, asked: bool) -> Column:
+def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling) -> Column:
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
-    elapsed = kind == "date"
-    if elapsed and not asked and len(since) >= _MIN_ID_ROWS and np.all(np.diff(since) >= 0):
-        # The rows are in the order of time: new rows will all be later, and would look anomalous.
-        elapsed, kind, why = False, "clock", "rows stand in its order, and new ones will be later"
-    days = since // _DAY
+    elapsed, days = kind == "date", since // _DAY
     weekday = len(np.unique(days % 7)) > 1 and int(np.ptp(days)) >= 7
     hour = len(np.unique(since % _DAY)) > 1
     if not (elapsed or weekday or hour):
-        return Column(name, "drop", "rows stand in its order, and no weekday or hour differs", noticed=True)
+        return Column(name, "drop", "times that differ in days only, which new rows go beyond", noticed=True)
     start = int(since.min())
     centre = float(np.median(since - start)) / _DAY
     gap = telling.gap(name, cells.gaps)
-    return Column(name, kind, why or "times" + _share(cells.gaps), DateCode(start, centre, elapsed, weekday, hour, gap))
+    why = why or "times; 'date' adds the days" + _share(cells.gaps)
+    return Column(name, kind, why, DateCode(start, centre, elapsed, weekday, hour, gap))
 
 
 def _share(gaps: NDArray[np.bool_]) -> str:
