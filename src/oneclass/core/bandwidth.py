@@ -9,7 +9,7 @@ from .arrays import Array, bits, device, from_bits, namespace, sum_by_bin, trian
 from .kernels import Laplacian, Radial
 from .scaling import but_for_one
 
-__all__ = ["BANDWIDTHS", "bandwidth", "looks_at_pairs"]
+__all__ = ["BANDWIDTHS", "bandwidth", "city_block_sums", "looks_at_pairs"]
 
 #: Rules that need the mean distance between rows.
 _MEANS = ("mean", "third")
@@ -31,7 +31,8 @@ def looks_at_pairs(kernel: object) -> bool:
 def _mean(kernel: Radial, Z: Array, w: Array) -> float:
     """Return the mean distance between two training rows (the paper's rule)."""
     n = float(namespace(Z).sum(w))
-    total = _all_cityblock_distances(Z, w) if isinstance(kernel, Laplacian) else _all_distances(kernel, Z, w)
+    city_block = isinstance(kernel, Laplacian)
+    total = float(namespace(Z).sum(city_block_sums(Z, w))) if city_block else _all_distances(kernel, Z, w)
     return total / (n * but_for_one(n))
 
 
@@ -50,20 +51,23 @@ def _all_distances(kernel: Radial, Z: Array, w: Array) -> float:
     return total
 
 
-def _all_cityblock_distances(Z: Array, w: Array) -> float:
-    """Return the same for city-block distances by sorting: each gap between sorted values is in all pairs across it."""
+def city_block_sums(Z: Array, w: Array) -> Array:
+    """Return the sum of ``|x_j - y_j|`` over all pairs of rows, for each column j.
+
+    It is computed by sorting: each gap between sorted values is in all pairs across it.
+    """
     xp = namespace(Z)
     n = xp.sum(w)
     if bool(xp.all(w == w[0])):
         below = xp.cumulative_sum(w)[:-1]
         z = xp.sort(Z, axis=0, stable=False)
-        return 2 * float(xp.sum((below * (n - below)) @ (z[1:, :] - z[:-1, :])))
-    total = 0.0
+        return 2 * ((below * (n - below)) @ (z[1:, :] - z[:-1, :]))
+    sums = []
     for j in range(Z.shape[1]):
         order = xp.argsort(Z[:, j])
         z, below = xp.take(Z[:, j], order), xp.cumulative_sum(xp.take(w, order))[:-1]
-        total += 2 * float(xp.sum((z[1:] - z[:-1]) * below * (n - below)))
-    return total
+        sums.append(2 * xp.sum((z[1:] - z[:-1]) * below * (n - below)))
+    return xp.stack(sums)
 
 
 def _rms(kernel: Radial, Z: Array, w: Array) -> float:
