@@ -88,7 +88,12 @@ BAD = {
     "usage": (b"", "fit bad.csv", errors.USAGE, "--output"),
     "one file for table and model": (ROWS, "screen bad.csv -o odd.csv --model odd.csv", errors.BAD_DATA, "the same"),
     "two names of one file": (ROWS, "screen bad.csv -o odd.csv --model ./odd.csv", errors.BAD_DATA, "the same"),
-    "standard output twice": (ROWS, "screen bad.csv --model -", errors.BAD_DATA, "got - and -, which are the same"),
+    "a model on standard output": (ROWS, "fit bad.csv -o -", errors.USAGE, "not written to standard output"),
+    "standard output twice": (ROWS, "screen bad.csv --model -", errors.USAGE, "not written to standard output"),
+    "a model onto a table": (ROWS, "fit bad.csv -o normal.csv", errors.NO_FILE, "normal.csv: the file is no model"),
+    "a tuned model onto a table": (ROWS, "tune bad.csv -o new.csv --label a", errors.NO_FILE, "it with --force"),
+    "a screened model onto a table": (ROWS, "screen bad.csv --model new.csv", errors.NO_FILE, "it with --force"),
+    "scores onto another model": (ROWS, "score m.csv bad.csv -o m2.csv", errors.NO_FILE, "m2.csv: the file is a model"),
     "scores onto the model": (ROWS, "score m.csv bad.csv -o m.csv", errors.BAD_DATA, "got m.csv for both"),
     "a report onto the model": (ROWS, "report m.json bad.csv -o m.json", errors.BAD_DATA, "got m.json for both"),
     "no folder for a stream": (ROWS, "watch bad.csv --state none/stream", errors.NO_FILE, "no such folder"),
@@ -104,6 +109,7 @@ def test_bad_input_ends_in_one_sentence_a_code_and_no_file(case, folder, run):
     (folder / "bad.csv").write_bytes(content)
     if (model := line.split()[1]).startswith("m."):
         oneclass.TableDetector(oneclass.PCADetector()).fit(pd.read_csv("numbers.csv", header=None)).save(model)
+        (folder / "m2.csv").write_bytes((folder / model).read_bytes())
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, out, err = run(line)
     assert code == expected
@@ -164,7 +170,7 @@ def test_one_column_is_a_table(folder, run):
 
 
 def test_an_interruption_leaves_the_older_file(folder, run, monkeypatch):
-    (folder / "model.oneclass").write_bytes(b"older")
+    run("fit new.csv -o model.oneclass --method knn")
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -174,6 +180,17 @@ def test_an_interruption_leaves_the_older_file(folder, run, monkeypatch):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert run("fit normal.csv -o model.oneclass --method pca")[0] == errors.INTERRUPTED
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_model_replaces_models_and_empty_files_and_others_only_by_force(folder, run):
+    (folder / "empty.oneclass").touch()
+    assert run("fit normal.csv -o empty.oneclass --method pca")[0] == 0
+    assert run("fit normal.csv -o empty.oneclass --method knn")[0] == 0
+    assert run("fit normal.csv -o odd.csv --method pca --force")[0] == 0
+    assert [type(oneclass.load(path).estimator_).__name__ for path in ("empty.oneclass", "odd.csv")] == [
+        "KNNDetector",
+        "PCADetector",
+    ]
 
 
 def test_the_help_and_the_page_tell_every_exit_code():

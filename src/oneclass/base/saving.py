@@ -16,7 +16,7 @@ __all__ = ["Saved"]
 class Saved:
     """An estimator that can be saved."""
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the fitted estimator into a file, for `oneclass.load`.
 
         The file holds a JSON header and arrays, but no code: see docs/files.md. It is written under a temporary name
@@ -26,6 +26,8 @@ class Saved:
         ----------
         path : str or Path
             The file to write or replace; its usual suffix is ``.oneclass``.
+        force : bool, default=False
+            Whether to overwrite a file that is not a model. By default such a file is an error.
 
         Examples
         --------
@@ -39,7 +41,8 @@ class Saved:
         True
         """
         check_is_fitted(self)
-        write(path, *encode(copy.copy(self)))  # a copy, because another thread may fit the estimator meanwhile
+        # A copy, because another thread may fit the estimator meanwhile.
+        write(path, *encode(copy.copy(self)), force=force)
 
     def __derived__(self) -> dict[str, object]:
         """Fitted attributes that `load` recomputes from others and from the parameters: files do not hold them."""

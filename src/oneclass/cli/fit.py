@@ -9,7 +9,7 @@ import click
 import oneclass as library
 
 from .methods import METHODS, classifier
-from .options import as_json, asked_columns, check_outputs, confidence, learning, plan_rows, reading, say
+from .options import as_json, asked_columns, check_outputs, confidence, force, learning, plan_rows, reading, say
 from .table_io import Reading, first_rows, names_of, on_terminal, read_all, source_of
 
 __all__ = ["fit"]
@@ -25,6 +25,7 @@ _HOW_TO_CHANGE = "To change a kind: --column NAME=KIND, where KIND is number, ca
 @click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
 @confidence
 @learning
+@force
 @reading
 @as_json
 def fit(
@@ -36,6 +37,7 @@ def fit(
     groups: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
+    force: bool,
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
@@ -47,7 +49,7 @@ def fit(
       oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
     """  # fmt: skip
     with source_of(table, **reading) as source:
-        check_outputs([source.path], output)
+        check_outputs([source.path], model=output, force=force)
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns(names_of(first), drop, column)
         learner = classifier(method, delta, confidence=confidence)
@@ -56,7 +58,7 @@ def fit(
             model.fit(read_all(source), groups=groups)
         else:
             model.fit_chunks(source, groups=groups, verbose=on_terminal())
-        model.save(output)
+        model.save(output, force=force)
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
     made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"

@@ -14,13 +14,14 @@ import click
 
 import oneclass as library
 
+from ..io.container import check_target, is_model_file
 from .table_io import on_terminal
 
 if TYPE_CHECKING:
     from ..core.typing import Name
 
 __all__ = [
-    "as_json", "asked_columns", "check_outputs", "confidence", "escape", "known_model", "learning", "named",
+    "as_json", "asked_columns", "check_outputs", "confidence", "escape", "force", "known_model", "learning", "named",
     "plan_rows", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
@@ -60,6 +61,7 @@ confidence = click.option(
 escape = click.option(
     "--escape", is_flag=True, help="Put an apostrophe before CSV text that a spreadsheet takes for a formula."
 )
+force = click.option("--force", is_flag=True, help="Overwrite a file that is not a model.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
@@ -110,9 +112,16 @@ def known_model(path: str) -> library.TableDetector:
     return model
 
 
-def check_outputs(inputs: Iterable[str | Path | None], *outputs: str | None) -> None:
-    """Raise an error, before any work, if an output is an input or another output, or cannot be written."""
-    written = [output for output in outputs if output]
+def check_outputs(
+    inputs: Iterable[str | Path | None], *tables: str | None, model: str | None = None, force: bool = False
+) -> None:
+    """Raise an error, before any work, if an output is an input or another output, or cannot be written.
+
+    A table or a report never overwrites a model; a model overwrites a file that is not a model only with `force`.
+    """
+    if model == "-":
+        raise click.UsageError("a model is not written to standard output: name a file")
+    written = [output for output in (*tables, model) if output]
     for output in written:
         if output != "-" and not Path(output).parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", output)
@@ -121,9 +130,13 @@ def check_outputs(inputs: Iterable[str | Path | None], *outputs: str | None) -> 
         for read in inputs:
             if read and _are_one_file(read, output):
                 raise ValueError(f"the output must be another file than the input, got {output} for both")
+        if output != model and is_model_file(output):
+            raise FileExistsError(errno.EEXIST, "the file is a model: write to another file", output)
     for one, other in combinations(written, 2):
         if _are_one_file(one, other):
             raise ValueError(f"outputs must be different files, got {one} and {other}, which are the same")
+    if model:
+        check_target(model, force=force)
 
 
 def _are_one_file(one: str | Path, other: str) -> bool:
@@ -134,9 +147,9 @@ def _are_one_file(one: str | Path, other: str) -> bool:
 
 
 def refuse_both(as_json: bool, output: str) -> None:
-    """Raise an error if a table and JSON would both go to standard output."""
+    """Raise an error if a result and JSON would both go to standard output."""
     if as_json and output == "-":
-        raise click.UsageError("--json: the table already goes to standard output; write it to a file with -o")
+        raise click.UsageError("--json: the result already goes to standard output; write it to a file with -o")
 
 
 def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:

@@ -9,7 +9,7 @@ import click
 
 import oneclass as library
 
-from .options import as_json, check_outputs, known_model, reading, say
+from .options import as_json, check_outputs, known_model, reading, refuse_both, say
 from .table_io import Reading, about, read_all, source_of
 
 __all__ = ["report"]
@@ -18,7 +18,13 @@ __all__ = ["report"]
 @click.command()
 @click.argument("model")
 @click.argument("table")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Report to write: .html, .md or .json.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Report to write: .html, .md or .json; - for Markdown on standard output.",
+)
 @click.option("--train", metavar="TABLE", help="Training rows, instead of the column summaries in MODEL.")
 @click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Most rows to list.")
 @click.option("--title", help="Title of the report.")
@@ -39,10 +45,13 @@ def report(
     \b
     Examples:
       oneclass report model.oneclass new.csv -o report.html
+      oneclass report model.oneclass new.csv -o - --rows 10
     """
     from ..reporting.api import writer_of
 
-    writer_of(output)
+    refuse_both(as_json, output)
+    if output != "-":
+        writer_of(output)
     known, training = known_model(model), None
     with source_of(table, **reading) as source:
         check_outputs([source.path, model, train], output)
@@ -52,6 +61,8 @@ def report(
             training = read_all(source)
     with about(table):
         found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
+    if output == "-":
+        return click.echo(found.to_markdown())
     found.save(output)
     flagged, n = found.summary["alarms"]["flagged"], found.summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"

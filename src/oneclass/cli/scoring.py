@@ -10,7 +10,18 @@ import oneclass as library
 
 from ..base.warnings import OneClassWarning, warn
 from .methods import classifier
-from .options import as_json, asked_columns, check_outputs, escape, known_model, learning, reading, refuse_both, say
+from .options import (
+    as_json,
+    asked_columns,
+    check_outputs,
+    escape,
+    force,
+    known_model,
+    learning,
+    reading,
+    refuse_both,
+    say,
+)
 from .table_io import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 
 __all__ = ["explain", "score", "screen"]
@@ -109,6 +120,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
 )
 @click.option("--model", metavar="MODEL", help="Model file to write, fitted on the remaining rows.")
 @escape
+@force
 @learning
 @reading
 @as_json
@@ -118,6 +130,7 @@ def screen(
     q: float,
     model: str | None,
     escape: bool,
+    force: bool,
     delta: float,
     groups: str | None,
     drop: tuple[str, ...],
@@ -138,7 +151,7 @@ def screen(
     refuse_both(as_json, output)
     sink = sink_of(output, escape=escape)
     with source_of(table, **reading) as source:
-        check_outputs([source.path], output, model)
+        check_outputs([source.path], output, model=model, force=force)
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")
@@ -161,7 +174,7 @@ def screen(
     with writing(sink) as write:
         write(pa.RecordBatch.from_pydict(written))
     if model:
-        known.save(model)
+        known.save(model, force=force)
     if output != "-":
         fields = {"output": output, "rows": len(rows), "odd": len(odd)}
         say(fields, as_json, f"{output}: {len(odd)} of {len(rows)} rows are unusual")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import oneclass as library
 
 from .methods import GRIDS, METHODS, classifier
-from .options import as_json, asked_columns, check_outputs, learning, named, reading, say, shown
+from .options import as_json, asked_columns, check_outputs, force, learning, named, reading, say, shown
 from .table_io import Reading, about, on_terminal, read_all, source_of
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def compare(
 @click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
 @click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
               help="Score by which parameters are compared.")  # fmt: skip
+@force
 @learning
 @reading
 @as_json
@@ -97,6 +98,7 @@ def tune(
     target: str | None,
     grid: tuple[str, ...],
     scoring: str,
+    force: bool,
     delta: float,
     groups: str | None,
     drop: tuple[str, ...],
@@ -125,7 +127,7 @@ def tune(
     if unknown := [name for name in points if name not in known]:
         raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
     with source_of(table, **reading) as source:
-        check_outputs([source.path], output)
+        check_outputs([source.path], model=output, force=force)
         rows = read_all(source)
     with about(table):
         rows, targets = _split_labels(rows, label, target)
@@ -141,7 +143,7 @@ def tune(
     with about(table):
         search = library.TableDetector(search, asked).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
     best = library.TableDetector(untuned.set_params(**search.best_params_), asked)
-    best.fit(rows[targets], groups=groups).save(output)
+    best.fit(rows[targets], groups=groups).save(output, force=force)
     _say_search(search, output, method, as_json)
 
 

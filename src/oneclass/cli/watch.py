@@ -75,7 +75,7 @@ def watch(
     window = 1000 if window is None and half_life is None else window
     new = library.Stream(delta=delta, window=window, half_life=half_life, patience=patience or "prompt", every=every)
     stream = _kept(state, asked) if Path(state).exists() else new
-    check_outputs([], state)
+    check_outputs([], model=state)
     file = Followed(Path(table) if table != "-" else sys.stdin.buffer, follow=follow)
     with closing(file) if table != "-" else nullcontext(), about(table):  # standard input stays open
         watch_lines(file, state, stream, click.echo, opening=opening, delimiter=delimiter, from_start=table != "-")

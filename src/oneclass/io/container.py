@@ -14,6 +14,7 @@ bytes       content (numbers are little-endian)
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -26,10 +27,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.wording import parameter
 from .messages import one_line, printable
 from .replacing import replacing
 
-__all__ = ["VERSION", "Json", "ModelFileError", "read", "refusal", "write"]
+__all__ = ["VERSION", "Json", "ModelFileError", "check_target", "is_model_file", "read", "refusal", "write"]
 
 #: Version of the format. It must be raised when an older reader would misread a file.
 VERSION = 1
@@ -62,8 +64,30 @@ def refusal(path: str | Path, reason: str) -> ModelFileError:
     return ModelFileError(f"{printable(str(path))} {one_line(reason)}")
 
 
-def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host]) -> None:
-    """Write the header and the arrays. If writing fails, an existing file is unchanged."""
+def is_model_file(path: str | Path) -> bool:
+    """Whether a regular file begins as model files do."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def check_target(path: str | Path, *, force: bool) -> None:
+    """Raise FileExistsError if a model would overwrite a file with other content, unless `force`."""
+    if not force and os.path.isfile(path) and os.path.getsize(path) and not is_model_file(path):
+        raise FileExistsError(
+            errno.EEXIST,
+            f"the file is no model: write to another file, or overwrite it with {parameter('force', True)}",
+            str(path),
+        )
+
+
+def write(path: str | Path, header: Mapping[str, Json], arrays: list[Host], *, force: bool = False) -> None:
+    """Write the header and the arrays. If writing fails, an existing file is unchanged.
+
+    A file that is not a model is only overwritten with `force`.
+    """
+    check_target(path, force=force)
     listed = [[array.dtype.name, "F" if _by_columns(array) else "C", array.shape] for array in arrays]
     text = json.dumps({**header, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > _MAX_HEADER:

@@ -56,7 +56,7 @@ class Answers(OneClassClassifier):
         """The parameter `scale` of the machine: how it scales columns."""
         return (default_machine() if self.estimator is None else self.estimator).scale
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save the stream to a file, from which `oneclass.load` restores it exactly.
 
         The stream writes a temporary file in the same folder and then renames it. If the process is killed, the
@@ -67,6 +67,8 @@ class Answers(OneClassClassifier):
         ----------
         path : str or Path
             The file to write or to replace; its name usually ends in ``.oneclass``.
+        force : bool, default=False
+            Whether to overwrite a file that is not a model. By default such a file is an error.
 
         Examples
         --------
@@ -82,7 +84,7 @@ class Answers(OneClassClassifier):
         True
         """
         bare = copy.copy(self).set_params(on_event=None)
-        super(Answers, bare).save(path)
+        super(Answers, bare).save(path, force=force)
 
     def __derived__(self) -> dict[str, object]:
         return _shown(self._state()) if self.__sklearn_is_fitted__() else {}
