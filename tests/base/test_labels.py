@@ -78,7 +78,9 @@ def test_weights_groups_and_approximations_follow_the_labels():
 
 
 def test_weights_that_leave_no_target_are_refused():
-    with pytest.raises(ValueError, match="VAAKELM: sample_weight must be positive for a row of the target class"):
+    with pytest.raises(
+        ValueError, match="VAAKELM: sample_weight must be positive for at least two rows of the target class, got 0"
+    ):
         VAAKELM().fit(X, Y, sample_weight=~IS_TARGET)
 
 

@@ -20,6 +20,11 @@ from .non_numeric import blame, check_dimensions, is_time, unwrapped
 
 __all__ = ["Columned", "Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
 
+#: Smallest and largest value that the largest sample weight may have. Between them, scores change with the scale of the
+#: weights as they should; beyond them they are constant up to rounding, and from 1e-200 and 1e200 on the systems have
+#: no solution. Measured with 60 rows of 3 columns, 5 machines, weights from 1e-300 to 1e300.
+_LARGEST_WEIGHT = (1e-12, 1e12)
+
 
 class Columned(Protocol):
     """A fitted estimator with the number of its columns."""
@@ -179,23 +184,32 @@ class Reader:
 
 
 def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> Array:
-    """One finite, non-negative weight for each row, as an array like the rows; ones if `sample_weight` is None."""
+    """One finite, non-negative weight for each row, as an array like the rows; ones if `sample_weight` is None.
+
+    A weight that is lost to rounding in a sum with the largest weight becomes zero.
+    """
     if sample_weight is None:
         return ones(X)
     name = type(estimator).__name__
     if is_foreign(X):
-        xp = namespace(X)
-        w = xp.asarray(sample_weight, dtype=X.dtype, device=device(X), copy=True)
+        w = namespace(X).asarray(sample_weight, dtype=X.dtype, device=device(X), copy=True)
         if w.shape != (X.shape[0],):
             raise ValueError(f"{name}: sample_weight must have shape ({X.shape[0]},), got {tuple(w.shape)}")
     else:
-        xp = namespace(X)
         try:
-            w = _check_sample_weight(sample_weight, X, dtype=X.dtype, copy=True)
-        except ValueError as error:
+            # Double precision: in single precision, extreme weights would become zero or infinite before the checks.
+            w = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: sample_weight must be one finite weight a row: {error}") from None
+    xp = namespace(w)
     if bool(xp.any(w < 0)) or not bool(xp.all(xp.isfinite(w))):
         raise ValueError(f"{name}: sample_weight must be finite and not negative, got a minimum of {float(xp.min(w))}")
-    if not bool(xp.any(w > 0)):
-        raise ValueError(f"{name}: sample_weight must be positive for at least one row, got only zeros")
-    return w
+    largest = float(xp.max(w))
+    if not _LARGEST_WEIGHT[0] <= largest <= _LARGEST_WEIGHT[1]:
+        low, high = _LARGEST_WEIGHT
+        raise ValueError(
+            f"{name}: sample_weight must have a largest value from {low:g} to {high:g}, because a row of weight w "
+            f"counts as w rows; got {largest:g}"
+        )
+    heavy = w > np.finfo(np.float64).eps * largest
+    return xp.astype(xp.where(heavy, w, xp.zeros_like(w)), X.dtype)

@@ -92,9 +92,11 @@ def read_training_set(
         pairwise=pairwise,
     )
     targets = read_targets(estimator, y, X.shape[0])
-    if targets is None:
-        return training
-    training = replace(training.only(targets), outliers=X[~targets])
-    if not bool(namespace(w).any(training.w > 0)):
-        raise ValueError(f"{name}: sample_weight must be positive for a row of the target class, got zeros")
+    if targets is not None:
+        training = replace(training.only(targets), outliers=X[~targets])
+    if sample_weight is not None and (learned := int(namespace(w).count_nonzero(training.w))) < 2:
+        raise ValueError(
+            f"{name}: sample_weight must be positive for at least two rows of the target class, got {learned}; "
+            "a weight below 2.2e-16 of the largest counts as zero"
+        )
     return training

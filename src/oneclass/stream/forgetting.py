@@ -28,6 +28,9 @@ _MIN_KEPT = 1024
 _MAX_KEPT = 4096
 #: Number of half-lives for which a row is kept. After 4 half-lives its weight is 1/16. No recorded measurement.
 _KEPT_HALF_LIVES = 4
+#: Smallest factor of a weight, that of 40 half-lives. Without it, the rows before a long pause have no weight, and no
+#: system can be solved before two rows follow.
+_MIN_FACTOR = 1e-12
 #: Number of learned rows, without forgetting, after which the losses of new rows no longer decrease noticeably. No
 #: recorded measurement.
 _SETTLED_ROWS = 20_000.0
@@ -50,7 +53,7 @@ class Forgetting:
 
     def weights(self, age: Vector) -> Vector:
         """Return the factor by which the weight of a row of each age is multiplied."""
-        return np.ones(len(age)) if self.half_life is None else 0.5 ** (age / self.half_life)
+        return np.ones(len(age)) if self.half_life is None else np.maximum(0.5 ** (age / self.half_life), _MIN_FACTOR)
 
     def inside(self, age: Vector) -> Mask:
         """Return which ages are within the window."""

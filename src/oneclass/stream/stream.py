@@ -174,8 +174,6 @@ class Stream(Answers):
     def _start(self, training: TrainingSet, when: Vector | None) -> Self:
         settings = settings_of(self)
         rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
-        if np.count_nonzero(w) < 2:
-            raise ValueError(f"{self._name}: sample_weight must be positive for at least two rows of the target class")
         with self._changing():
             state = begin(settings, rows, when, w)
             return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
