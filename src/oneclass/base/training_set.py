@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
 from sklearn.utils import get_tags
 
 from ..core.arrays import Array, device, namespace, to_numpy
@@ -56,10 +57,15 @@ class TrainingSet:
             labels = None if self.groups is None else self.groups.of_rows[to_numpy(kept)]
             groups = read_groups(estimator, labels, X.shape[0], w)
             training = replace(self, X=X, w=w, groups=groups, kept=kept)
+        copies = training.w if self.weighted else None
+        if copies is not None and not bool(namespace(copies).all(copies == namespace(copies).round(copies))):
+            # Importance, not copies: a row leaves with its whole weight.
+            copies, alone = None, Groups(np.arange(training.X.shape[0]), by_row=True)
+            training = training if self.grouped else replace(training, groups=alone)
         if self.pairwise:
             return training
         if not self.grouped:
-            warn_if_dependent(estimator, training.X, training.w if self.weighted else None)
+            warn_if_dependent(estimator, training.X, copies)
         return replace(training, header=self.header.having_seen(training.X))
 
 

@@ -27,6 +27,7 @@ class Groups:
     """The group number of each row; the numbers are 0, 1, ... without gaps."""
 
     of_rows: Annotated[NDArray[np.intp], Whole("r", below="r")]
+    by_row: bool = False  # whether rows count by their weights; otherwise every group has the same weight
 
     def __check__(self) -> None:
         must(bool(np.bincount(self.of_rows).all()), "of_rows must hold every number up to the largest")
@@ -46,9 +47,15 @@ class Groups:
         return int(self.of_rows.max()) + 1
 
     def weights(self, w: Array) -> Array:
-        """Return row weights for which every group has the total weight one, in double precision."""
+        """Return row weights, in double precision, that add up to the (effective) number of groups.
+
+        Every group has the total weight one or, with `by_row`, a weight in proportion to its rows. The effective
+        number of groups with weights W is then (sum W)² / sum W² (Kish).
+        """
         xp = namespace(w)
         shares = np.bincount(self.of_rows, weights=to_numpy(w))
+        if self.by_row:
+            return xp.astype(w, xp.float64) * float(shares.sum() / (shares @ shares))
         return xp.astype(w, xp.float64) / xp.asarray(shares[self.of_rows], dtype=xp.float64, device=device(w))
 
 

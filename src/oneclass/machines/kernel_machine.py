@@ -91,9 +91,11 @@ class KernelMachine(OneClassClassifier):
             fitted like chunks (see `fit_chunks`).
         {y}
         sample_weight : array-like of shape (n_samples,), optional
-            A row of weight w counts as w copies in every step. Held-out losses leave out one copy at a time, or all of
-            them if each row is a group (``groups=range(len(X))``). The largest weight must be from 1e-12 to 1e12. A
-            weight that is lost to rounding in a sum with the largest one counts as zero.
+            In the fit, a row of weight w counts as w copies. If all weights are whole numbers, they are numbers of
+            copies, and held-out losses leave out one copy at a time. Otherwise, or if each row is a group
+            (``groups=range(len(X))``), they leave out the row with its whole weight. The false-alarm rate then holds
+            for rows that are drawn in proportion to weights that are not whole numbers. The largest weight must be from
+            1e-12 to 1e12. A weight that is lost to rounding in a sum with the largest one counts as zero.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, as labels of any kind: for example a person, a machine or a day. Rows of a group
             resemble each other, so held-out losses leave out the whole group, and each group has the same weight.
