@@ -65,8 +65,8 @@ def test_rows_whose_weight_is_lost_to_rounding_are_not_training_rows(model):
 def test_weights_multiplied_by_a_factor_equal_C_multiplied_by_it(factor):
     # Both are the same system: K + lam inv(W) / C.
     params = {"sigma": 2.0, "threshold": "train", "delta": 0.0}
-    scaled = OCKELM(C=1e-3 / factor, **params).fit(X, sample_weight=np.full(60, factor))
-    expected = OCKELM(C=1e-3, **params).fit(X)
+    scaled = OCKELM(C=100.0 / factor, **params).fit(X, sample_weight=np.full(60, factor))
+    expected = OCKELM(C=100.0, **params).fit(X)
     np.testing.assert_allclose(scaled.score_samples(X), expected.score_samples(X), rtol=1e-9)
 
 

@@ -53,7 +53,10 @@ class Forgetting:
 
     def weights(self, age: Vector) -> Vector:
         """Return the factor by which the weight of a row of each age is multiplied."""
-        return np.ones(len(age)) if self.half_life is None else np.maximum(0.5 ** (age / self.half_life), _MIN_FACTOR)
+        if self.half_life is None:
+            return np.ones(len(age))
+        with np.errstate(over="ignore"):
+            return np.maximum(0.5 ** (age / self.half_life), _MIN_FACTOR)
 
     def inside(self, age: Vector) -> Mask:
         """Return which ages are within the window."""
