@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 __all__ = ["main"]
+
+#: Packages of the extra `cli`.
+_NEEDED = ("click", "pandas", "pyarrow", "jinja2")
 
 
 def main() -> None:
     """Run the command in the arguments, and exit with its code."""
+    if any(find_spec(name) is None for name in _NEEDED):
+        command = f"{sys.executable} -m pip install {' '.join(_NEEDED)}"
+        sys.exit(f"oneclass: the command line needs {', '.join(_NEEDED)}; to install them, run: {command}")
     try:
         from .commands import oneclass
         from .errors import leave
@@ -17,8 +24,4 @@ def main() -> None:
     except KeyboardInterrupt:  # before the command has begun, as long as modules are imported
         print("oneclass: interrupted", file=sys.stderr)
         code = 130
-    except ModuleNotFoundError as error:
-        if error.name != "click":
-            raise
-        sys.exit("oneclass: the command line needs click: pip install 'oneclass[cli]'")
     sys.exit(code)

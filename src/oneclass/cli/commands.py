@@ -17,7 +17,14 @@ from .watch import watch
 __all__ = ["oneclass"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _InOrder(click.Group):
+    """A group whose help lists the commands in the order of the work."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands]
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(library.__version__, prog_name="oneclass")
 def oneclass() -> None:
     """Fit a model on a table of normal rows; find the unusual rows of other tables, with p-values and reasons.
@@ -28,10 +35,11 @@ def oneclass() -> None:
       oneclass score model.oneclass new.csv -o scored.csv
 
     \b
-    Exit codes: 0 success, 2 wrong usage, 3 a table that cannot be used, 4 a model file that cannot be read,
-    5 a file that cannot be opened or written, 130 interrupted, 141 the output was closed by its reader.
+    Exit codes: 0 success, 2 wrong usage, 3 a table that cannot be used,
+    4 a model file that cannot be read, 5 a file that cannot be opened or written,
+    130 interrupted, 141 the output was closed by its reader.
     """
 
 
-for command in (fit, score, explain, report, screen, watch, tune, compare, info, demo):
+for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch):
     oneclass.add_command(command)

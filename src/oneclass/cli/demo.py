@@ -39,9 +39,9 @@ def _written(path: Path, rows: list[list[str]]) -> None:
 @click.command()
 @click.pass_context
 def demo(context: click.Context) -> None:
-    """Fit a model on a small table, score new rows and explain one; show each command.
+    """Show fit, score and explain on a small table.
 
-    All files are in a temporary folder.
+    Runs each command on a table that it generates. All files are in a temporary folder.
 
     \b
     Examples:

@@ -12,6 +12,7 @@ import click
 from ..core.wording import parameters_as
 from ..io.container import ModelFileError
 from ..io.messages import one_line
+from .terminal import CLEAR, prose, styled, width_of
 
 __all__ = ["BAD_DATA", "BAD_MODEL", "BROKEN_PIPE", "INTERRUPTED", "NO_FILE", "USAGE", "leave"]
 
@@ -30,9 +31,13 @@ def leave(command: Callable[[], object]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         return int(done.exit_code)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        shown = error.format_message().rstrip(".")
+        return _say(shown + (f" (see {context.command_path} --help)" if context else ""), USAGE)
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; each file is either complete or as it was before", INTERRUPTED)
     except (BrokenPipeError, SystemExit) as gone:  # click raises SystemExit for a closed pipe and for completion
@@ -83,9 +88,15 @@ class _Notes:
         note = one_line(message, _LONGEST)
         if note not in self._said:
             self._said.add(note)
-            print(f"oneclass: note: {note}", file=sys.stderr)
+            _print(styled("oneclass: note:", sys.stderr, fg="yellow"), note)
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"oneclass: {one_line(sentence, _LONGEST)}", file=sys.stderr)
+    _print(styled("oneclass:", sys.stderr, fg="red"), one_line(sentence, _LONGEST))
     return code
+
+
+def _print(start: str, sentence: str) -> None:
+    """Print a note or an error; on a terminal, in the place of a progress line."""
+    clear = CLEAR if width_of(sys.stderr) else ""
+    print(f"{clear}{prose(f'{start} {sentence}', sys.stderr)}", file=sys.stderr)

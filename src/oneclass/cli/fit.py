@@ -8,21 +8,32 @@ import click
 
 import oneclass as library
 
-from .methods import METHODS, classifier
-from .options import as_json, asked_columns, check_outputs, confidence, force, learning, plan_rows, reading, say
+from .methods import classifier, method_option
+from .options import (
+    as_json,
+    asked_columns,
+    check_outputs,
+    confidence,
+    force,
+    learning,
+    plan_rows,
+    plan_table,
+    reading,
+    say,
+)
 from .table_io import Reading, first_rows, names_of, on_terminal, read_all, source_of
+from .terminal import prose
 
 __all__ = ["fit"]
 
 #: Tables of up to this many rows are read into memory (exact fits up to 2,000 rows); larger ones are read in chunks.
 _IN_MEMORY = 5_000
-_HOW_TO_CHANGE = "To change a kind: --column NAME=KIND, where KIND is number, category, date, clock or drop."
 
 
 @click.command()
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
-@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@method_option
 @confidence
 @learning
 @force
@@ -41,13 +52,18 @@ def fit(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Fit a model on TABLE, whose rows are normal (CSV, Parquet, Feather, Arrow; - for CSV from standard input).
+    """Fit a model on TABLE, whose rows are normal.
+
+    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input.
 
     \b
     Examples:
       oneclass fit normal.csv -o model.oneclass
-      oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note --column zip=category
+      oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note
+      oneclass fit normal.csv -o model.oneclass --column zip=category
     """  # fmt: skip
+    from ..tabular.plan import KINDS
+
     with source_of(table, **reading) as source:
         check_outputs([source.path], model=output, force=force)
         first, is_small = first_rows(source, _IN_MEMORY)
@@ -62,4 +78,5 @@ def fit(
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
     made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
-    say(fields, as_json, f"{model.plan_.table()}\n{_HOW_TO_CHANGE}\n{made}")
+    change = prose(f"To change a kind: --column NAME=KIND, where KIND is {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    say(fields, as_json, f"{plan_table(model)}\n{change}\n{made}")

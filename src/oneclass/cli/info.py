@@ -9,7 +9,8 @@ import click
 
 import oneclass as library
 
-from .options import as_json, plan_rows, say
+from .options import as_json, plan_rows, plan_table, say
+from .terminal import number, prose
 
 __all__ = ["info"]
 
@@ -18,7 +19,7 @@ __all__ = ["info"]
 @click.argument("model")
 @as_json
 def info(model: str, as_json: bool) -> None:
-    """Describe MODEL: its classifier, its threshold and the kinds of its columns.
+    """Describe MODEL: classifier, threshold, kinds of columns.
 
     \b
     Examples:
@@ -41,6 +42,6 @@ def info(model: str, as_json: bool) -> None:
             fields["held_out"] = float(known.calibration_.total)
         if known.decision_.held_out:
             fields["rate_95"] = [*known.false_alarm_interval()]
-    plan = f"\n{known.plan_.table()}" if isinstance(known, library.TableDetector) else ""
-    said = [f"{name}: {value}" for name, value in fields.items() if name != "columns"]
-    say(fields, as_json, "\n".join(said) + plan)
+    plan = [plan_table(known)] if isinstance(known, library.TableDetector) else []
+    said = [prose(f"{name}: {number(value)}") for name, value in fields.items() if name != "columns"]
+    say(fields, as_json, "\n".join(said + plan))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 import oneclass as library
 
 if TYPE_CHECKING:
     from ..base.classifier import OneClassClassifier
 
-__all__ = ["GRIDS", "METHODS", "classifier"]
+__all__ = ["GRIDS", "METHODS", "classifier", "method_option"]
 
 #: Names of the classes; a class is imported when it is used, not to show help or to complete a command line.
 METHODS = {
@@ -20,6 +22,15 @@ METHODS = {
         *("MSTDetector", "NaiveParzen", "PCADetector", "Parzen"),
     )
 }
+
+method_option = click.option(
+    "--method",
+    type=click.Choice(sorted(METHODS)),
+    default="vaakelm",
+    show_default=True,
+    metavar="NAME",
+    help=f"Classifier: one of {', '.join(sorted(METHODS))}.",
+)
 
 #: Values of C, around the default of the kernel machines.
 _COSTS = [4.0**k for k in range(-3, 5)]

@@ -16,13 +16,14 @@ import oneclass as library
 
 from ..io.container import check_target, is_model_file
 from .table_io import on_terminal
+from .terminal import CLEAR, drawn
 
 if TYPE_CHECKING:
     from ..core.typing import Name
 
 __all__ = [
     "as_json", "asked_columns", "check_outputs", "confidence", "escape", "force", "known_model", "learning", "named",
-    "plan_rows", "reading", "refuse_both", "say", "shown",
+    "plan_rows", "plan_table", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,7 +76,7 @@ def shown(items: Iterable[T], label: str) -> Iterator[T]:
     items = list(items)
     for i, item in enumerate(items, 1):
         if on_terminal():
-            click.echo(f"\r{label}: {i} of {len(items)}, {item!s:<40.40}", nl=False, err=True)
+            click.echo(f"{CLEAR}{label}: {i} of {len(items)}, {item!s:.40}", nl=False, err=True)
         yield item
     if on_terminal():
         click.echo(err=True)
@@ -155,3 +156,12 @@ def refuse_both(as_json: bool, output: str) -> None:
 def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
     """The column plan of a model, for JSON."""
     return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]
+
+
+def plan_table(model: library.TableDetector) -> str:
+    """The column plan of a model, for people."""
+    rows = []
+    for column in model.plan_.columns:
+        made = f"{len(column.parts)}: {', '.join(column.parts)}" if len(column.parts) > 1 else "".join(column.parts)
+        rows.append((column.name, column.kind, column.why, made))
+    return drawn(("column", "taken for", "because", "made of it"), rows)

@@ -40,7 +40,9 @@ def report(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Write a report on the rows of TABLE by MODEL: alarms, reasons, changed columns and what to do next.
+    """Report on the rows of TABLE: alarms, reasons, changes.
+
+    A report also lists changed columns, and recommends what to do next.
 
     \b
     Examples:

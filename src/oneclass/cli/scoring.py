@@ -23,6 +23,7 @@ from .options import (
     say,
 )
 from .table_io import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
+from .terminal import styled
 
 __all__ = ["explain", "score", "screen"]
 
@@ -53,7 +54,9 @@ def score(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Score the rows of TABLE with MODEL: one line each with score, p-value, label (-1: outlier) and reasons.
+    """Score the rows of TABLE: p-value, label and reasons.
+
+    Writes one line for each row; the label is -1 for an outlier and 1 for other rows.
 
     \b
     Examples:
@@ -81,7 +84,9 @@ def score(
 @reading
 @as_json
 def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[Reading]) -> None:
-    """Explain the score of a row of TABLE: value, expected value and share of the score for each column.
+    """Explain one row of TABLE: value and expected value.
+
+    Prints them for each column, with its share of the score.
 
     \b
     Examples:
@@ -103,7 +108,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
     reasons = found.row(0)
     fields = {"row": row, "p_value": p, "label": label, "reasons": found.to_dicts()[0]["columns"]}
     fields |= {"exact": found.exact, "method": found.method}
-    verdict = ("an outlier" if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
+    verdict = (styled("an outlier", fg="red") if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
     lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
     say(fields, as_json, "\n".join([f"row {row} is {verdict}", *lines, found.method]))
 
@@ -138,7 +143,9 @@ def screen(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Find the unusual rows of TABLE, which may contain outliers; write them with p-values and reasons.
+    """Find the unusual rows of TABLE, without a model.
+
+    TABLE may contain outliers. Writes the unusual rows with p-values and reasons.
 
     \b
     Examples:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 import oneclass as library
 
-from .methods import GRIDS, METHODS, classifier
+from .methods import GRIDS, METHODS, classifier, method_option
 from .options import as_json, asked_columns, check_outputs, force, learning, named, reading, say, shown
 from .table_io import Reading, about, on_terminal, read_all, source_of
+from .terminal import drawn, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,9 +44,10 @@ def compare(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Fit every classifier on 80 % of the rows of NORMAL.
+    """Compare all methods on NORMAL rows, and on OUTLIERS.
 
-    Prints the share of false alarms among the other rows and, with OUTLIERS, the share of outliers found.
+    Fits each on 80 % of the rows of NORMAL, and prints the share of false alarms among the other rows and, with
+    OUTLIERS, the share of outliers found.
 
     \b
     Examples:
@@ -69,18 +71,16 @@ def compare(
             with about(outliers):
                 row["caught"] = float((model.predict(odd) == -1).mean())
         found.append(row)
-    head = f"{'method':<13}{'false alarms':>13}" + f"{'caught':>9}" * (odd is not None)
-    lines = [
-        f"{row['method']:<13}{row['false_alarms']:>13.1%}" + (f"{row['caught']:>9.1%}" if "caught" in row else "")
-        for row in found
-    ]
-    say({"delta": delta, "methods": found}, as_json, "\n".join([head, *lines]))
+    shares = ("false_alarms", "caught")[: 1 + (odd is not None)]
+    lines = [(row["method"], *(f"{row[share]:.1%}" for share in shares)) for row in found]
+    text = drawn(("method", "false alarms", "caught")[: 1 + len(shares)], lines, right=(1, 2))
+    say({"delta": delta, "methods": found}, as_json, text)
 
 
 @click.command()
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="File to write the best model to.")
-@click.option("--method", type=click.Choice(sorted(METHODS)), default="vaakelm", show_default=True)
+@method_option
 @click.option("--label", metavar="COLUMN", help="Column with the labels of normal rows and outliers.")
 @click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
 @click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
@@ -106,14 +106,15 @@ def tune(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Try parameters of a method on TABLE, which holds labelled outliers; write the best model.
+    """Choose parameters by labelled outliers in TABLE.
 
-    Models learn from normal rows alone, and are compared on folds that hold outliers, too. Without outliers, use the
-    default parameters: `oneclass fit`.
+    Writes the best model. Models learn from normal rows alone, and are compared on folds that hold outliers, too.
+    Without outliers, use the default parameters: `oneclass fit`.
 
     \b
     Examples:
-      oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10,100
+      oneclass tune labelled.csv -o model.oneclass --label fault --target no
+      oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10
     """  # fmt: skip
     if label is None:
         raise click.UsageError(
@@ -138,7 +139,7 @@ def tune(
         scoring=scoring,
         refit=False,
         target=None if target is None else 1,  # the user named the label of normal rows: no warning if these are few
-        verbose=5 * on_terminal(),
+        verbose=int(on_terminal()),
     )
     with about(table):
         search = library.TableDetector(search, asked).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
@@ -205,7 +206,7 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
     ]
     best = {"parameters": search.best_params_, "score": float(search.best_score_)}
     lines = [
-        f"{'none' if point['score'] is None else format(point['score'], '.5g'):>12}  {_shown(point['parameters'])}"
+        f"{'none' if point['score'] is None else number(point['score']):>8}  {_shown(point['parameters'])}"
         for point in tried
     ]
     fields = {"model": output, "method": method, "scoring": search.scoring, "best": best, "tried": tried}
@@ -214,4 +215,4 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
 
 
 def _shown(parameters: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return ", ".join(f"{name}={number(value)}" for name, value in parameters.items())

@@ -60,8 +60,9 @@ def watch(
     delimiter: str,
     follow: bool,
 ) -> None:
-    """Score the rows of TABLE as they arrive, and learn from them (lines of numbers; - for standard input).
+    """Score rows as they arrive, and learn from them.
 
+    TABLE holds lines of numbers; - is standard input.
     Alarms and events are printed as lines of JSON, with rows counted from 0. The stream is saved after every block. If
     TABLE is a file, the command can be stopped at any time and started again: no row is learned twice or lost.
 

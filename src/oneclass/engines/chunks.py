@@ -156,10 +156,10 @@ def _array_file(path: Path) -> Iterator[tuple[Rows, Batch | None]]:
 
 
 class Progress:
-    """One line on standard error: rows, rows per second, time left."""
+    """One line on standard error: rows (or other units), units per second, time left."""
 
-    def __init__(self, label: str, n_rows: int | None) -> None:
-        self._label, self._n_rows = label, n_rows
+    def __init__(self, label: str, n_rows: int | None, *, unit: str = "rows") -> None:
+        self._label, self._n_rows, self._unit = label, n_rows, unit
         self._start = self._shown = time.monotonic()
 
     def show(self, rows: int, *, last: bool = False) -> None:
@@ -170,7 +170,8 @@ class Progress:
         self._shown = now
         speed = rows / max(now - self._start, 1e-9)
         left = f", {(self._n_rows - rows) / speed:,.0f} s left" if self._n_rows else ""
-        print(f"\r{self._label}: {rows:,} rows, {speed:,.0f} rows/s{left}    ", end="", file=sys.stderr, flush=True)
+        done = f"{rows:,} {self._unit}, {speed:,.0f} {self._unit}/s{left}"
+        print(f"\r{self._label}: {done}    ", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """End the line."""

@@ -30,6 +30,7 @@ from ..core.arrays import Array
 from ..core.stored import MAYBE, Count, Extended, must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
+from ..engines.chunks import Progress
 from ..engines.dask import refuse_dask
 from ._evaluate import Job, Result, jobs
 from ._fitting import Params, fit_candidate
@@ -88,7 +89,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     error_score : "raise" or number, default=nan
         Score of a candidate that cannot be fitted.
     verbose : int, default=0
-        Verbosity of joblib.
+        With a positive number, progress is shown on standard error.
 
     Attributes
     ----------
@@ -286,8 +287,17 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         must(best is None or ends_in_classifier(best), "best_estimator_ must be a classifier of the library")
 
     def _run(self, calls: Iterable[Job]) -> list[Result]:
-        done = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(call)(*given) for call, given in calls)
-        return [result for results in done for result in results]
+        if not self.verbose:
+            done = Parallel(n_jobs=self.n_jobs)(delayed(call)(*given) for call, given in calls)
+            return [result for results in done for result in results]
+        calls, found = list(calls), []
+        progress = Progress("search", len(calls), unit="fits")
+        done = Parallel(n_jobs=self.n_jobs, return_as="generator")(delayed(call)(*given) for call, given in calls)
+        for i, results in enumerate(done, 1):
+            found += results
+            progress.show(i)
+        progress.close()
+        return found
 
     def _chosen(self, results: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         """The best candidate, the first of those with the best rank; nothing if no scorer decides."""
