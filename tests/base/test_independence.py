@@ -61,7 +61,9 @@ TOGETHER = {
 def test_rows_that_belong_together_are_noticed(case):
     for seed in range(5):
         seen = noticed(TOGETHER[case](np.random.default_rng(seed)))
-        assert ("near-duplicates" in seen) == ("no order" in case or "rounded" in case), seed
+        entered = "entered twice" in case and ("no order" in case or "rounded" in case)
+        assert ("exact copies" in seen) == entered, seed
+        assert ("near-duplicates" in seen) == ("no order" in case and not entered), seed
         assert ("are alike" in seen) == ("no order" not in case and "rounded" not in case), seed
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 
 import numpy as np
@@ -9,22 +12,40 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
+from ..core.repeats import copied_rows
+from ..core.row_sample import row_keys
 from ..core.typing import Rows
 from ..core.wording import parameter
 from ..engines.threads import on_one_thread
 from .reading import Header, read_rows
 from .warnings import DependentRowsWarning, warn
 
-__all__ = ["time_blocks", "warn_if_dependent"]
+__all__ = ["column_hints", "time_blocks", "warn_if_dependent"]
 
-#: Upper bounds on the number of rows, counted from the first: for the check of a fit, and for the decorrelation time.
-_MAX_CHECKED_ROWS, _MAX_TIMED_ROWS = 1000, 20_000
+#: Upper bounds on the number of rows, counted from the first: for the correlation of successive rows in the check of a
+#: fit, for copies and near-duplicates there, and for the decorrelation time.
+_MAX_FOLLOWED_ROWS, _MAX_CHECKED_ROWS, _MAX_TIMED_ROWS = 1000, 4_000, 20_000
 
 #: Upper bound on the copies of a weighted row in the check for near-duplicates.
 _MAX_COPIES = 4
 
 #: Number of independent rows in a series below which `time_blocks` warns.
 _MIN_INDEPENDENT_ROWS = 8
+
+
+#: What a table says about the columns that it becomes: a mask of those that follow the clock, and, as text, the columns
+#: whose values seem to name groups.
+_HINTS: ContextVar[tuple[NDArray[np.bool_], str] | None] = ContextVar("hints", default=None)
+
+
+@contextmanager
+def column_hints(clocks: NDArray[np.bool_], named: str) -> Iterator[None]:
+    """Leave clocks out of the check of fits in this context, and warn of columns that seem to name groups."""
+    token = _HINTS.set((clocks, named))
+    try:
+        yield
+    finally:
+        _HINTS.reset(token)
 
 
 def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
@@ -36,44 +57,54 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
     if n < FEWEST:
         return
     first = np.asarray(to_numpy(X[: min(n, _MAX_CHECKED_ROWS), :]), dtype=np.float64)
+    hints = _HINTS.get()
+    if hints is not None and len(hints[0]) == first.shape[1]:
+        if hints[1]:
+            _warn(estimator, hints[1], "")
+            return
+        first = first[:, ~hints[0]]
     with on_one_thread(0, first):
         found = _dependence(first, w)
     if found is not None:
-        seen, remedy = found
-        warn(
-            f"{type(estimator).__name__}: {seen}, so that held-out losses are too small and new rows may be rejected "
-            f"far more often than asked for; name the rows that belong together with {parameter('groups')}{remedy}",
-            DependentRowsWarning,
-        )
+        _warn(estimator, *found)
+
+
+def _warn(estimator: object, seen: str, remedy: str) -> None:
+    warn(
+        f"{type(estimator).__name__}: {seen}, so that held-out losses are too small and new rows may be rejected "
+        f"far more often than asked for; name the rows that belong together with {parameter('groups')}{remedy}",
+        DependentRowsWarning,
+    )
 
 
 def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] | None:
     """A description of the dependence between rows and a remedy, as text; None if the rows look independent."""
-    Z = centred_ranks(rows)
+    Z = centred_ranks(rows[:_MAX_FOLLOWED_ROWS])
     if not Z.shape[1]:
         return None
+    independent = "; range(len(X)) as groups says that the rows are independent"
     if (follows := succession(Z)) is not None:
         apart = "that follow one another" if follows.lag == 1 else f"{follows.lag} rows apart"
         seen = f"rows {apart} are alike (correlation {follows.correlation:.2f})"
-        remedy = (
-            " (for a time series, time_blocks(X) makes such groups); if the table is merely sorted, shuffle it first"
-        )
-    elif (crowd := crowding(Z)) is not None:
+        return seen, f" (for a time series, time_blocks(X) makes such groups){independent}"
+    first, times = np.unique(row_keys(rows, 0), return_index=True, return_counts=True)[1:]
+    if share := copied_rows(times):
+        seen = f"{share:.0%} of the rows are exact copies of others, more than independent rows would be"
+        return seen, ", or drop the copies, if rows were entered twice"
+    Z = Z if len(first) == len(Z) else centred_ranks(rows[np.sort(first)])
+    if len(Z) >= FEWEST and (crowd := crowding(Z)) is not None:
         nearest = "the nearest row is" if crowd.neighbors == 1 else f"the {crowd.neighbors} nearest rows are"
-        seen = f"rows have near-duplicates ({nearest} far closer than the next ones)"
-        remedy = ""
-    elif w is not None and crowding(centred_ranks(_repeated(rows, w))) is not None:
+        return f"rows have near-duplicates ({nearest} far closer than the next ones)", independent
+    if w is not None and crowding(centred_ranks(_repeated(rows, w))) is not None:
         seen = "rows that weigh 2 or more count as copies of themselves, of which one at a time is held out"
-        remedy = "; one group a row, range(len(X)), holds a row out with its whole weight"
-    else:
-        return None
-    return seen, remedy
+        return seen, "; one group a row, range(len(X)), holds a row out with its whole weight"
+    return None
 
 
 def _repeated(rows: NDArray[np.float64], w: Array) -> NDArray[np.float64]:
-    """Rows repeated by their weights, at most `_MAX_COPIES` times each and `_MAX_CHECKED_ROWS` rows in all."""
+    """Rows repeated by their weights, at most `_MAX_COPIES` times each and `_MAX_FOLLOWED_ROWS` rows in all."""
     copies = np.clip(to_numpy(w[: len(rows)]), 1, _MAX_COPIES).astype(int)
-    return np.repeat(rows, copies, axis=0)[:_MAX_CHECKED_ROWS]
+    return np.repeat(rows, copies, axis=0)[:_MAX_FOLLOWED_ROWS]
 
 
 def time_blocks(X: Rows | int, length: int | None = None) -> NDArray[np.int64]:

@@ -42,6 +42,9 @@ _DIP, _CHANCE_DIP = 0.4, 5.0
 _SMALL_CORRELATION = 1 / 3
 
 
+#: Correlation of ranks with the row number from which on a column counts as sorted, although some rows are swapped.
+_SORTED = 0.995
+
 #: Share of the rows that may have duplicates without a report: their losses change a threshold little.
 _DUPLICATE_SHARE = 0.15
 
@@ -64,8 +67,8 @@ class Crowding:
 def centred_ranks(X: NDArray[np.float64]) -> Float:
     """Return the columns as ranks with mean zero, ties broken at random.
 
-    Sorted columns are left out, since they are row numbers or dates. If there are many columns, a random subset is
-    used.
+    Columns that are nearly sorted are left out, since they are row numbers or dates. If there are many columns, a
+    random subset is used.
     """
     n = len(X)
     if X.shape[1] > _MOST_COLUMNS:
@@ -82,9 +85,10 @@ def centred_ranks(X: NDArray[np.float64]) -> Float:
     if tied.any():
         chance = np.random.default_rng(0).random((n, len(columns))).T
         places[tied] = np.lexsort((chance[tied], columns[tied]), axis=1) + first[tied]
-    ranks = np.empty(columns.shape)
-    ranks.ravel()[places] = np.arange(n) - (n - 1) / 2
-    return ranks.T
+    ranks, place = np.empty(columns.shape), np.arange(n) - (n - 1) / 2
+    ranks.ravel()[places] = place
+    is_sorted = np.abs(ranks @ place) > _SORTED * (place @ place)
+    return (ranks[~is_sorted] if is_sorted.any() else ranks).T
 
 
 def autocorrelation(Z: Float) -> Float:

@@ -31,6 +31,7 @@ from ..selection import OneClassSearchCV
 from .cells import read_cells
 from .codes import CategoryCode
 from .frames import as_array, columns_of, rows_of
+from .hints import hints_of
 from .plan import ColumnPlan
 from .preparing import prepared, prepared_chunks
 
@@ -155,7 +156,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         """
         plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
-        return self._keep(plan, self._unfitted().fit(rows, y, **params))
+        with hints_of(X, plan, rows, groups):
+            return self._keep(plan, self._unfitted().fit(rows, y, **params))
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """Fit, and return the labels of the training rows; the parameters are those of `fit`."""
@@ -185,7 +187,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         plan, rows, together = prepared(self, X, groups)
         # A fitted search screens with the parameters that it chose.
         screening = copy(self._wrapped()) if isinstance(self.estimator, OneClassSearchCV) else self._unfitted()
-        found: Screening = screening.screen(rows, q=q, groups=together)
+        with hints_of(X, plan, rows, groups):
+            found: Screening = screening.screen(rows, q=q, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @if_wrapped_has("fit_chunks")
