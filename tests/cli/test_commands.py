@@ -67,7 +67,7 @@ def test_examples_of_the_help_run(line, folder, run):
     assert out or "-o" in line
     assert "\r" not in err  # no progress where nobody is watching
     if "as_json" in options_of(line):
-        if "-o" not in line and line.startswith("score"):
+        if (line.startswith("score") and "-o" not in line) or "-o - " in line:  # the summary has no place to go
             return
         code, out, _ = run(f"{command} --json", stdin)
         assert code == 0

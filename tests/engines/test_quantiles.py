@@ -121,7 +121,7 @@ def test_a_summary_that_travels_says_the_same(xp):
 
 
 def test_a_fit_beyond_the_limit_calibrates_like_one_below(machine, monkeypatch, rows, fresh):
-    many = np.vstack([rows, rows + 0.1])
+    many = np.vstack([rows, np.random.default_rng(0).permuted(rows, axis=0)])
     exact, held_out = machine().fit(many), machine(threshold="held_out").fit(many)
     monkeypatch.setattr(Chunks, "loss_limit", 1600)
     model = machine().fit_chunks(np.array_split(many, 20))

@@ -148,5 +148,5 @@ def test_columns_that_no_graph_can_have_as_inputs_are_refused_by_name(names, mes
 
 def test_what_a_graph_cannot_read_is_refused_by_name():
     table = parcels(60, 0).assign(at=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(60)[::-1] * 7, "h"))
-    with pytest.raises(NotImplementedError, match="column 'at', a date, cannot be read by an ONNX graph: drop it"):
+    with pytest.raises(NotImplementedError, match="column 'at', a clock, cannot be read by an ONNX graph: drop it"):
         to_onnx(TableDetector(PCADetector()).fit(table))

@@ -211,5 +211,5 @@ def read_weights(estimator: object, sample_weight: Weights | None, X: Array) -> 
             f"{name}: sample_weight must have a largest value from {low:g} to {high:g}, because a row of weight w "
             f"counts as w rows; got {largest:g}"
         )
-    heavy = w > np.finfo(np.float64).eps * largest
+    heavy = w > float(np.finfo(np.float64).eps) * largest
     return xp.astype(xp.where(heavy, w, xp.zeros_like(w)), X.dtype)

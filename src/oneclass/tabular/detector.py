@@ -71,9 +71,10 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"colour": ["red", "blue"] * 50, "mass": [i % 10 for i in range(100)]})
-    >>> table = table.sample(frac=1, random_state=0)
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"colour": rng.choice(["red", "blue"], 100), "mass": rng.normal(4, 2, 100).round(2)})
     >>> model = TableDetector().fit(table)
     >>> strange = pd.DataFrame({"colour": ["red", "red"], "mass": ["4", "400"]})
     >>> model.predict(strange)
