@@ -69,7 +69,7 @@ test-slow: $(VENV)/.all
 	$(BIN)/pytest -q -m slow
 
 # What is measured: how good (a night), and how fast (an hour on an idle machine); `cores`, on a machine of many, by itself.
-QUALITY = false_alarm defaults criteria delivered peers groups label_batch dirty explanations awkward drift
+QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift
 SPEED = fit_cost exact_fit city_block scoring uncertainty importing growth search_speed baselines scale files command_line
 
 # Peers to measure against, not dependencies.
