@@ -236,3 +236,12 @@ def test_spans_of_time_of_any_unit_are_seconds_as_cells_and_as_an_array(unit):
 def test_cells_that_are_no_values_are_refused_by_their_type(cell):
     with pytest.raises(TypeError, match=f"x must hold numbers, words or times, but holds a {type(cell).__name__}"):
         read_cells(objects([cell, 1]), "x")
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from(TEXT), st.floats().map(repr), st.text(max_size=4)), max_size=16))
+def test_a_few_cells_of_text_are_parsed_as_many_are(words):
+    few, many = (read_cells(pa.chunked_array([pa.array(words * k, pa.large_string())]), "x") for k in (1, 17))
+    assert few.kind == many.kind
+    one, other = few.as_words(), many.as_words()
+    assert one.levels[one.codes].tolist() == other.levels[other.codes[: len(words)]].tolist()
+    np.testing.assert_array_equal(few.measured(), many.measured()[: len(words)])

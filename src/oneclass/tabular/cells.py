@@ -30,6 +30,9 @@ Plain: TypeAlias = str | bool | int | float | np.datetime64 | None
 
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 _DAY = 86_400e6
+#: Most cells of text that are parsed one by one. One cell takes 19 microseconds so, and 52 with PyArrow; 16 different
+#: numbers take 84 and 94.
+_FEW = 16
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ def _word(value: int | float | np.datetime64, kind: str) -> str | None:
 def read_cells(column: Values, label: str) -> Cells:
     """Parse a column, which is an array or PyArrow text; errors call it `label`."""
     if not isinstance(column, np.ndarray):
+        if len(column) <= _FEW:
+            return _of_distinct(*_different(column.to_pylist(), label))
         distinct, codes = different(column)
         if (found := meant(distinct)) is None:
             return _of_distinct(distinct.to_pylist(), codes)
@@ -145,7 +150,7 @@ def read_cells(column: Values, label: str) -> Cells:
     return _of_distinct(*_different(column.tolist(), label))
 
 
-def _different(cells: list[object], label: str) -> tuple[list[object], NDArray[np.intp]]:
+def _different(cells: Sequence[object], label: str) -> tuple[list[object], NDArray[np.intp]]:
     """The distinct cells in order of first occurrence, and the index of each cell among them."""
     keys = cells
     if not {*map(type, cells)} <= {str, type(None)}:

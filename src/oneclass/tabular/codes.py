@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -84,10 +85,9 @@ class CategoryCode:
         The share of a value is computed with one row less, for training rows and for new rows. A training row must not
         count itself. A new row must have the same rarity as a training row with the same value.
         """
-        place = {level: i for i, level in enumerate(self.levels)}
-        words = cells.as_words()
+        place, words = self._places, cells.as_words()
         codes = np.array([place.get(word, -1) for word in words.levels], dtype=np.intp)[words.codes]
-        others = np.maximum(np.array([*self.counts, 0.0])[codes] - 1, 0)
+        others = np.maximum(self._counts[codes] - 1, 0)
         rarity = np.log((self.total - 0.5) / (others + 0.5))
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
 
@@ -98,8 +98,17 @@ class CategoryCode:
 
     def unknown(self, cells: Cells) -> list[str]:
         """Values that no training row has."""
-        known = {None, *self.levels}
-        return [word for word in cells.as_words().levels if word not in known]
+        return [word for word in cells.as_words().levels if word is not None and word not in self._places]
+
+    @cached_property
+    def _places(self) -> dict[str | None, int]:
+        """The index of each level."""
+        return {level: i for i, level in enumerate(self.levels)}
+
+    @cached_property
+    def _counts(self) -> Matrix:
+        """The count of each level, and 0 for a value that is none."""
+        return np.array([*self.counts, 0.0])
 
 
 @dataclass(frozen=True)

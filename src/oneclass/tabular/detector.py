@@ -28,7 +28,6 @@ from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from ..machines import VAAKELM
 from ..selection import OneClassSearchCV
-from .cells import read_cells
 from .codes import CategoryCode
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
@@ -272,19 +271,22 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         Explanation
             Dropped columns have share 0, and None as the expected value.
         """
-        rows, table = self.encode(X), columns_of(X, self._name)
+        check_is_fitted(self)
+        table = columns_of(X, self._name)
+        read = self.plan_.read(table, owner=self._name)
+        rows = self.plan_.coded(read)
         found = self.estimator_.explain(rows, neighbors=neighbors)
         names = tuple(column.name for column in self.plan_.columns)
         values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
         for j, (name, code) in enumerate((column.name, column.code) for column in self.plan_.columns):
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
             if getattr(code, "span", False):  # a missing duration, so that the expected value is printed with its unit
-                values[read_cells(table[name], str(name)).gaps, j] = np.timedelta64("NaT", "s")
+                values[read[name].gaps, j] = np.timedelta64("NaT", "s")
             if isinstance(code, CategoryCode):  # the text "1.0" is the same category as 1
-                words = read_cells(table[name], str(name)).as_words()
+                words = read[name].as_words()
                 same = words.levels[words.codes] == expected[:, j]
                 expected[same, j] = values[same, j]
-        parts = self.plan_.fold(found.parts, X, owner=self._name)
+        parts = self.plan_.fold(found.parts, read)
         seen = [column.code is not None for column in self.plan_.columns]
         near = found.neighbors
         if near is not None:

@@ -64,7 +64,7 @@ def columns_of(X: Any, owner: str) -> Table:
     if hasattr(X, "to_pandas") and hasattr(X, "schema") and hasattr(X, "num_rows"):
         return _named(owner, X.schema.names, [_from_arrow(column) for column in X.columns])
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return _named(owner, list(X.columns), [_from_pandas(X.iloc[:, j]) for j in range(X.shape[1])])
+        return _named(owner, list(X.columns), [_from_pandas(column) for _, column in X.items()])
     if hasattr(X, "get_columns"):
         return _named(owner, X.columns, [_from_polars(column) for column in X.get_columns()])
     if hasattr(X, "tocsr"):

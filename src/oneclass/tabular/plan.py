@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
@@ -14,6 +14,7 @@ from ..base.column_origins import folded
 from ..base.warnings import ColumnWarning, warn
 from ..core.column_summary import ColumnSummary
 from ..core.stored import APART, OneOf, must
+from ..core.typing import Name
 from ..core.wording import parameter
 from ..io.messages import printable
 from .cells import Cells, read_cells
@@ -134,14 +135,24 @@ class ColumnPlan:
 
         `before` is the number of rows that preceded the table, for row numbers in messages; None if unknown.
         """
-        table = columns_of(X, owner)
+        return self.coded(self.read(X, owner=owner, training=training, before=before))
+
+    def read(self, X: Frame, *, owner: str, training: bool = False, before: int | None = 0) -> dict[Name, Cells]:
+        """The parsed cells of each used column, in the order of `used`; a cell of another type is an error."""
+        table, read = columns_of(X, owner), {}
         if not training:
             self._compare(table, owner)
-        parts, fresh = [], []
         for column in self.used:
-            cells = self._cells(column, table[column.name], owner, training, before)
+            cells = read[column.name] = self._cells(column, table[column.name], owner, training, before)
             if not training:
                 self._warn_of_later_days(column, cells, owner)
+        return read
+
+    def coded(self, read: Mapping[Name, Cells]) -> Matrix:
+        """The parsed cells as a matrix with one column for each of `made`."""
+        parts, fresh = [], []
+        for column in self.used:
+            cells = read[column.name]
             parts.append(column.code.encode(cells))  # type: ignore[union-attr]
             if _is_watched(column):
                 fresh.append(column.code.gaps(cells))  # type: ignore[union-attr]
@@ -216,17 +227,15 @@ class ColumnPlan:
                         ColumnWarning,
                     )
 
-    def fold(self, shares: Matrix, X: Frame, *, owner: str) -> Matrix:
-        """Shares of the encoded columns, summed for each column of the table; the sum of a row is unchanged."""
+    def fold(self, shares: Matrix, read: Mapping[Name, Cells]) -> Matrix:
+        """Shares of the encoded columns of parsed cells, summed by column of the table; a row's sum is unchanged."""
         used = self.used
         origin = np.concatenate([np.full(len(column.parts), i) for i, column in enumerate(used)])
         total = folded(shares[:, : len(origin)], origin, len(used))
         if watched := self._watched:
-            table = columns_of(X, owner)
             fresh = np.zeros(total.shape)
             for i in watched:
-                cells = self._cells(used[i], table[used[i].name], owner, True)
-                fresh[:, i] = used[i].code.gaps(cells)  # type: ignore[union-attr]
+                fresh[:, i] = used[i].code.gaps(read[used[i].name])  # type: ignore[union-attr]
             count = fresh.sum(axis=1, keepdims=True)
             total += shares[:, -1:] * np.where(count > 0, fresh / np.maximum(count, 1), 1 / len(used))
         place = [i for i, column in enumerate(self.columns) if column.code is not None]
