@@ -25,7 +25,7 @@ PAPER = partial(VAAKELM, kernel="rbf", scale="zscore", loss="reconstruction", ce
 
 WAYS: dict[str, Callable[[float], Any]] = {
     "oneclass: VAAKELM(delta=asked)": lambda asked: VAAKELM(delta=asked),
-    "its paper: training scores": lambda asked: PAPER(delta=asked),
+    "its paper: training scores, C = 8": lambda asked: PAPER(delta=asked),
     "sklearn: OneClassSVM(nu=asked)": lambda asked: make_pipeline(StandardScaler(), OneClassSVM(nu=asked)),
     "sklearn: LOF(contamination=asked)": lambda asked: make_pipeline(
         StandardScaler(), LocalOutlierFactor(novelty=True, contamination=asked)
@@ -66,7 +66,7 @@ def budgets() -> None:
    OneClassSVM's nu bounds the share of *training* rows outside; fresh rows are another matter. A threshold on the
    scores of the rows that a model was fitted to fails likewise. LOF comes close, since it leaves a training row out of
    its own neighborhood. `VAAKELM(delta=...)` puts the threshold on leave-one-out scores, with the correction of
-   conformal prediction: asked is delivered on average, as long as rows are independent. (56 rows of wine cannot promise
+   conformal prediction: what is asked is delivered on average, if rows are independent. (56 rows of wine cannot promise
    less than 1/57, which is nearly 2 %.)
 """)
 

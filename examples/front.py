@@ -1,4 +1,4 @@
-"""The picture of the front page, docs/front.png: budgets asked and delivered, and an alarm in the data's own units.
+"""The picture of the front page: false-alarm rates asked and delivered, and an alarm in the units of the table.
 
 python -m examples.front        (needs matplotlib)
 """
@@ -42,7 +42,7 @@ def draw_budgets(ax: Axes) -> None:
 
 
 def draw_alarm(ax: Axes) -> None:
-    """The columns that carry most of one alarm's score."""
+    """The columns that have the largest shares of one alarm's loss."""
     data = load_breast_cancer()
     train, _ = next(splits(data.data[data.target == 1]))
     model, row = VAAKELM(delta=0.05).fit(train), data.data[:1]
@@ -51,9 +51,9 @@ def draw_alarm(ax: Axes) -> None:
         ax.barh(name, 100 * share, color="#dd8452", height=0.62)
         ax.text(0.3, name, f"{value:.4g}  (expected {expected:.3g})", va="center", fontsize=9)
     ax.invert_yaxis()
-    ax.set(xlabel="share of the blame, %")
+    ax.set(xlabel="share of the loss, %")
     ax.set_title(
-        f"One alarm, in the table's own units\n(a malignant tumour, p = {model.p_value(row)[0]:.4f})", fontsize=11
+        f"One alarm, in the units of the table\n(a malignant tumour, p = {model.p_value(row)[0]:.4f})", fontsize=11
     )
 
 

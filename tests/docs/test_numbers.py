@@ -58,11 +58,33 @@ def sentences():
     yield "docs/trust.md", f"in {ours.replace('%', ' %')} of the alarms"
     yield "docs/explain.md", f"In {ours.replace('%', ' %')} of alarms"
 
-    streams = rows("streams", "drift")
+    streams = rows("streams", "held-out")
     (ours, alarms), (once, often) = (streams[name][:2] for name in ("Stream", "VAAKELM fitted once"))
     alarms, often = rounded([alarms, often], 0)
     yield "docs/choose.md", f"AUROC {ours} at {alarms} % false alarms; fitted once {once} at {often} %"
     yield "README.md", f"AUROC {ours}, {alarms} % false alarms"
+
+    at_5 = {
+        name: [float(cell.split(" / ")[1]) for cell in cells[:3]]
+        for mark in ("peers", "conformal-peers")
+        for name, cells in rows("false_alarms", mark).items()
+        if "/" in cells[0]
+    }
+    svm, pyod_svm = at_5.pop("scikit-learn OneClassSVM, `nu`"), at_5.pop("PyOD OCSVM, `contamination`")
+    folds = [rate for name, found in at_5.items() if name.endswith("five folds") for rate in found]
+    kinds = ("oneclass", "scikit-learn", "PyOD", "river")
+    found = [[rate for name, of in at_5.items() if name.startswith(kind) for rate in of] for kind in kinds]
+    ours, sklearn, pyod, river, svm, pyod_svm, folds = (
+        f"{min(of):.0f}–{max(of) + 1e-9:.0f} %" for of in (*found, svm, pyod_svm, folds)
+    )
+    others = f"one-class SVM {svm}, others {sklearn} | {pyod}, OCSVM {pyod_svm}"
+    yield "README.md", f"| {ours} | {others} | five folds {folds} | | {river} |"
+
+    failed = {name: int(cells[0]) for name, cells in rows("trust", "estimator-checks").items() if cells[0].isdigit()}
+    pyod = [count for name, count in failed.items() if name.startswith("PyOD")]
+    yield "README.md", f"{min(pyod)} to {max(pyod)}"
+    twice = [name.split()[1] for name, count in failed.items() if name.startswith("scikit-learn") and count == 2]
+    assert sorted(twice) == ["IsolationForest", "OneClassSVM", "SGDOneClassSVM"]
 
     named = [int(cell.split("%")[0]) for cell in rows("dirty", "dirty-naming")["`screen`"][1:]]
     yield "docs/choose.md", f"{min(named)} to {max(named)} % of what it names is normal"
