@@ -163,10 +163,16 @@ def with_groups(X):
     return np.column_stack([X, np.arange(len(X)) // 2])
 
 
+def with_labels(model, X):
+    if getattr(model, "known_outliers", "ignore") == "learn":  # which needs held-out losses
+        model.set_params(known_outliers="learn" if model.threshold == "held_out" else "ignore")
+    return model.fit(X, np.where(np.arange(len(X)) % 9, 1, -1))
+
+
 #: Ways of fitting; those of the machines stand behind those that all know.
 WAYS = {
     "rows": lambda model, X: model.fit(X),
-    "labels": lambda model, X: model.fit(X, np.where(np.arange(len(X)) % 9, 1, -1)),
+    "labels": with_labels,
     "groups": lambda model, X: model.fit(X, groups=np.arange(len(X)) // 2),
     "screening": lambda model, X: model.screen(X),
     "weights": lambda model, X: model.fit(X, sample_weight=np.arange(len(X)) % 5 / 4),

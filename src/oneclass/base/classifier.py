@@ -219,12 +219,14 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         X: Rows,
         y: Labels | None = None,
         *,
+        outliers: Rows | None = None,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
     ) -> Self:
         """Check the parameters, read the rows, and fit."""
         decision = decision_of(self)
-        return self._fit_set(read_training_set(self, X, y, sample_weight=sample_weight, groups=groups), decision)
+        training = read_training_set(self, X, y, outliers=outliers, sample_weight=sample_weight, groups=groups)
+        return self._fit_set(training, decision)
 
     def _read_training(self, X: Rows) -> tuple[Array, Header]:
         """Training rows and their columns."""

@@ -14,7 +14,7 @@ from ..core.row_sample import mixed
 from ..core.typing import Labels, Name, Rows
 from .non_numeric import framed
 
-__all__ = ["column_of", "group_keys", "read_groups", "read_labels", "without_groups"]
+__all__ = ["column_of", "group_keys", "is_column", "is_missing", "read_groups", "read_labels", "without_groups"]
 
 
 def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
@@ -41,15 +41,21 @@ def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
     if labels.dtype.kind in "UT" and isinstance(groups, list | tuple):
         labels = np.asarray(groups, dtype=object)  # NumPy has turned NaN into the text "nan"
-    if labels.dtype.kind in "fmM":
-        missing = labels != labels
-    else:
-        missing = np.array([_is_missing(label) for label in labels.flat] if labels.dtype.kind in "OUT" else [])
+    missing = is_missing(labels)
     if np.any(missing):
         raise ValueError(
             f"{name}: groups must name the group of every row, but {int(missing.sum())} labels are missing"
         )
     return labels
+
+
+def is_missing(labels: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Whether each label is missing: None, NaN, NaT, pandas' NA or an empty string."""
+    if labels.dtype.kind in "fmM":
+        return np.asarray(labels != labels)
+    if labels.dtype.kind in "OUT":
+        return np.array([_is_missing(label) for label in labels.flat], dtype=bool).reshape(labels.shape)
+    return np.zeros(labels.shape, dtype=bool)
 
 
 def _is_missing(label: object) -> bool:
@@ -60,7 +66,7 @@ def _is_missing(label: object) -> bool:
 
 def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
     """The name or number of the column that holds the groups; an error for labels, which need all rows in memory."""
-    if groups is None or _is_column(groups):
+    if groups is None or is_column(groups):
         return groups
     name, kind = type(estimator).__name__, type(groups).__name__
     raise ValueError(
@@ -68,13 +74,14 @@ def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
     )
 
 
-def _is_column(groups: object) -> TypeGuard[Name]:
+def is_column(groups: object) -> TypeGuard[Name]:
+    """Whether `groups` is the name or number of a column."""
     return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
 
 
 def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
     """Split the group column off the rows if `groups` is a column name or number; else return both unchanged."""
-    if not _is_column(groups):
+    if not is_column(groups):
         return given, groups  # type: ignore[return-value]  # no column: labels, or none
     X: Any = np.asarray(given) if isinstance(given, list | tuple) else framed(given)
     j = _column(name, X, groups)

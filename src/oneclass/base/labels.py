@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from ..core.arrays import is_foreign, to_numpy
 from ..core.typing import Labels
+from .groups import is_missing
 from .warnings import LabelWarning, warn
 
-__all__ = ["is_target", "read_targets", "warn_of_few"]
+__all__ = ["is_target", "read_outliers", "read_targets", "warn_of_few"]
 
 #: Labels that mean the target class if the user gives no `target`.
 _WORDS = ("target", "normal", "inlier")
@@ -69,10 +70,25 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
         labels = labels[:, 0]
     if labels.shape != (n_rows,):
         raise ValueError(f"{name}: y must be one label a row, of shape ({n_rows},), got {labels.shape}")
-    known = _distinct(labels)
-    if len(known) < 2 and known != [-1]:  # only -1: no row is of the target class
+    missing = is_missing(labels)
+    known = _distinct(labels[~missing])
+    if missing.all():
         return None
-    if (target := _target_of(known)) is None:
+    if len(known) < 2 and known != [-1] and not missing.any():  # only -1: no row is of the target class
+        return None
+    target = _target_of(known)
+    if missing.any():
+        if target is None:
+            raise ValueError(
+                f"{name}: y must name the target class if some labels are missing, by +1, 1, 'target', 'normal' or "
+                f"'inlier', or as is_target(y, target=...) gives it; got {_shown(known)}"
+            )
+        warn(
+            f"{name}: {int(missing.sum())} of {n_rows} rows have no label and are left out, neither normal rows nor "
+            "outliers; label those that are normal +1",
+            LabelWarning,
+        )
+    if target is None:
         # A warning and not an error, because scikit-learn's estimator checks pass such labels.
         warn(
             f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so all rows are "
@@ -83,8 +99,14 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
     targets: NDArray[np.bool_] = labels == target
     if targets.sum() < 2:
         raise ValueError(f"{name}: y must mark at least two rows as targets, {target!r}, got {int(targets.sum())}")
-    warn_of_few(name, targets, "pass the rows of the target class alone")
+    warn_of_few(name, targets[~missing], "pass the rows of the target class alone")
     return targets
+
+
+def read_outliers(y: Labels | None, targets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mask of the rows that `y` labels as outliers: those that are no `targets` and have a label."""
+    labels = np.asarray(to_numpy(y) if is_foreign(y) else y).reshape(len(targets))
+    return ~targets & ~is_missing(labels)
 
 
 def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:

@@ -156,6 +156,11 @@ _DESCRIPTIONS = {
             rows. ``"auto"`` fits exactly up to 2,000 rows (30,000 on a GPU) if the memory is sufficient, and uses
             ``Nystrom(1000)`` otherwise. For chunks and Dask collections, None means ``"auto"``.
         """,
+    "known_outliers": """
+        known_outliers : {"learn", "ignore"}, default={default}
+            What `fit` does with rows that are labelled as outliers: ``"learn"`` learns to recognize rows like them
+            (docs/known_outliers.md), ``"ignore"`` leaves them out.
+        """,
     "device": """
         device : str or device, default={default}
             Where to compute if the rows are NumPy arrays or tables: for example ``"cuda"`` (needs PyTorch). PyTorch and
@@ -204,8 +209,9 @@ _DESCRIPTIONS = {
     "y": """
         y : array-like of shape (n_samples,), optional
             Labels. The labels +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" mark rows of the
-            target class, and the fit uses only these rows. If there are several other labels, a warning says so and the
-            fit uses all rows.
+            target class. The other rows are known outliers: kernel machines and `SVDD` learn from them, other
+            classifiers leave them out. Rows with a missing label are left out. If there are several other labels, a
+            warning says so and the fit uses all rows.
         """,
     "rows_to_reconstruct": """
         X : array-like of shape (n_samples, n_features)
@@ -242,6 +248,10 @@ _DESCRIPTIONS = {
     "machine_": """
         machine_ : Machine
             The whole fit as one frozen value: recipe, scaling, kernel, model.
+        """,
+    "known_": """
+        known_ : KnownOutliers
+            The known outliers that were learned (``known_.rows``, scaled); only if there are any.
         """,
     "model_of_kernel_": """
         model_ : fitted model

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from ..core.arrays import Array, device, namespace, to_numpy
+from ..core.arrays import Array, beside, device, namespace, ones, to_numpy
 from ..core.groups import Groups
 from ..core.typing import Labels, Name, Rows, Weights
 from .checks import check_square
-from .groups import read_groups, without_groups
+from .groups import is_column, read_groups, without_groups
 from .independence import warn_if_dependent
-from .labels import read_targets
-from .reading import Header, read_weights
+from .labels import read_outliers, read_targets
+from .reading import Header, read_rows, read_weights
+from .warnings import LabelWarning, warn
 
 __all__ = ["ReadsTraining", "TrainingSet", "read_training_set"]
 
@@ -38,7 +40,9 @@ class TrainingSet:
     weighted: bool = False  # whether the user gave weights
     pairwise: bool = False  # whether X is a kernel matrix
     kept: Array | None = None  # mask of the given rows that are in X; None if all are
-    outliers: Array | None = None  # rows that are labelled as outliers
+    outliers: Array | None = None  # rows that are labelled as outliers, with their weights and, if any, groups
+    outlier_weights: Array | None = None  # None are ones
+    outlier_groups: NDArray[np.intp] | None = None  # as in `groups`; -1 for a group without normal rows
     removed: float = 0.0  # normal rows that screening removed, as a ratio to the rows that stayed
 
     def only(self, rows: Array, *, removed: float = 0.0) -> TrainingSet:
@@ -46,6 +50,17 @@ class TrainingSet:
         xp = namespace(self.w)
         mask = xp.asarray(rows, dtype=self.w.dtype, device=device(self.w))
         return replace(self, w=self.w * mask, removed=removed)
+
+    def with_outliers(self, some: Array) -> TrainingSet:
+        """The training set with some of its outliers, given by a mask or by row numbers."""
+        xp, w, groups = namespace(self.X), self.outlier_weights, self.outlier_groups
+        some = xp.nonzero(some)[0] if xp.isdtype(some.dtype, "bool") else some
+        return replace(
+            self,
+            outliers=xp.take(self.outliers, some, axis=0),
+            outlier_weights=None if w is None else xp.take(w, some),
+            outlier_groups=None if groups is None else groups[to_numpy(some)],
+        )
 
     def to_learn(self, estimator: object) -> TrainingSet:
         """The rows of positive weight. A warning is raised if they depend on one another and no groups were given."""
@@ -55,8 +70,12 @@ class TrainingSet:
             X = X.T[kept].T if self.pairwise else X
             w = self.w[kept]
             labels = None if self.groups is None else self.groups.of_rows[to_numpy(kept)]
-            groups = read_groups(estimator, labels, X.shape[0], w)
-            training = replace(self, X=X, w=w, groups=groups, kept=kept)
+            groups, theirs = read_groups(estimator, labels, X.shape[0], w), self.outlier_groups
+            if theirs is not None and labels is not None:
+                known = np.unique(labels)
+                place = np.minimum(np.searchsorted(known, theirs), len(known) - 1)
+                theirs = np.where(known[place] == theirs, place, -1)
+            training = replace(self, X=X, w=w, groups=groups, kept=kept, outlier_groups=theirs)
         copies = training.w if self.weighted else None
         if copies is not None and not bool(namespace(copies).all(copies == namespace(copies).round(copies))):
             # Importance, not copies: a row leaves with its whole weight.
@@ -74,12 +93,13 @@ def read_training_set(
     given: Rows,
     y: Labels | None = None,
     *,
+    outliers: Rows | None = None,
     sample_weight: Weights | None = None,
     groups: Labels | Name | None = None,
 ) -> TrainingSet:
     """Read and check the arguments of `fit`. The estimator is not changed.
 
-    Rows that are labelled as outliers get weight 0.
+    Rows that are labelled as outliers get weight 0, and so do rows without a label.
     """
     name = type(estimator).__name__
     table, labels = without_groups(name, given, groups)
@@ -99,10 +119,55 @@ def read_training_set(
     )
     targets = read_targets(estimator, y, X.shape[0])
     if targets is not None:
-        training = replace(training.only(targets), outliers=X[~targets])
+        training = _labelled(training, targets, read_outliers(y, targets))
+    if outliers is not None:
+        training = _beside(name, training, without_groups(name, outliers, groups if is_column(groups) else None)[0])
     if sample_weight is not None and (learned := int(namespace(w).count_nonzero(training.w))) < 2:
         raise ValueError(
             f"{name}: sample_weight must be positive for at least two rows of the target class, got {learned}; "
             "a weight below 2.2e-16 of the largest counts as zero"
         )
     return training
+
+
+def _labelled(training: TrainingSet, targets: NDArray[np.bool_], outliers: NDArray[np.bool_]) -> TrainingSet:
+    """The training set whose rows have these labels."""
+    X, w, groups = training.X, training.w, training.groups
+    places = namespace(X).asarray(np.flatnonzero(outliers), device=device(X))
+    all_of_them = replace(
+        training.only(targets),
+        outliers=X,
+        outlier_weights=w if training.weighted else None,
+        outlier_groups=None if groups is None else groups.of_rows,
+    ).with_outliers(places)
+    weights = all_of_them.outlier_weights
+    return all_of_them if weights is None else all_of_them.with_outliers(weights > 0)
+
+
+def _beside(name: str, training: TrainingSet, outliers: Rows) -> TrainingSet:
+    """The training set with further outliers, which have weight 1 and no group of normal rows."""
+    if training.pairwise:
+        raise ValueError(f"{name}: outliers must be None for kernel values; label rows with y")
+    try:
+        rows = beside(read_rows(training.header, outliers), training.X)
+    except ValueError as error:
+        raise ValueError(f"{name}: outliers must be rows with the columns of X: {error}") from None
+    xp, known = namespace(training.X), training.outliers
+    rows = xp.astype(rows, training.X.dtype)
+    k, n = int(rows.shape[0]), int(xp.count_nonzero(training.w))
+    if k > n:
+        warn(
+            f"{name}: {k} known outliers are more than the {n} rows of the target class; if it is the other way "
+            "round, exchange the two tables",
+            LabelWarning,
+        )
+    if known is None or not known.shape[0]:
+        none = None if training.groups is None else np.full(k, -1)
+        return replace(training, outliers=rows, outlier_weights=None, outlier_groups=none)
+    w, groups = training.outlier_weights, training.outlier_groups
+    return replace(
+        training,
+        outliers=xp.concat([known, rows]),
+        outlier_weights=None if w is None else xp.concat([w, ones(rows)]),
+        outlier_groups=None if groups is None else np.concatenate([groups, np.full(k, -1)]),
+    )

@@ -21,6 +21,7 @@ from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
+from ..core.known import KnownOutliers, Standard
 from ..core.machine import Machine
 from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
@@ -54,6 +55,7 @@ _VALUES: tuple[type, ...] = (
     Groups,
     HeldOut,
     HiddenLayer,
+    KnownOutliers,
     Laplacian,
     LayerMap,
     Linear,
@@ -71,6 +73,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
+    Standard,
     ColumnSummary,
     Structured,
     UserLaplacian,

@@ -30,6 +30,7 @@ class AAKELM(AutoAssociative):
     {threshold_of_machine}
     {confidence}
     {approximation}
+    {known_outliers}
     {device}
     {random_state_of_features}
 
@@ -40,6 +41,7 @@ class AAKELM(AutoAssociative):
     {model_of_kernel_}
         {factor_of_model_}
     {machine_}
+    {known_}
     {scaler_and_kernel_of_machine_}
     {approximation_}
     {n_features_in_}
@@ -77,6 +79,7 @@ class AAKELM(AutoAssociative):
         threshold: str = "held_out",
         confidence: float | None = None,
         approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -89,5 +92,6 @@ class AAKELM(AutoAssociative):
         self.threshold = threshold
         self.confidence = confidence
         self.approximation = approximation
+        self.known_outliers = known_outliers
         self.device = device
         self.random_state = random_state

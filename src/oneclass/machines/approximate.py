@@ -83,13 +83,14 @@ def fit_through(
     check: Check,
     groups: Groups | None = None,
     exact: bool = False,
+    every_row: bool = False,
 ) -> Fit:
     """Fit a machine with explicit features to the rows of an engine.
 
     `check` may raise an error for the columns. Rows of the same group are held out together if `groups` is given, which
     needs rows in memory. If the chunks of the engine contain the groups, folds of whole groups are held out. Without
     groups, the fit may be `exact` if the rows are few: the sample then contains every distinct row, with the number of
-    its copies as its weight.
+    its copies as its weight. With `every_row`, losses of all rows are computed, however many they are.
     """
     survey = _surveyed(engine, approximation, seed)
     if survey.groups is not None:
@@ -102,7 +103,7 @@ def fit_through(
         return Fit(replace(fit.machine, labels=None), judgement)
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
-    return fit_planned(plan, survey, engine, approximation, decision, groups)
+    return fit_planned(plan, survey, engine, approximation, decision, groups, every_row)
 
 
 def _slim(fit: Fit, engine: Engine) -> Fit:
@@ -132,6 +133,7 @@ def _fit_planned(
     approximation: Approximation,
     decision: Decision,
     groups: Groups | None,
+    every_row: bool,
 ) -> Fit:
     in_pieces = None if survey.groups is None or survey.groups.alone else survey.groups
     out = holds_out(decision, plan.recipe, grouped=groups is not None or in_pieces is not None)
@@ -146,7 +148,7 @@ def _fit_planned(
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
     else:
-        fit = judge_training(machine, engine, survey, approximation, decision, {}, out=out)
+        fit = judge_training(machine, engine, survey, approximation, decision, {}, out=out, every_row=every_row)
     return _slim(fit, engine)
 
 
@@ -188,11 +190,12 @@ def judge_training(
     known: dict[tuple[bool, bool], Ranked],
     *,
     out: bool,
+    every_row: bool = False,
 ) -> Fit:
     """The machine and the losses of its training rows, or of a sample if the leverages of all rows cost too much.
 
-    The losses are held-out losses if `out` is true. `known` caches losses by (held out, of a sample): other decisions
-    about the same machine use them again.
+    With `every_row`, there is no sample. The losses are held-out losses if `out` is true. `known` caches losses by
+    (held out, of a sample): other decisions about the same machine use them again.
     """
     model, n = primal(machine), survey.n_rows
     matters = out and (
@@ -200,7 +203,7 @@ def judge_training(
         or _change_when_left_out(machine, survey) > _NEGLIGIBLE_CHANGE * decision.delta
     )
     costly = (matters or machine.plan.recipe.needs_variance) and n * model.width**2 > _EXTRA_PASS_COST
-    sampled = costly and n > 2 * _THRESHOLD_ROWS
+    sampled = costly and n > 2 * _THRESHOLD_ROWS and not every_row
     if (matters, sampled) not in known:
         source = _sample_of(survey, approximation) if sampled else engine
         with on_one_thread(model.width, model.factored):
@@ -211,8 +214,8 @@ def judge_training(
             known[without, sampled] = summary.weighted()
     held_out = HeldOut.of(*known[matters, sampled]) if out else None
     judgement = Judgement.of(decision, held_out, lambda: Ranks.of(*known[False, sampled]))
-    every_row = isinstance(engine, InMemory) and not sampled
-    return Fit(machine, judgement if every_row else replace(judgement, held_out=None))
+    in_order = isinstance(engine, InMemory) and not sampled
+    return Fit(machine, judgement if in_order else replace(judgement, held_out=None))
 
 
 def _change_when_left_out(machine: Machine, survey: Survey) -> float:

@@ -24,11 +24,12 @@ from ..core.calibration import Calibration
 from ..core.embedding import NotLaplacianError
 from ..core.groups import OneGroupError
 from ..core.kernels import Precomputed, is_radial
+from ..core.known import KnownOutliers
 from ..core.machine import Machine
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..core.solve import DualModel
-from ..core.stored import Flags
+from ..core.stored import MAYBE, Flags
 from ..core.threshold import Decision
 from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
@@ -36,8 +37,9 @@ from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
 from .approximate import fit_through
 from .auto_approximation import choose_approximation, chunk_approximation
-from .exact import Check, Fit, fit_exactly, losses_of
+from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
 from .explaining import expected_of, kept_rows, parts_of
+from .known_outliers import with_known, with_outliers_to_learn
 from .parameters import check_single, recipe_of, seed_of
 
 if TYPE_CHECKING:
@@ -68,8 +70,13 @@ class KernelMachine(OneClassClassifier):
     variance: str | Array = "none"
     #: Whether C may be the name of a rule.
     _cost_by_rule: ClassVar[bool] = True
+    #: What becomes of labelled outliers in machines without this parameter.
+    known_outliers: str = "ignore"
+    #: With scikit-learn's metadata routing, `fit` requests `outliers` by default.
+    __metadata_request__fit: ClassVar = {"outliers": True}
 
     machine_: Machine
+    known_: Annotated[KnownOutliers, MAYBE]
     approximation_: Approximation | None
     device_: str | None
     _kept_columns_: Annotated[Array, Flags("features")] | None
@@ -79,10 +86,11 @@ class KernelMachine(OneClassClassifier):
         X: Rows,
         y: Labels | None = None,
         *,
+        outliers: Rows | None = None,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
     ) -> Self:
-        """Learn the target class from its rows.
+        """Learn the target class from its rows and, if some are known, from outliers.
 
         Parameters
         ----------
@@ -90,6 +98,10 @@ class KernelMachine(OneClassClassifier):
             Rows of the target class only; the n x n kernel matrix if ``kernel="precomputed"``. A Dask collection is
             fitted like chunks (see `fit_chunks`).
         {y}
+        outliers : array-like of shape (n_outliers, n_features), optional
+            Known outliers that are not in `X`. Rows like them get a larger loss, and rows of other kinds about the same
+            as without them. Thresholds and p-values come from the rows of the target class alone
+            (docs/known_outliers.md).
         sample_weight : array-like of shape (n_samples,), optional
             In the fit, a row of weight w counts as w copies. If all weights are whole numbers, they are numbers of
             copies, and held-out losses leave out one copy at a time. Otherwise, or if each row is a group
@@ -108,9 +120,12 @@ class KernelMachine(OneClassClassifier):
         self
             The fitted machine.
         """
+        if outliers is not None and (self.known_outliers == "ignore" or is_dask(X)):
+            where = "for a Dask collection" if is_dask(X) else "in machines that ignore known outliers"
+            raise ValueError(f"{self._name}: outliers must be None {where}, got {type(outliers).__name__}")
         if is_dask(X):
             return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups)
-        return self._fit(X, y, sample_weight=sample_weight, groups=groups)
+        return self._fit(X, y, outliers=outliers, sample_weight=sample_weight, groups=groups)
 
     def _fit_collection(
         self, X: Rows, y: Labels | None, *, sample_weight: Weights | None, groups: Labels | Name | None
@@ -129,7 +144,7 @@ class KernelMachine(OneClassClassifier):
         return rows if self.device is None else to_device(rows, self.device), header
 
     def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
-        training = training.to_learn(self)
+        training = with_outliers_to_learn(self, training.to_learn(self), decision)
         if (approximation := choose_approximation(self, training.X)) is not None:
             engine = InMemory(training.X, training.w if training.weighted else None)
             return self._fit_through(engine, training.header, decision, approximation, training)
@@ -218,6 +233,7 @@ class KernelMachine(OneClassClassifier):
                 check=self._checking(header, recipe),
                 groups=None if training is None else training.groups,
                 exact=exact,
+                every_row=training is not None and training.outliers is not None,
             )
         return self._keep_fit(fit, header, decision, approximation=approximation, training=training)
 
@@ -250,7 +266,9 @@ class KernelMachine(OneClassClassifier):
         approximation: Approximation | None,
         training: TrainingSet | None,
     ) -> Self:
-        kept = None if training is None else training.kept
+        kept, known = None if training is None else training.kept, None
+        if training is not None and training.outliers is not None:
+            fit, known = with_known(fit, training)
         judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
         fit, plan = replace(fit, judgement=judgement), fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
@@ -264,6 +282,7 @@ class KernelMachine(OneClassClassifier):
             decision_=decision,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
+            **({} if known is None else {"known_": known}),
             machine_=fit.machine,
             approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
             **_attributes(fit.machine),
@@ -291,10 +310,17 @@ class KernelMachine(OneClassClassifier):
     # Scores of new rows.
 
     def _losses(self, X: Array) -> Array:
+        if (known := self._known) is not None:
+            return in_blocks(self.machine_, X, partial(known.losses, self.machine_))
         return losses_of(self.machine_, X)
 
     def _parts(self, rows: Array) -> Array | None:
-        return parts_of(self.machine_, rows)
+        return parts_of(self.machine_, rows) if self._known is None else None
+
+    @property
+    def _known(self) -> KnownOutliers | None:
+        """The known outliers that the machine has learned, if any."""
+        return vars(self).get("known_")
 
     def _expected(self, rows: Array) -> Array | None:
         return expected_of(self.machine_, rows)

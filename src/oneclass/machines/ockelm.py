@@ -29,6 +29,7 @@ class OCKELM(KernelMachine):
     {confidence}
     {r}
     {approximation}
+    {known_outliers}
     {device}
     {random_state_of_features}
 
@@ -38,6 +39,7 @@ class OCKELM(KernelMachine):
     {calibration_or_none_}
     {model_of_kernel_}
     {machine_}
+    {known_}
     {scaler_and_kernel_of_machine_}
     {approximation_}
     {n_features_in_}
@@ -69,6 +71,7 @@ class OCKELM(KernelMachine):
         confidence: float | None = None,
         r: float = 1.0,
         approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -81,5 +84,6 @@ class OCKELM(KernelMachine):
         self.confidence = confidence
         self.r = r
         self.approximation = approximation
+        self.known_outliers = known_outliers
         self.device = device
         self.random_state = random_state

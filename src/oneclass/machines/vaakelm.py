@@ -35,6 +35,7 @@ class VAAKELM(AutoAssociative):
     {n_clusters_of_variance}
     {centering}
     {approximation}
+    {known_outliers}
     {device}
     {random_state_of_features}
 
@@ -45,6 +46,7 @@ class VAAKELM(AutoAssociative):
     {model_of_kernel_}
         {factor_of_model_}
     {machine_}
+    {known_}
     {scaler_and_kernel_of_machine_}
     {approximation_}
     {cluster_labels_}
@@ -88,6 +90,7 @@ class VAAKELM(AutoAssociative):
         n_clusters: int = 5,
         centering: str = "own",
         approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -104,5 +107,6 @@ class VAAKELM(AutoAssociative):
         self.n_clusters = n_clusters
         self.centering = centering
         self.approximation = approximation
+        self.known_outliers = known_outliers
         self.device = device
         self.random_state = random_state

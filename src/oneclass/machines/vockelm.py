@@ -40,6 +40,7 @@ class VOCKELM(KernelMachine):
     {centering}
     {r}
     {approximation}
+    {known_outliers}
     {device}
     {random_state_of_features}
 
@@ -49,6 +50,7 @@ class VOCKELM(KernelMachine):
     {calibration_or_none_}
     {model_of_kernel_}
     {machine_}
+    {known_}
     {scaler_and_kernel_of_machine_}
     {approximation_}
     {cluster_labels_}
@@ -91,6 +93,7 @@ class VOCKELM(KernelMachine):
         centering: str = "own",
         r: float = 1.0,
         approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -107,5 +110,6 @@ class VOCKELM(KernelMachine):
         self.centering = centering
         self.r = r
         self.approximation = approximation
+        self.known_outliers = known_outliers
         self.device = device
         self.random_state = random_state

@@ -18,6 +18,8 @@ from ...baselines import (
     PCADetector,
 )
 from ...core.arrays import Array
+from ...core.known import COUNTED_FROM, KnownOutliers
+from ...core.machine import Machine
 from ...core.primal import PrimalModel
 from ...core.solve import DualModel
 from ...machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
@@ -47,8 +49,26 @@ def loss(classifier: object, Z: Tensor) -> Tensor:
 def _(classifier: KernelMachine, Z: Tensor) -> Tensor:
     machine = classifier.machine_
     prepare(machine, machine.model.weights)
-    recipe = machine.plan.recipe
     F = _features(machine.model, Z)
+    own, known = _of_machine(machine, Z, F), vars(classifier).get("known_")
+    return own if known is None else _with_known(known, machine, Z, F, own)
+
+
+def _with_known(known: KnownOutliers, machine: Machine, Z: Tensor, F: Tensor, own: Tensor) -> Tensor:
+    """The loss with known outliers, from that of the machine."""
+    kernel = machine.plan.kernel
+    if known.normal is not None:
+        F = similarity(kernel, Z, known.normal)
+    k = known.rows.shape[0]
+    score = _weighed(F, known.alpha[:-k]) + _weighed(similarity(kernel, Z, known.rows), known.alpha[-k:])
+    score = (score - known.score.centre) / known.score.spread - COUNTED_FROM
+    own = own if known.loss.floor is None else (own + known.loss.floor).do("Log")
+    return (own - known.loss.centre) / known.loss.spread + maximum(score, 0.0) * known.share
+
+
+def _of_machine(machine: Machine, Z: Tensor, F: Tensor) -> Tensor:
+    """The loss of a machine without known outliers."""
+    recipe = machine.plan.recipe
     residuals = (Z if recipe.constant is None else recipe.constant) - F @ machine.model.weights
     if recipe.loss == "absolute":
         return abs(residuals).sum()

@@ -1,0 +1,133 @@
+"""Fit of the known outliers: the kernel ridge on codes beside a fitted machine, and the losses of both together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.checks import ChoiceError, check_choice
+from ..base.training_set import TrainingSet
+from ..base.warnings import LabelWarning, warn
+from ..core.arrays import Array, blocks, device, namespace, ones, to_numpy
+from ..core.calibration import HeldOut, Judgement
+from ..core.groups import Groups
+from ..core.known import COST_SHARE, Codes, KnownOutliers, solve_codes
+from ..core.plan import Plan
+from ..core.row_sample import row_keys
+from ..core.solve import DualModel
+from ..core.threshold import Decision
+from ..engines.threads import on_one_thread
+from .exact import Fit
+
+if TYPE_CHECKING:
+    from .kernel_machine import KernelMachine
+
+__all__ = ["with_known", "with_outliers_to_learn"]
+
+#: Most normal rows, of a fit by landmarks, and most known outliers, that the kernel ridge on codes learns from.
+_MOST_ROWS = 2_000
+
+
+def with_outliers_to_learn(machine: KernelMachine, training: TrainingSet, decision: Decision) -> TrainingSet:
+    """The training set with the known outliers that the machine learns, or without any.
+
+    At most `_MOST_ROWS` known outliers are learned: a sample that does not depend on their order.
+    """
+    name, found = type(machine).__name__, training.outliers
+    if found is None:
+        return training
+    ignored = check_choice(machine, "known_outliers", ("learn", "ignore")) == "ignore"
+    if ignored or not found.shape[0]:
+        return replace(training, outliers=None)
+    ignoring = "; with known_outliers='ignore', rows that are labelled as outliers are left out"
+    if training.pairwise:
+        raise ChoiceError(f"{name}: known outliers need a kernel of rows, got kernel='precomputed'{ignoring}")
+    if not decision.held_out:
+        raise ChoiceError(f"{name}: known outliers need threshold='held_out', got {decision.rule!r}{ignoring}")
+    keys, known = to_numpy(row_keys(training.X, 0)), to_numpy(row_keys(found, 0))
+    if same := int(np.isin(known, keys).sum()):
+        warn(
+            f"{name}: {same} of {len(known)} known outliers have the same values as a row of the target class; "
+            "their labels contradict each other",
+            LabelWarning,
+        )
+    return training if found.shape[0] <= _MOST_ROWS else training.with_outliers(_some(found, _MOST_ROWS))
+
+
+def with_known(fit: Fit, training: TrainingSet) -> tuple[Fit, KnownOutliers]:
+    """The fit with the known outliers of its training set.
+
+    Thresholds and p-values come from the losses of normal rows that both parts were fitted without.
+    """
+    held_out = fit.judgement.held_out
+    if held_out is None:
+        raise TypeError("known outliers need the held-out loss of every row")
+    with on_one_thread(training.X.shape[0], training.X):
+        known, scores = _fitted(fit, held_out, training)
+    together = replace(held_out, losses=known.combined(held_out.losses, scores))
+    calibration = together.calibration()
+    return replace(fit, judgement=Judgement(calibration, calibration, together)), known
+
+
+def _fitted(fit: Fit, held_out: HeldOut, training: TrainingSet) -> tuple[KnownOutliers, Array]:
+    """The known outliers, and the held-out known scores of all normal rows."""
+    model, plan, X, w = fit.machine.model, fit.machine.plan, training.X, training.w
+    xp, rows = namespace(X), plan.scaler(training.outliers)
+    given = ones(rows) if training.outlier_weights is None else training.outlier_weights
+    exact = isinstance(model, DualModel)
+    some = None if exact else _some(X, _MOST_ROWS)
+    Z = plan.scaler(X if some is None else xp.take(X, some, axis=0))
+    w = w if some is None else xp.take(w, some)
+    both, weights = xp.concat([Z, rows]), xp.concat([w, given * (xp.sum(w) / xp.sum(given))])
+    codes = xp.concat([xp.zeros_like(w), ones(rows)])
+    groups, columns = _groups_of(training, some, rows.shape[0])
+    solved = solve_codes(plan.kernel, both, weights, codes, C=COST_SHARE * plan.C, groups=groups)
+    scores = solved.held_out[: Z.shape[0]]
+    if some is not None:
+        scores = _all_scores(plan, X, both, solved, columns, scores, some)
+    kept = None if exact else Z
+    return KnownOutliers.of(rows, given, solved, held_out.losses, scores, held_out.weights, kept), scores
+
+
+def _all_scores(
+    plan: Plan, X: Array, both: Array, solved: Codes, columns: NDArray[np.intp] | None, inside: Array, some: Array
+) -> Array:
+    """Held-out known scores of all rows: `inside` are those of the rows `some`, which the ridge was fitted to."""
+    xp, n, scores = namespace(X), X.shape[0], []
+    for a, b in blocks(n, both.shape[0], X, for_products=True):
+        K = plan.kernel(plan.scaler(X[a:b, :]), both)
+        found = K @ solved.alpha
+        if solved.changes is not None and columns is not None:
+            changes = xp.concat([solved.changes, xp.zeros_like(solved.changes[:, :1])], axis=1)
+            found = found - xp.sum(K * xp.take(changes, xp.asarray(columns[a:b], device=device(X)), axis=1).T, axis=1)
+        scores.append(found)
+    place = np.full(n, -1)
+    place[to_numpy(some)] = np.arange(int(some.shape[0]))
+    at = xp.asarray(np.maximum(place, 0), device=device(X))
+    return xp.where(xp.asarray(place >= 0, device=device(X)), xp.take(inside, at), xp.concat(scores))
+
+
+def _groups_of(training: TrainingSet, some: Array | None, k: int) -> tuple[Groups | None, NDArray[np.intp] | None]:
+    """The groups of the rows of the ridge, and the number of each normal row's group among them.
+
+    Known outliers without a group of normal rows are groups of their own. A group that has no row in the ridge has the
+    number after the last one.
+    """
+    if training.groups is None:
+        return None, None
+    numbers = training.groups.of_rows
+    theirs = numbers.max() + 1 + np.arange(k)
+    if training.outlier_groups is not None:
+        theirs = np.where(training.outlier_groups >= 0, training.outlier_groups, theirs)
+    inside = numbers if some is None else numbers[to_numpy(some)]
+    known, of_rows = np.unique(np.concatenate([inside, theirs]), return_inverse=True)
+    place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+    return Groups(of_rows.reshape(-1)), np.where(known[place] == numbers, place, len(known))
+
+
+def _some(X: Array, most: int) -> Array:
+    """Row numbers of a sample of at most `most` rows that does not depend on their order."""
+    return namespace(X).argsort(row_keys(X, 0))[:most]
