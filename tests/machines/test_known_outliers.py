@@ -3,16 +3,29 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
+from sklearn.preprocessing import StandardScaler
 
-from oneclass import AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM, Nystrom, load
+from oneclass import (
+    AAKELM,
+    OCELM,
+    OCKELM,
+    VAAKELM,
+    VOCKELM,
+    Nystrom,
+    OneClassSearchCV,
+    TableDetector,
+    load,
+    make_one_class_pipeline,
+)
 from oneclass.core.known import COST_SHARE, solve_codes
 
 RNG = np.random.default_rng(0)
 N = 60
 X = RNG.normal(size=(N, 3))
-KNOWN = RNG.normal(size=(5, 3)) + [3, 0, 0]
+KNOWN = RNG.normal(size=(5, 3)) + np.array([3, 0, 0])
 Y = np.repeat([1, -1], [N, len(KNOWN)])
-FRESH = np.concatenate([RNG.normal(size=(30, 3)), RNG.normal(size=(10, 3)) + [3, 0, 0]])
+FRESH = np.concatenate([RNG.normal(size=(30, 3)), RNG.normal(size=(10, 3)) + np.array([3, 0, 0])])
 MACHINES = [AAKELM, VAAKELM, OCKELM, VOCKELM]
 EACH = pytest.mark.parametrize("make", MACHINES, ids=lambda make: make.__name__)
 
@@ -103,6 +116,34 @@ def test_known_outliers_survive_a_file(tmp_path):
         np.testing.assert_array_equal(loaded.known_.rows, model.known_.rows)
 
 
+def test_wrappers_pass_known_outliers_on():
+    rows, known = (pd.DataFrame(of, columns=list("abc")) for of in (X, KNOWN))
+    both = pd.concat([rows, known], ignore_index=True)
+    table = TableDetector().fit(rows, outliers=known)
+    fresh = pd.DataFrame(FRESH, columns=list("abc"))
+    np.testing.assert_allclose(table.score_samples(fresh), TableDetector().fit(both, Y).score_samples(fresh))
+    pipe = make_one_class_pipeline(StandardScaler(), VAAKELM())
+    scaler = StandardScaler().fit(X)
+    alone = VAAKELM().fit(scaler.transform(X), outliers=scaler.transform(KNOWN))
+    expected = alone.score_samples(scaler.transform(FRESH))
+    np.testing.assert_array_equal(pipe.fit(X, outliers=KNOWN).score_samples(FRESH), expected)
+    with config_context(enable_metadata_routing=True):
+        np.testing.assert_array_equal(pipe.fit(X, outliers=KNOWN).score_samples(FRESH), expected)
+    with pytest.raises(ValueError, match="TableDetector: outliers must be rows with the columns of X"):
+        TableDetector().fit(rows, outliers=known[["a", "b"]])
+
+
+def test_a_search_is_the_same_whatever_becomes_of_labelled_outliers():
+    both = np.concatenate([X, KNOWN])
+    found = [
+        OneClassSearchCV(VAAKELM(known_outliers=what), {"C": [1.0, 8.0]}, scoring="auroc", cv=2).fit(both, Y)
+        for what in ("learn", "ignore")
+    ]
+    learn, ignore = found
+    np.testing.assert_array_equal(learn.cv_results_["mean_test_score"], ignore.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(learn.score_samples(FRESH), ignore.score_samples(FRESH))
+
+
 def world(rng, n, kind):
     """Normal rows, or one of three kinds of outliers, which overlap with them."""
     shift = {"normal": 0, "one": 2.5, "two": -2.5}[kind]
@@ -135,7 +176,7 @@ def test_p_values_of_new_normal_rows_are_valid_with_known_outliers_and_groups():
         centres = rng.normal(size=(80, 4))
         groups = np.repeat(np.arange(40), 5)
         train = centres[groups] + 0.3 * rng.normal(size=(200, 4))
-        known = rng.normal(size=(8, 4)) + [3, 0, 0, 0]
+        known = rng.normal(size=(8, 4)) + np.array([3, 0, 0, 0])
         model = AAKELM().fit(train, groups=groups, outliers=known)
         fresh = centres[40 + groups] + 0.3 * rng.normal(size=(200, 4))
         rates.append(np.mean(model.p_value(fresh) <= 0.1))

@@ -67,7 +67,7 @@ class OneClassPipeline(Delegates, Pipeline):
     [(Reason(column=0, value=9.0, expected=1.8016..., share=1.0),)]
     """
 
-    def fit(self, X: Rows, y: Labels | None = None, **params: Any) -> Self:
+    def fit(self, X: Rows, y: Labels | None = None, *, outliers: Rows | None = None, **params: Any) -> Self:
         """Fit the transformers in order, and fit the classifier to their output.
 
         Parameters
@@ -76,6 +76,8 @@ class OneClassPipeline(Delegates, Pipeline):
             Rows of the target class, in the form that the first step accepts.
         y : optional
             Passed on to every step.
+        outliers : array-like of shape (n_outliers, n_features), optional
+            Known outliers that are not in `X`, for the classifier. The transformers do not learn from them.
         **params
             For the classifier, such as ``groups=`` and ``sample_weight=``; for another step as ``step__parameter``.
             With scikit-learn's metadata routing enabled, each step gets what it requests.
@@ -85,7 +87,14 @@ class OneClassPipeline(Delegates, Pipeline):
         self
             The fitted pipeline.
         """
-        super().fit(framed(X), y, **self._addressed(params))
+        if outliers is None:
+            super().fit(framed(X), y, **self._addressed(params))
+            return self
+        before, rows = self[:-1], framed(X)
+        if self.steps[:-1]:
+            rows, outliers = before.fit_transform(rows, y), before.transform(framed(outliers))
+            self.steps[:-1] = before.steps  # clones, where the pipeline has a memory
+        self._wrapped().fit(rows, y, outliers=outliers, **params)
         return self
 
     @if_wrapped_has("fit_predict")

@@ -83,7 +83,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     """
 
     #: With scikit-learn's metadata routing, `fit` requests `groups` by default, as the classifiers do.
-    __metadata_request__fit: ClassVar = {"groups": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "outliers": True}
 
     plan_: ColumnPlan
     estimator_: Any  # of the class of the parameter `estimator`
@@ -135,7 +135,15 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             )
         return clone(self._estimator())
 
-    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        outliers: Rows | None = None,
+        groups: Labels | Name | None = None,
+        **params: Any,
+    ) -> Self:
         """Plan the columns, and fit the classifier to the rows of the target class.
 
         Parameters
@@ -144,6 +152,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             Rows of the target class.
         y : array-like of shape (n_samples,), optional
             Labels, as in the classifiers; the plan depends on the targets only.
+        outliers : table, optional
+            Known outliers that are not in `X`, as in the kernel machines. It may lack the column of groups.
         groups : column name or array-like of shape (n_samples,), optional
             The group of each row, as in the classifiers; a column of groups is not a feature.
         **params
@@ -156,6 +166,11 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         """
         plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
         params |= {} if together is None else {"groups": together}
+        if outliers is not None:
+            try:
+                params["outliers"] = plan.encode(outliers, owner=self._name)
+            except ValueError as error:
+                raise ValueError(f"{self._name}: outliers must be rows with the columns of X: {error}") from None
         with hints_of(X, plan, rows, groups):
             return self._keep(plan, self._unfitted().fit(rows, y, **params))
 
