@@ -1,5 +1,7 @@
 """Recipe `authors_code`: the released MATLAB code with its search, threshold and rank-one scatter, on released splits.
 
+The release holds VAAKELM only. For OCKELM and AAKELM the scatter is left out. For OCKELM and VOCKELM the target is 1.
+
 It serves only to reproduce the published numbers. The library's machines solve the paper's equation instead.
 """
 

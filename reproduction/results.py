@@ -14,12 +14,32 @@ from .datasets import names
 from .methods import METHODS
 from .protocol import Row
 
-__all__ = ["Lead", "Results"]
+__all__ = ["Lead", "Results", "deviation"]
 
 Float = NDArray[np.float64]
 
 #: Default choice of parameters by recipe; "best" for the others.
 _USUAL = {"honest": "default"}
+
+
+def deviation(values: Float) -> float:
+    """Standard deviation over splits with the divisor n - 1; NaN for a single split.
+
+    Parameters
+    ----------
+    values : array
+        A value for each split.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> deviation(np.array([1.0, 3.0])).__round__(3)
+    1.414
+    """
+    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
 class Lead(NamedTuple):
@@ -95,8 +115,8 @@ class Results:
         return self._table(np.mean, metric, recipe, datasets, methods, choice)
 
     def spread(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
-        """Standard deviations over splits, datasets by methods."""
-        return self._table(np.std, metric, recipe, datasets, methods, None)
+        """Standard deviations over splits (divisor n - 1), datasets by methods; NaN for a single split."""
+        return self._table(deviation, metric, recipe, datasets, methods, None)
 
     def median(self, metric: str, recipe: str, datasets: Sequence[str], methods: Sequence[str]) -> Float:
         """Medians over splits, datasets by methods."""

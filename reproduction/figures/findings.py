@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import published
 from ..methods import METHODS, embedded
-from ..results import Results
+from ..results import Lead, Results
 from .style import COLOURS, pyplot, title
 
 __all__ = ["ablation", "false_alarms", "row_order"]
@@ -106,7 +106,7 @@ def ablation(results: Results, datasets: Sequence[str]) -> Any:
         name = embedded(recipe, "VAAKELM", embedding)
         gaps = [results.paired("f1", recipe, dataset, name, "AAKELM") for dataset in datasets]
         mean = [100 * gap.mean() if len(gap) else np.nan for gap in gaps]
-        error = [196 * gap.std() / np.sqrt(len(gap)) if len(gap) else np.nan for gap in gaps]
+        error = [196 * Lead.of([gap]).error if len(gap) else np.nan for gap in gaps]
         heights = np.arange(len(datasets)) + shift
         panel.errorbar(mean, heights, xerr=error, fmt=mark, color=colour, markersize=4, capsize=2, label=label)
     printed = [_published_gap(dataset) for dataset in datasets]

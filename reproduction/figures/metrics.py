@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..methods import KERNEL_MACHINES, METHODS
-from ..results import Results
+from ..results import Results, deviation
 from ..selection import DELTAS
 from .style import COLOURS, DASHES, HATCHES, INKS, pyplot, title
 
@@ -74,7 +74,7 @@ def deltas(results: Results, datasets: Sequence[str]) -> Any:
             if not all(map(len, scores)):
                 continue
             places = np.arange(len(DELTAS)) + 0.06 * (i - 1.5)
-            mean, spread = [s.mean() for s in scores], [s.std() for s in scores]
+            mean, spread = [s.mean() for s in scores], list(map(deviation, scores))
             style = {"color": COLOURS[method], "marker": _MARKS[method], "markersize": 4, "linewidth": 1.4}
             panel.errorbar(places, mean, spread, elinewidth=0.6, capsize=2, label=method, ls=DASHES[method], **style)
         panel.set_title(title(dataset), fontsize=9)

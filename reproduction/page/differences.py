@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .. import published
 from ..datasets import card
 from ..methods import METHODS
-from ..results import Results
+from ..results import Results, deviation
 from ..tried import AS_PRINTED, TRIED
 from .markdown import number, signed, table
 from .naming import ALL, title
@@ -20,6 +20,10 @@ Float = NDArray[np.float64]
 
 #: Methods that have the same settings on all digits.
 _DIGITS = ("OCSVM", "SVDD")
+
+#: Points of F1 between the mean of a setting and the published value of one split. The median standard deviation of F1
+#: over splits is 3.6 points for VAAKELM on the small datasets.
+CLOSE = 5.0
 
 
 def differences(results: Results) -> str:
@@ -47,14 +51,15 @@ def differences(results: Results) -> str:
 Our F1 (recipe `paper`) and the published F1: means over the datasets that the paper has for the method, and their
 difference. The fourth column counts the datasets on which the published value is within two standard deviations of
 our mean over the splits. In total, {inside} of {cells} values are. A value from one split of the same procedure would
-be within two deviations in about 95 % of the cases.
+be within two deviations in about 95 % of the cases. A method whose F1 varies much passes this check more easily.
 
 {table(head, body)}
 
 ## Causes
 
 - **One split.** Each published value comes from a single split. Seven splits are released: on these, the released
-  code gives the values of the kernel machines exactly. On other splits F1 varies, as [F1 by dataset](f1.md) shows.
+  code, extended to the four machines, gives their values exactly. On other splits F1 varies, as
+  [F1 by dataset](f1.md) shows.
 - **Code that differs from the paper.** The released machines have another kernel width and another threshold, and use
   the scatter of one row ([released splits](released.md)). The printed equation gives other values on the same splits.
 - **Rows that were not scaled.** Recipe `paper` z-scores the rows, as the text says. Without scaling, {hits} of
@@ -116,11 +121,11 @@ def tried_settings(results: Results) -> str:
         return ""
     return "\n\n".join(
         [
-            """## Other settings, where the differences are largest
+            f"""## Other settings, where the differences are largest
 
 Recipe `tried`: settings that the text does not exclude, or that are defaults of the cited software. Everything else is
-as in recipe `paper`. Mean ± standard deviation of F1 over five splits. A setting explains the published value if the
-value is within two standard deviations of the mean.""",
+as in recipe `paper`. Mean ± standard deviation of F1 over five splits. Settings are named whose mean is within
+{CLOSE:g} points of the published value: one of them may have been used.""",
             *parts,
         ]
     )
@@ -128,13 +133,12 @@ value is within two standard deviations of the mean.""",
 
 def _scores(results: Results, dataset: str, method: str, choice: str) -> tuple[float, float]:
     values = 100 * results.values("f1", "tried", dataset, method, choice)
-    return float(values.mean()), float(values.std())
+    return float(values.mean()), deviation(values)
 
 
-def _explains(results: Results, dataset: str, method: str, choice: str) -> bool:
-    mean, spread = _scores(results, dataset, method, choice)
-    # Half a point is allowed where F1 hardly varies over the splits.
-    return abs(mean - (published.f1(dataset, method) or 0.0)) <= max(2 * spread, 0.5)
+def _is_close(results: Results, dataset: str, method: str, choice: str) -> bool:
+    # A fixed distance: one in standard deviations would favour settings whose F1 varies most.
+    return abs(_scores(results, dataset, method, choice)[0] - (published.f1(dataset, method) or 0.0)) <= CLOSE
 
 
 def _tried(results: Results, dataset: str, method: str) -> str:
@@ -142,12 +146,12 @@ def _tried(results: Results, dataset: str, method: str) -> str:
     choices = results.choices("tried", dataset, method)
     scores = {choice: _scores(results, dataset, method, choice) for choice in choices}
     body = [[choice, f"{mean:.1f} ± {spread:.1f}", signed(mean - printed)] for choice, (mean, spread) in scores.items()]
-    good = [c for c in choices if c != AS_PRINTED and _explains(results, dataset, method, c)]
+    good = [c for c in choices if c != AS_PRINTED and _is_close(results, dataset, method, c)]
     closest = min(choices, key=lambda choice: abs(scores[choice][0] - printed))
     if good:
-        verdict = f"Explained by: {'; '.join(good)}."
+        verdict = f"Within {CLOSE:g} points: {'; '.join(good)}."
     else:
-        verdict = f"No setting explains it; the closest is: {closest} ({number(scores[closest][0])})."
+        verdict = f"No setting is within {CLOSE:g} points. The closest is: {closest} ({number(scores[closest][0])})."
     return f"""\
 ### {method} on {title(dataset)}
 
@@ -168,8 +172,8 @@ def _digits(results: Results, cells: list[tuple[str, str]]) -> str:
             scores = [_scores(results, dataset, method, choice) for choice in known]
             cells_ = [f"{mean:.1f} ± {spread:.1f}" for mean, spread in scores]
             body.append([title(dataset), number(published.f1(dataset, method), 2), *cells_])
-        counts = [sum(_explains(results, d, method, choice) for d in digits) for choice in known]
-        body.append(["**within two deviations**", "", *(f"{count} of {len(digits)}" for count in counts)])
+        counts = [sum(_is_close(results, d, method, choice) for d in digits) for choice in known]
+        body.append([f"**within {CLOSE:g} points**", "", *(f"{count} of {len(digits)}" for count in counts)])
         gaps_ = np.array([_mean_gap(results, digits, method, choice) for choice in known])
         body.append(["**mean, minus published**", "", *map(signed, gaps_)])
         parts.append(f"{method}:\n\n{table(['dataset', 'published', *known], body)}")

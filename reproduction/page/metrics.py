@@ -7,7 +7,7 @@ import io
 
 from ..methods import METHODS
 from ..metrics import METRICS
-from ..results import Results
+from ..results import Results, deviation
 from .markdown import percent, table
 from .naming import SHORT, title
 
@@ -47,7 +47,7 @@ def metric_rows(results: Results) -> str:
             for method in METHODS:
                 for metric in METRICS:
                     values = results.values(metric, recipe, dataset, method)
-                    numbers = [f"{values.mean():.6f}", f"{values.std():.6f}", len(values)]
+                    numbers = [f"{values.mean():.6f}", f"{deviation(values):.6f}", len(values)]
                     writer.writerow([recipe, dataset, method, metric, *numbers])
     return out.getvalue()
 

@@ -93,8 +93,9 @@ def kernel_machines(results: Results) -> str:
     return f"""\
 ## Kernel machines
 
-Recipe `authors_code`, a translation of the released MATLAB code, gives **{two} of {cells}** published F1 values of
-the kernel machines to two decimals ({counts}).{_others(results)}
+The authors released the MATLAB code of VAAKELM only. Recipe `authors_code` translates it. For the three other machines
+it uses the same code by analogy: without the variance term, with the target 1, or both. The recipe gives
+**{two} of {cells}** published F1 values of the kernel machines to two decimals ({counts}).{_others(results)}
 
 {table([*head, "other tied optima", "paper's equation"], body, left=3)}
 
@@ -192,7 +193,9 @@ published F1 values to two decimals, with delta chosen by the folds.
 {table(["method", "to two decimals, unscaled", "at some delta, unscaled", "to two decimals, as printed"], counts)}
 
 "As printed" is recipe `equation`: z-scores by the training targets and, for the two kernel methods, the mean distance
-as sigma. Values in bold are equal to the published ones.
+as sigma. For these two methods both the scaling and the kernel width differ from "unscaled", so the columns do not show
+which of the two matters. [On the Concordia digits](differences.md#ocsvm-and-svdd-on-the-concordia-digits), SVDD without
+scaling is close to the published values with either width. Values in bold are equal to the published ones.
 
 {table(head, body, left=2)}"""
 

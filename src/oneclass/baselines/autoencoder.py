@@ -33,7 +33,8 @@ class AutoencoderDetector(Explained["_Network"]):
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, default=5
-        Number of units of the hidden layer, or of each hidden layer.
+        Number of units of the hidden layer, or of each hidden layer. A narrow layer between wider ones, as in
+        ``(8, 3, 8)``, makes a diabolo network.
     activation : {"tanh", "relu", "logistic", "identity"}, default="tanh"
         Activation function of the hidden units.
     alpha : float in [0, 1e100), default=1e-4
