@@ -348,10 +348,27 @@ def test_dicts_can_be_said_in_json(value, held, said):
         assert [column["value"] for column in row["columns"]] == [said] * 4
 
 
-@pytest.mark.parametrize("held", [np.timedelta64(900_000, "ms"), datetime.timedelta(minutes=15), datetime.time(0, 15)])
-def test_spans_and_times_of_day_are_said_in_the_unit_of_what_is_expected(held):
-    assert str(Reason("wait", held, 63.549, 0.9)) == "wait=900 seconds (expected 63.55 seconds)"
-    assert str(Reason("wait", held, "Mon", 0.9)) == "wait=900 seconds (expected Mon)"
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        (np.timedelta64(900_000, "ms"), "0:15:00"),
+        (datetime.timedelta(days=1, minutes=-15), "23:45:00"),
+        (datetime.timedelta(days=2, seconds=1), "2 d 0:00:01"),
+        (datetime.timedelta(seconds=-90), "-0:01:30"),
+        (np.timedelta64(1_500, "ms"), "1.5 s"),
+        (datetime.time(0, 15), "00:15"),
+        (datetime.time(0, 15, 3), "00:15:03"),
+    ],
+)
+def test_durations_and_times_of_day_are_shown_as_clocks_show_them(held, shown):
+    assert str(Reason("wait", held, 63.549, 0.9)) == f"wait={shown} (expected 0:01:04)"
+    assert str(Reason("wait", held, "Mon", 0.9)) == f"wait={shown} (expected Mon)"
+
+
+def test_times_are_shown_without_nanoseconds():
+    at = pd.Timestamp("2024-01-01 10:11:12.123456789")
+    for held in (at, at.to_numpy(), datetime.datetime(2024, 1, 1, 10, 11, 12, 13)):
+        assert str(Reason("at", held, "Mon 10:00", 0.9)) == "at=2024-01-01 10:11 (expected Mon 10:00)"
 
 
 def test_it_is_shown_with_its_reasons(value):

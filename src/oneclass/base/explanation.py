@@ -22,15 +22,14 @@ Float = NDArray[np.float64]
 
 #: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
 _ROWS, _COLUMNS = 5, 3
-#: Unit of durations and times of day in printed text.
-_UNIT = " seconds"
+_MINUTE, _DAY = 60, 86_400
 
 
 class Reason(NamedTuple):
     """Contribution of one column to the loss of a row: the column, its value, the expected value and the share.
 
     `expected` is None if the expected value equals the value, which happens for a rare category that the other columns
-    predict. For a duration or a time of day, `expected` is in seconds.
+    predict. For a duration, `expected` is in seconds.
 
     Examples
     --------
@@ -48,8 +47,9 @@ class Reason(NamedTuple):
         said = f"{self.column}={_said(self.value)}"
         if self.expected is None:
             return said
-        unit = _UNIT if seconds_of(self.value) is not None and isinstance(self.expected, float) else ""
-        return f"{said} (expected {_said(self.expected, digits=4)}{unit})"
+        if seconds_of(self.value) is not None and isinstance(self.expected, float):
+            return f"{said} (expected {_duration(self.expected)})"
+        return f"{said} (expected {_said(self.expected, digits=4)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -268,7 +268,7 @@ def _in_json(value: object) -> object:
     if value is None or value != value:
         return None
     if isinstance(value, np.datetime64):
-        return str(np.datetime_as_string(value, unit="auto"))
+        return str(np.datetime_as_string(value.astype("datetime64[us]"), unit="auto"))
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
@@ -281,9 +281,22 @@ def _said(value: object, digits: int = 6) -> str:
         return "missing"
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[m]")).replace("T", " ")
+    if isinstance(value, datetime.datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, datetime.time):
+        return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
     if (seconds := seconds_of(value)) is not None:
-        return _said(seconds, digits) + _UNIT
+        return _duration(seconds)
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     return f"{number:.0f}" if 10.0**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"
+
+
+def _duration(seconds: float) -> str:
+    """A duration as hours, minutes and seconds, with the days if there are any; below a minute as seconds."""
+    if not abs(seconds) >= _MINUTE:
+        return f"{seconds:.4g} s"
+    days, rest = divmod(round(abs(seconds)), _DAY)
+    clock = f"{rest // 3600}:{rest % 3600 // _MINUTE:02d}:{rest % _MINUTE:02d}"
+    return "-" * (seconds < 0) + (f"{days} d " if days else "") + clock
