@@ -34,16 +34,22 @@ BAD = {
     "two delimiters": (b"a;b,c\n1;2,3\n", FIT, errors.BAD_DATA, "--delimiter"),
     "ragged": (b"a,b\n1,2\n1,2,3\n", FIT, errors.BAD_DATA, "bad.csv: line 3 has 3 cells"),
     "figures of people": (
-        b"a,b\n" + b"".join(b"%d kg,1\n2 kg,2\n" % i for i in range(40)),
+        b"a,b\n" + b"".join(b"%d kg,1\n%d lb,2\n" % (i, i) for i in range(40)),
         FIT,
         errors.BAD_DATA,
         "bad.csv: TableDetector: numbers must be written as 1234.5",
     ),
-    "decimal commas": (
-        b"a;b\n" + b"".join(b"%d,5;1\n2,5;2\n" % i for i in range(40)),
+    "thousands or decimal commas": (
+        b"a;b\n" + b"".join(b"%d,125;1\n2,750;2\n" % i for i in range(10, 40)),
         FIT,
         errors.BAD_DATA,
-        "read them with --decimal ,; or use --column 'a=category'",
+        "which may be 10125 or 10.125: use --column 'a=thousands' or --column 'a=decimal_comma'",
+    ),
+    "days or months": (
+        b"a,b\n" + b"".join(b"%02d/02/2024,1\n05/02/2024,2\n" % i for i in range(1, 12)),
+        FIT,
+        errors.BAD_DATA,
+        "which may be 2024-02-01 or 2024-01-02: use --date-format %d/%m/%Y or --date-format %m/%d/%Y",
     ),
     "an open quote": (b'a,b\n1,"2\n3,4\n', FIT, errors.BAD_DATA, "--newlines"),
     "a line break in a name": (b'a,"b\nc"\n1,2\n2,3\n', FIT, errors.BAD_DATA, "--newlines"),
@@ -223,11 +229,23 @@ def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, 
     table.loc[16, "price"] = "6,5"
     table.to_csv("typo.csv", index=False)
     said = "typo.csv: TableDetector: column 'price' must hold a number in every cell, as at the fit, but holds '6,5'"
-    code, _, err = run("score model.oneclass typo.csv -o scored.csv")
+    code, _, err = run("score model.oneclass typo.csv -o scored.csv --bad-cells refuse")
     assert (code, f"{said}, first in row 17; where numbers have decimal commas" in err) == (errors.BAD_DATA, True)
-    assert said in run("explain model.oneclass typo.csv --row 17")[2]
-    assert said in run("report model.oneclass typo.csv -o report.html")[2]
-    assert said in run("compare normal.csv typo.csv --drop note")[2]
+    assert said in run("compare normal.csv typo.csv --drop note --bad-cells refuse")[2]
+    run("fit normal.csv -o strict.oneclass --method pca --drop note --bad-cells refuse")
+    assert said in run("explain strict.oneclass typo.csv --row 17")[2]
+    assert said in run("report strict.oneclass typo.csv -o report.html")[2]
+    counted = (
+        "rows are outliers because a cell is no value of its column: column 'price': 1 not a number: '6,5', first in"
+    )
+    code, _, err = run("score model.oneclass typo.csv -o scored.csv")
+    assert (code, err.count(counted), "first in row 17;" in err) == (0, 1, True)
+    scored = pd.read_csv("scored.csv")
+    assert (scored["label"][16], scored["reason_1"][16].startswith("price=6,5 (expected ")) == (-1, True)
+    assert "price=6,5" in run("explain model.oneclass typo.csv --row 17")[1].splitlines()[1]
+    assert "price = 6,5" in run("report model.oneclass typo.csv -o - --rows 20")[1]
+    code, _, err = run("score model.oneclass typo.csv -o gaps.csv --bad-cells gap")
+    assert (code, "cells are taken for missing values" in err) == (0, True)
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])

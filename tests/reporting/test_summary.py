@@ -408,3 +408,33 @@ def test_rows_of_any_size_are_reported(model, X):
     assert summary["alarms"]["flagged"] == int((model.predict(X) == -1).sum())
     for text in (found.to_html(), found.to_markdown()):
         assert not re.search(r"\b(nan|inf)\b", text)
+
+
+def test_every_category_that_a_page_shows_has_its_share_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"city": rng.choice([f"c{i:02d}" for i in range(12)], 600), "x": rng.normal(size=600)})
+    model, new = TableDetector(KNNDetector()).fit(table), table[:60].assign(city="c11")
+    new.loc[:5, "x"] = 40.0
+    column = next(c for c in report(model, new).summary["columns"] if c["name"] == "city")
+    expected = (table["city"] == "c11").mean()
+    assert column["training"]["shares"]["c11"] == pytest.approx(expected)
+    assert {name: old for name, old, _ in html._category_shares(column)}["c11"] == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
+def test_a_report_reads_cells_as_the_model_reads_them_and_shows_bad_ones():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({
+        "price": [f"$1,{i:03d}.50" for i in rng.integers(0, 999, 120)], "x": rng.normal(size=120),
+        "size": rng.choice(["S", "M", "L"], 120), "at": [f"{i}:05" for i in rng.integers(6, 20, 120)],
+    })  # fmt: skip
+    model = TableDetector(KNNDetector()).fit(table)
+    new = table[:40].copy()
+    new.loc[3, "price"] = "#REF!"
+    found = report(model, new)
+    columns = {c["name"]: c for c in found.summary["columns"]}
+    assert columns["price"]["training"]["median"] == pytest.approx(columns["price"]["new"]["median"], rel=0.2)
+    assert set(columns["size"]["training"]["shares"]) == {"S", "M", "L"}
+    assert columns["at"]["kind"] == "clock"
+    assert "price = \\#REF!" in found.to_markdown()
+    assert report(model, new, X_train=table).summary["columns"]

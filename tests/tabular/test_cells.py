@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import fractions
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from oneclass import KNNDetector, TableDetector
 from oneclass.tabular import sampling
 from oneclass.tabular.cells import read_cells
 from oneclass.tabular.frames import objects
-from oneclass.tabular.planning import make_plan
+from oneclass.tabular.planning import Asked, make_plan
 
 EAST = datetime.timezone(datetime.timedelta(hours=2))
 NOON = datetime.datetime(2024, 1, 5, 12)
@@ -25,6 +26,8 @@ TEXT = [
     *("9007199254740993", "9007199254740993.0", "True", "true", " FALSE", "yes", "", "NA", "-", "?", "nan", "NaT"),
     *("a", "A", "Atlantis", "2024-01-05", "2024-02-30", "2024-13-01", "2024-01-05 12:30", "2024-01-05 25:00"),
     *("2024-01-05T12:30:15.123456789", "2024-01-05 12:30+02:00", "2024-01-05 12:30Z", "0000-01-01", "12:30"),
+    *("1,080", "1.080", "1.080,5", "-1,080.5", "(1,080)", "$5", "5 kg", " 5kg", "5 %", "0 %", "5-", "1 080", "5 lb"),
+    *("1:02:03", "90 min", "2 h 30 min", "11:30 PM", "24:00", "05.01.2024", "31.02.2024", "s", "S", "XL", "May", "may"),
 ]
 NUMBERS = [0, 1, 3, -7, 3.0, 0.5, -0.0, 1e300, np.inf, -np.inf, np.nan, 2**53, 2**53 + 1, 10**400, np.int8(3)]
 NUMBERS += [np.uint64(2**63), np.float32(0.1), np.float16(2), np.longdouble(1.5), fractions.Fraction(1, 3), 3 + 0j]
@@ -58,11 +61,29 @@ def plans():
         "clock": (days, "clock"),
         "date in words": ([*map(str, days)], "date"),
         "span": ([datetime.timedelta(seconds=abs(x)) for x in numbers], None),
+        "thousands": ([f"{1000 * x:,.0f}" for x in numbers], "thousands"),
+        "decimal commas": ([str(x).replace(".", ",") for x in numbers], None),
+        "currency": ([f"$ {x:.2f}" for x in numbers], None),
+        "percent": ([f"{x} %" for x in numbers], None),
+        "unit": ([f"{x} kg" for x in numbers], None),
+        "duration": ([f"{abs(x):.0f}:02:03" for x in numbers], "duration"),
+        "time of day": ([f"{i % 24:02d}:30" for i in range(60)], None),
+        "date by format": ([f"{1 + i % 28:02d}.02.2024" for i in range(60)], "date"),
+        "size": (rng.choice(["S", "M", "L"], 60).tolist(), None),
+        "grade": (rng.choice(["a", "3", "true"], 60).tolist(), ["a", "3", "true"]),
+        "month": (rng.choice(["Jan", "Feb", "May"], 60).tolist(), None),
+        "merged category": (rng.choice(["a", "A", "b"], 60).tolist(), "category"),
     }
-    return {
-        name: make_plan({"x": objects(cells)}, None if asked is None else {"x": asked}, owner="Plan")
-        for name, (cells, asked) in columns.items()
-    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            name: make_plan(
+                {"x": objects(cells)},
+                Asked(None if asked is None else {"x": asked}, merge_variants=name == "merged category"),
+                owner="Plan",
+            )
+            for name, (cells, asked) in columns.items()
+        }
 
 
 PLANS = plans()
@@ -157,8 +178,8 @@ LISTED = [[True, 3.5], [3, "a"], [True, False], [None, 1], ["3", NOON], [np.date
 
 @pytest.mark.parametrize("row", range(len(LISTED)))
 def test_a_row_of_lists_says_the_same_alone_and_beside_any_other(row):
-    plan = make_plan({j: objects([cells[j] for cells in LISTED]) for j in range(2)}, dict.fromkeys((0, 1), "category"),
-                     owner="Plan")  # fmt: skip
+    listed = {j: objects([cells[j] for cells in LISTED]) for j in range(2)}
+    plan = make_plan(listed, Asked(dict.fromkeys((0, 1), "category")), owner="Plan")
     alone = plan.encode(LISTED[row : row + 1], owner="Plan", training=True)
     for other in LISTED:
         for rows in ([LISTED[row], other], [tuple(LISTED[row]), tuple(other)]):
@@ -197,8 +218,8 @@ def test_a_day_that_no_calendar_has_is_refused_by_name_and_is_no_gap(day):
     days = [f"2024-01-{i % 28 + 1:02d}" for i in np.random.default_rng(1).permutation(40)]
     table = pd.DataFrame({"at": days, "x": np.random.default_rng(0).normal(size=40)})
     with pytest.raises(ValueError, match=f"dates as 2024-12-31, but column 'at' holds '{day}'"):
-        TableDetector(KNNDetector()).fit(table.assign(at=[*days[1:], day]))
-    model = TableDetector(KNNDetector(), columns={"at": "date"}).fit(table)
+        TableDetector(KNNDetector(), bad_cells="refuse").fit(table.assign(at=[*days[1:], day]))
+    model = TableDetector(KNNDetector(), columns={"at": "date"}, bad_cells="refuse").fit(table)
     for rows in (table[:1], table[:3]):
         with pytest.raises(ValueError, match=f"column 'at' must hold a time in every cell.* '{day}'"):
             model.predict(rows.assign(at=day))
@@ -219,7 +240,7 @@ def test_a_day_that_no_calendar_has_is_refused_by_name_and_is_no_gap(day):
 )
 def test_cells_of_a_source_are_what_they_are_in_their_chunk(first, second, levels):
     sample = sampling.sample_of([{"x": first}, {"x": second}], "Sample")
-    plan = make_plan(sample, {"x": "category"}, owner="Plan")
+    plan = make_plan(sample, Asked({"x": "category"}), owner="Plan")
     assert {*plan.columns[0].code.levels} == levels
 
 

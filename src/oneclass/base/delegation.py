@@ -54,7 +54,7 @@ def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def delegated(self: Delegates, X: Rows, **options: Any) -> Any:
         self._check_fitted()
-        return getattr(self._wrapped(), verb.__name__)(self._prepare(X), **_given(options))
+        return self._delegate(verb.__name__, X, _given(options))
 
     return cast(Callable[P, R], delegated)
 
@@ -93,6 +93,10 @@ class Delegates(Saved):
     def _prepare(self, X: Rows) -> Rows:
         """Rows in the form that the wrapped estimator expects."""
         return X
+
+    def _delegate(self, verb: str, X: Rows, options: dict[str, Any]) -> Any:
+        """The answer of the wrapped estimator's method `verb` about the rows."""
+        return getattr(self._wrapped(), verb)(self._prepare(X), **options)
 
     predict = _of_rows(OneClassClassifier.predict)
     decision_function = _of_rows(OneClassClassifier.decision_function)

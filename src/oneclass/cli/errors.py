@@ -60,6 +60,7 @@ def leave(command: Callable[[], object]) -> int:
 
 def _option(name: str, value: object) -> str:
     """The option of the command line for a parameter of the library."""
+    name = name.replace("_", "-")
     match name, value:
         case "groups", None:
             return "--groups COLUMN"
@@ -67,6 +68,7 @@ def _option(name: str, value: object) -> str:
             return "--column NAME=KIND"
         case "columns", dict():
             ((column, kind),) = value.items()
+            kind = kind if isinstance(kind, str) else "<".join(map(str, kind))
             return f"--drop {column!r}" if kind == "drop" else f"--column '{column}={kind}'"
         case _, True:
             return f"--{name}"

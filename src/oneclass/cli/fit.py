@@ -12,6 +12,7 @@ from .methods import classifier, method_option
 from .options import (
     as_json,
     asked_columns,
+    cell_options,
     check_outputs,
     confidence,
     force,
@@ -21,7 +22,7 @@ from .options import (
     reading,
     say,
 )
-from .table_io import Reading, first_rows, names_of, on_terminal, read_all, source_of
+from .table_io import CellOptions, Reading, first_rows, names_of, on_terminal, read_all, source_of
 from .terminal import prose
 
 __all__ = ["fit"]
@@ -36,6 +37,7 @@ _IN_MEMORY = 5_000
 @method_option
 @confidence
 @learning
+@cell_options
 @force
 @reading
 @as_json
@@ -48,6 +50,7 @@ def fit(
     groups: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
+    cells: CellOptions,
     force: bool,
     as_json: bool,
     **reading: Unpack[Reading],
@@ -69,7 +72,7 @@ def fit(
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns(names_of(first), drop, column)
         learner = classifier(method, delta, confidence=confidence)
-        model = library.TableDetector(learner, asked)
+        model = library.TableDetector(learner, asked, **cells)
         if is_small or not hasattr(learner, "fit_chunks"):
             model.fit(read_all(source), groups=groups)
         else:

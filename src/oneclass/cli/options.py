@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,15 +16,15 @@ import click
 import oneclass as library
 
 from ..io.container import check_target, is_model_file
-from .table_io import on_terminal
+from .table_io import CellOptions, on_terminal
 from .terminal import CLEAR, drawn
 
 if TYPE_CHECKING:
     from ..core.typing import Name
 
 __all__ = [
-    "as_json", "asked_columns", "check_outputs", "confidence", "escape", "force", "known_model", "learning", "named",
-    "plan_rows", "plan_table", "reading", "refuse_both", "say", "shown",
+    "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape", "force",
+    "known_model", "learning", "named", "plan_rows", "plan_table", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -54,8 +55,35 @@ learning = _shared(
     click.option("--groups", metavar="COLUMN", help="Column of groups, as patients or days: the rate is for new ones."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column to ignore; may be repeated."),
     click.option("--column", metavar="NAME=KIND", multiple=True,
-                 help="Kind of a column: number, category, date, clock or drop."),
+                 help="Kind of a column: number, category, ordinal, date, clock or drop; thousands, decimal_comma, "
+                 "currency, percent or duration for numbers in text; or words in their order, as in size=S<M<L."),
 )  # fmt: skip
+
+
+bad_cells = click.option(
+    "--bad-cells", type=click.Choice(["alarm", "gap", "refuse"]), default=None,
+    help="What becomes of cells that are no values of their column: the row is an outlier (alarm, the default), the "
+    "cell is missing (gap), or the table is refused.",
+)  # fmt: skip
+
+
+def cell_options(command: Command) -> Command:
+    """Options for reading cells, which the command gets in its parameter `cells` as those of a TableDetector."""
+
+    @wraps(command)
+    def bundled(**given: Any) -> Any:
+        cells = {name: given.pop(name) for name in CellOptions.__annotations__}
+        return command(cells={name: value for name, value in cells.items() if value is not None}, **given)
+
+    return _shared(
+        click.option("--date-format", metavar="FORMAT", help="Format of dates, as in %d/%m/%Y."),
+        click.option(
+            "--merge-variants", is_flag=True, help="Take words that differ in case or spaces for one category."
+        ),
+        bad_cells,
+    )(bundled)  # type: ignore[return-value]
+
+
 confidence = click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
 )
@@ -93,16 +121,17 @@ def named(pairs: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
-def asked_columns(names: Iterable[Name], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Name, str] | None:
+def asked_columns(names: Iterable[Name], drop: tuple[str, ...], column: tuple[str, ...]) -> dict[Name, Any] | None:
     """Kinds that the options give to columns; a table without column names has positions."""
-    asked: dict[Any, str] = dict.fromkeys(drop, "drop") | named(column, "--column")
+    asked: dict[Any, Any] = dict.fromkeys(drop, "drop") | named(column, "--column")
+    asked |= {name: kind.split("<") for name, kind in asked.items() if "<" in kind}
     if all(isinstance(name, int) for name in names):
         asked = {int(name) if name.isdecimal() else name: kind for name, kind in asked.items()}
     return asked or None
 
 
-def known_model(path: str) -> library.TableDetector:
-    """The model in a file, which must be a TableDetector."""
+def known_model(path: str, bad_cells: str | None = None) -> library.TableDetector:
+    """The model in a file, which must be a TableDetector; `bad_cells` replaces its parameter unless it is None."""
     model = library.load(path)
     if not isinstance(model, library.TableDetector):
         kind = type(model).__name__
@@ -110,7 +139,7 @@ def known_model(path: str) -> library.TableDetector:
             f"{path}: the model must be a TableDetector, but this is a {kind}; fit one with oneclass fit, or save "
             f"TableDetector({kind}()) after its fit"
         )
-    return model
+    return model if bad_cells is None else model.set_params(bad_cells=bad_cells)
 
 
 def check_outputs(

@@ -13,6 +13,8 @@ from .methods import classifier
 from .options import (
     as_json,
     asked_columns,
+    bad_cells,
+    cell_options,
     check_outputs,
     escape,
     force,
@@ -22,7 +24,7 @@ from .options import (
     refuse_both,
     say,
 )
-from .table_io import Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
+from .table_io import CellOptions, Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 from .terminal import styled
 
 __all__ = ["explain", "score", "screen"]
@@ -39,6 +41,7 @@ _FOUND = {"row", "screen_p_value", "reason"}
 @click.option("--tail", type=click.Choice(["pareto"]), help="Extrapolate small p-values with a Pareto tail.")
 @click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
 @click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of the id columns.")
+@bad_cells
 @escape
 @reading
 @as_json
@@ -50,6 +53,7 @@ def score(
     tail: str | None,
     reasons: int,
     keep: tuple[str, ...],
+    bad_cells: str | None,
     escape: bool,
     as_json: bool,
     **reading: Unpack[Reading],
@@ -64,7 +68,7 @@ def score(
       oneclass score model.oneclass - --delta 0.01 < new.csv > scored.csv
     """  # fmt: skip
     refuse_both(as_json, output)
-    sink, known = sink_of(output, escape=escape), known_model(model)
+    sink, known = sink_of(output, escape=escape), known_model(model, bad_cells)
     with source_of(table, **reading) as source:
         check_outputs([source.path, model], output)
         first, _ = first_rows(source)
@@ -127,6 +131,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
 @escape
 @force
 @learning
+@cell_options
 @reading
 @as_json
 def screen(
@@ -140,6 +145,7 @@ def screen(
     groups: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
+    cells: CellOptions,
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
@@ -162,7 +168,7 @@ def screen(
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")
-    known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column))
+    known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column), **cells)
     with about(table):
         found = known.screen(rows, q=q, groups=groups)
     odd = rows[found.odd]

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from ..core.typing import Name, Shaped
     from ..io.sinks import Sink
 
-__all__ = ["Reading", "about", "first_rows", "names_of", "on_terminal", "read_all", "sink_of", "source_of"]
+__all__ = [
+    "CellOptions",
+    "Reading",
+    "about",
+    "first_rows",
+    "names_of",
+    "on_terminal",
+    "read_all",
+    "sink_of",
+    "source_of",
+]
 
 
 @contextmanager
@@ -45,6 +55,14 @@ class Reading(TypedDict):
     encoding: str
     decimal: str
     newlines: bool
+
+
+class CellOptions(TypedDict, total=False):
+    """Options for reading cells, in every command that fits a model."""
+
+    date_format: str | None
+    merge_variants: bool
+    bad_cells: str
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import oneclass as library
 
 from .methods import GRIDS, METHODS, classifier, method_option
-from .options import as_json, asked_columns, check_outputs, force, learning, named, reading, say, shown
-from .table_io import Reading, about, on_terminal, read_all, source_of
+from .options import as_json, asked_columns, cell_options, check_outputs, force, learning, named, reading, say, shown
+from .table_io import CellOptions, Reading, about, on_terminal, read_all, source_of
 from .terminal import drawn, number
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _LABELS = 10
 @click.argument("normal")
 @click.argument("outliers", required=False)
 @learning
+@cell_options
 @reading
 @as_json
 def compare(
@@ -41,6 +42,7 @@ def compare(
     groups: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
+    cells: CellOptions,
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
@@ -65,7 +67,7 @@ def compare(
     found = []
     for method in shown(METHODS, "compare"):
         with about(normal):
-            model = library.TableDetector(classifier(method, delta), asked).fit(train)
+            model = library.TableDetector(classifier(method, delta), asked, **cells).fit(train)
             row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
         if odd is not None and outliers is not None:
             with about(outliers):
@@ -88,6 +90,7 @@ def compare(
               help="Score by which parameters are compared.")  # fmt: skip
 @force
 @learning
+@cell_options
 @reading
 @as_json
 def tune(
@@ -103,6 +106,7 @@ def tune(
     groups: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
+    cells: CellOptions,
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
@@ -142,8 +146,10 @@ def tune(
         verbose=int(on_terminal()),
     )
     with about(table):
-        search = library.TableDetector(search, asked).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
-    best = library.TableDetector(untuned.set_params(**search.best_params_), asked)
+        search = (
+            library.TableDetector(search, asked, **cells).fit(rows, np.where(targets, 1, -1), groups=groups).estimator_
+        )
+    best = library.TableDetector(untuned.set_params(**search.best_params_), asked, **cells)
     best.fit(rows[targets], groups=groups).save(output, force=force)
     _say_search(search, output, method, as_json)
 

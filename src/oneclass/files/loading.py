@@ -36,7 +36,8 @@ from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
-from ..tabular.codes import CategoryCode, DateCode, NumberCode
+from ..tabular.codes import CategoryCode, DateCode, NumberCode, OrdinalCode
+from ..tabular.notation import Days, Durations, Figures, TimesOfDay
 
 __all__ = ["CLASSES", "load"]
 
@@ -47,9 +48,12 @@ _VALUES: tuple[type, ...] = (
     ColumnPlan,
     Columns,
     DateCode,
+    Days,
     Decision,
     DualModel,
+    Durations,
     Equations,
+    Figures,
     Fourier,
     FourierMap,
     Groups,
@@ -63,6 +67,7 @@ _VALUES: tuple[type, ...] = (
     Nystrom,
     NumberCode,
     NystromMap,
+    OrdinalCode,
     OutlierGenerator,
     Plan,
     Polynomial,
@@ -76,6 +81,7 @@ _VALUES: tuple[type, ...] = (
     Standard,
     ColumnSummary,
     Structured,
+    TimesOfDay,
     UserLaplacian,
     Variance,
     *MODELS,

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["one_line", "printable"]
+from collections.abc import Collection
+from itertools import islice
+
+__all__ = ["listed", "one_line", "printable"]
+
+#: Most names in a list.
+_NAMED = 5
+
+
+def listed(names: Collection[object]) -> str:
+    """The first names of columns or values as text, and the number of the others."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join("missing" if name is None else repr(name) for name in islice(names, _NAMED)) + more
 
 
 def one_line(text: object, longest: int = 300) -> str:

@@ -16,7 +16,7 @@ from ..core.column_summary import LEVELS, ColumnSummary
 from ..core.typing import Name, Rows
 from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
-from ..tabular.codes import CategoryCode
+from ..tabular.codes import CategoryCode, OrdinalCode
 from ..tabular.frames import as_array, columns_of
 from ..tabular.plan import ColumnPlan
 from .schema import Cell, Column, ColumnValues, Difference
@@ -51,7 +51,7 @@ class Distribution:
     def of(cls, cells: Cells, kind: str | None = None) -> Self:
         """The distribution of cells; without a `kind`, words are categories."""
         rows = len(cells.gaps)
-        if kind == "category" or (kind is None and cells.kind == "words"):
+        if kind in ("category", "ordinal") or (kind is None and cells.kind == "words"):
             words = cells.as_words()
             times = np.bincount(words.codes, minlength=len(words.levels)).tolist()
             counts = {word: n for word, n in zip(words.levels, times, strict=True) if word is not None and n}
@@ -62,12 +62,17 @@ class Distribution:
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
 
     @property
-    def values(self) -> ColumnValues:
-        """The distribution as it is written into the summary."""
+    def common(self) -> list[str]:
+        """The most frequent categories."""
+        counts = self.counts or {}
+        return sorted(counts, key=lambda value: (-counts[value], value))[:_CATEGORIES]
+
+    def values(self, *also: str) -> ColumnValues:
+        """The distribution as it is written into the summary: the most frequent categories, and those of `also`."""
         found: ColumnValues = {"rows": self.rows, "missing": self.missing / max(self.rows, 1)}
         if self.counts is not None:
-            common = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_CATEGORIES]
-            return {**found, "shares": {value: count / self.rows for value, count in common}}
+            listed = dict.fromkeys([*self.common, *(value for value in also if value in self.counts)])
+            return {**found, "shares": {value: self.counts[value] / self.rows for value in listed}}
         q = self.quantiles
         if q is None or np.isnan(q).any():
             return found
@@ -99,9 +104,9 @@ def training_columns(model: Detector, names: Sequence[Name], X_train: Rows | Non
 
 def _from_plan(plan: ColumnPlan, column: planned.Column, j: int) -> Distribution | None:
     code = column.code
-    if isinstance(code, CategoryCode):
-        counts = dict(zip(code.levels, code.counts, strict=True))
-        missing = counts.pop(None, 0)
+    if isinstance(code, CategoryCode | OrdinalCode):
+        counts = {word: count for word, count in zip(code.levels, code.counts, strict=True) if count}
+        missing = counts.pop(None, 0) if isinstance(code, CategoryCode) else code.total - sum(code.counts)
         return Distribution("category", code.total, missing, counts=counts)  # type: ignore[arg-type]
     if code is None or plan.seen is None:
         return None
@@ -122,9 +127,11 @@ def compare_columns(
     for name in names:
         cells, old = _cells(table[name], name), training.get(name)
         new = Distribution.of(cells, None if old is None else old.kind)
-        entry: Column = {"name": name, "kind": new.kind, "new": new.values}
+        entry: Column = {"name": name, "kind": new.kind, "new": new.values(*(() if old is None else old.common))}
         if old is not None:
-            entry["training"] = old.values
+            # A page compares the shares of all these categories, of which each must be known on both sides.
+            seen = Distribution.of(_cells(table[name][flagged], name), "category") if old.counts is not None else new
+            entry["training"] = old.values(*new.common, *(seen.counts or {}))
             if old.kind != "clock":  # later rows have later times: a difference would mean nothing
                 entry = {**entry, **_difference(old, new, cells)}
         found.append(entry)

@@ -64,6 +64,8 @@ def cell(value: Cell, kind: str = "number", digits: int = 4) -> str:
     if isinstance(value, bool | str):
         text = str(value)
         return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
+    if kind == "clock" and 0 <= value < 1:  # times of day are times on the first day of 1970
+        return str(np.datetime64(round(value * _MINUTES_PER_DAY), "m"))[-5:]
     if kind in ("date", "clock"):
         return str(np.datetime64(int(value * _MINUTES_PER_DAY), "m").astype("datetime64[D]"))
     return str(value) if isinstance(value, int) and abs(value) < 1e6 else number(value, digits)

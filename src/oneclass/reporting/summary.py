@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -46,8 +46,9 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
     refuse_dask("report", X, X_train)
     model = with_verbs(model)
     X = np.asarray(X) if isinstance(X, list | tuple) else X
-    table = {name: as_array(column) for name, column in columns_of(X, "report").items()}
     plan: ColumnPlan | None = getattr(model, "plan_", None)
+    columns = columns_of(X, "report")
+    table = {name: as_array(column) for name, column in (columns if plan is None else plan.plain(columns)).items()}
     names = list(table) if plan is None else [column.name for column in plan.used]
     scored, classifier = ScoredRows.of(model, X), _classifier(model)
     alarms, steps = alarms_of(scored), steps_of(scored)
@@ -55,8 +56,10 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
     shown = min(rows, max([alarms["flagged"], *(step["flagged"] for step in steps)]))
     order = np.argsort(scored.scores, kind="stable")[:shown]
     reasons = _Reasons(model, X, order)
-    columns = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
-    _add_contributions(columns, reasons, table, order[: alarms["flagged"]])
+    if X_train is not None and plan is not None:
+        X_train = cast(Rows, plan.plain(columns_of(X_train, "report")))
+    compared = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
+    _add_contributions(compared, reasons, table, order[: alarms["flagged"]])
     learnt = getattr(classifier, "held_out_", None)
     found = {
         "made": datetime.date.today().isoformat(),
@@ -80,8 +83,8 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
         "steps": steps,
         "scores": histogram_of(scored),
         "resemblance": resemblance_of(scored),
-        "columns": sorted(columns, key=_importance)[:_COLUMNS],
-        "rows": _rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, columns, order)),
+        "columns": sorted(compared, key=_importance)[:_COLUMNS],
+        "rows": _rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, compared, order)),
         "explanation": reasons.method,
     }  # fmt: skip
     summary = cast(Summary, plain(found))
@@ -174,12 +177,16 @@ def _rows(
             "p_value": float(p[i]),
             "flagged": bool(flagged[i]),
             "reasons": [
-                reason._asdict() | ({"value": values[reason.column][rank]} if reason.column in values else {})
-                for reason in reasons.top[rank]
+                reason._asdict() | _read_value(values.get(reason.column), rank) for reason in reasons.top[rank]
             ],
         }
         for rank, i in enumerate(order)
     ]
+
+
+def _read_value(read: Sequence[Cell] | None, rank: int) -> dict[str, Cell]:
+    """The value of a reason, unless the cell could not be read: then the reason holds the cell itself."""
+    return {} if read is None or read[rank] is None or read[rank] != read[rank] else {"value": read[rank]}
 
 
 def plain(value: object) -> Json:

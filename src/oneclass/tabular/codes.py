@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..core.stored import Count, Within, must
 from .cells import Cells
+from .variants import folded
 
-__all__ = ["CategoryCode", "DateCode", "NumberCode"]
+__all__ = ["CategoryCode", "DateCode", "NumberCode", "OrdinalCode"]
 
 Matrix = NDArray[np.float64]
 _DAY, _WEEK = 86_400e6, 7 * 86_400e6
@@ -68,6 +69,7 @@ class CategoryCode:
     counts: tuple[Count, ...]
     total: Annotated[int, Within(1)]
     shown: Count
+    merged: bool = False  # words that differ in case or spaces only are one value
 
     def __check__(self) -> None:
         count = len(self.levels)
@@ -86,7 +88,7 @@ class CategoryCode:
         count itself. A new row must have the same rarity as a training row with the same value.
         """
         place, words = self._places, cells.as_words()
-        codes = np.array([place.get(word, -1) for word in words.levels], dtype=np.intp)[words.codes]
+        codes = np.array([place.get(self.key(word), -1) for word in words.levels], dtype=np.intp)[words.codes]
         others = np.maximum(self._counts[codes] - 1, 0)
         rarity = np.log((self.total - 0.5) / (others + 0.5))
         return np.column_stack([codes[:, None] == np.arange(1, self.shown), rarity]).astype(float)
@@ -98,17 +100,83 @@ class CategoryCode:
 
     def unknown(self, cells: Cells) -> list[str]:
         """Values that no training row has."""
-        return [word for word in cells.as_words().levels if word is not None and word not in self._places]
+        return [word for word in cells.as_words().levels if word is not None and self.key(word) not in self._places]
+
+    def spelled(self, cells: Cells) -> NDArray[np.object_]:
+        """The words, with the spelling of the training rows where they are the same value."""
+        words = cells.as_words()
+        known = [self._places.get(self.key(word), -1) for word in words.levels]
+        levels = [word if i < 0 else self.levels[i] for word, i in zip(words.levels, known, strict=True)]
+        return np.array([*levels, None], dtype=object)[words.codes]
+
+    def key(self, word: str | None) -> str | None:
+        """What is equal for words that are one value."""
+        return folded(word) if self.merged and word is not None else word
 
     @cached_property
     def _places(self) -> dict[str | None, int]:
         """The index of each level."""
-        return {level: i for i, level in enumerate(self.levels)}
+        return {self.key(level): i for i, level in enumerate(self.levels)}
 
     @cached_property
     def _counts(self) -> Matrix:
         """The count of each level, and 0 for a value that is none."""
         return np.array([*self.counts, 0.0])
+
+
+@dataclass(frozen=True)
+class OrdinalCode:
+    """Encoding of words that have an order: the place of the word, or a point on a circle for months and weekdays.
+
+    `counts` and `total` are those of the training rows. `gap` is that of `NumberCode`.
+    """
+
+    levels: tuple[str, ...]
+    counts: tuple[Count, ...]
+    total: Annotated[int, Within(1)]
+    centre: float
+    circle: bool = False
+    gap: Annotated[float, Within(0)] | None = None
+
+    def __check__(self) -> None:
+        count = len(self.levels)
+        must(
+            len(self.counts) == count == len({*map(folded, self.levels)}), "counts must be as many as different levels"
+        )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Suffixes of the names of the encoded columns."""
+        made = ("sin", "cos") if self.circle else ("",)
+        return (*made, "missing") if self.gap else made
+
+    def ranks(self, cells: Cells) -> Matrix:
+        """The place of each cell among the levels; NaN for other words and missing values."""
+        place = {folded(level): float(i) for i, level in enumerate(self.levels)}
+        words = cells.as_words()
+        known = [np.nan if word is None else place.get(folded(word), np.nan) for word in words.levels]
+        return np.array(known, dtype=float)[words.codes]
+
+    def gaps(self, cells: Cells) -> NDArray[np.bool_]:
+        """Mask of the cells that are none of the levels."""
+        return np.isnan(self.ranks(cells))
+
+    def encode(self, cells: Cells) -> Matrix:
+        """One row of numbers for each cell; sine and cosine are 0 for a missing value."""
+        ranks = self.ranks(cells)
+        gaps = np.isnan(ranks)
+        made = [np.where(gaps, self.centre, ranks)]
+        if self.circle:
+            angles = 2 * math.pi * np.where(gaps, 0.0, ranks) / len(self.levels)
+            made = [np.where(gaps, 0.0, wave(angles)) for wave in (np.sin, np.cos)]
+        return np.stack([*made, gaps * self.gap] if self.gap else made, axis=1)
+
+    def restore(self, Z: Matrix) -> Sequence[object]:
+        """The nearest level."""
+        last = len(self.levels) - 1
+        if self.circle:
+            return [self.levels[i] for i in _turns(Z[:, 0], Z[:, 1], len(self.levels))]
+        return [self.levels[i] for i in np.clip(np.rint(Z[:, 0]), 0, last).astype(int)]
 
 
 @dataclass(frozen=True)

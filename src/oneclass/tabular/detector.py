@@ -28,16 +28,23 @@ from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from ..machines import VAAKELM
 from ..selection import OneClassSearchCV
-from .codes import CategoryCode
+from .bad_cells import ALARMS, GAPS, BadCells, Tally
+from .cells import Cells
+from .codes import CategoryCode, NumberCode
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
+from .notation import Durations
 from .plan import ColumnPlan
+from .planning import Kind
 from .preparing import prepared, prepared_chunks
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 __all__ = ["TableDetector"]
+
+#: The loss of a row that has a bad cell: that of rows whose loss overflows.
+LARGEST_LOSS = float(np.finfo(np.float64).max)
 
 
 @final
@@ -55,9 +62,21 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         set and searched as ``estimator__C`` and so on.
     columns : dict, optional
         The kind of some columns, which replaces the automatic choice: ``{"visit": "drop", "zip": "category"}``. A kind
-        is one of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour), ``drop``.
+        is one of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour, or time of
+        day), ``drop``. A list of words is their order: ``{"size": ["S", "M", "L"]}``; ``ordinal`` is for orders that
+        are known, such as low, medium, high. Numbers in text are read as ``thousands`` (1,080 is 1080),
+        ``decimal_comma`` (1,080 is 1.08), ``currency``, ``percent`` or ``duration`` where they could be read otherwise.
     delta : float in [0, 1), optional
         False-alarm rate of the default classifier, 0.05 unless given. A given `estimator` has its own.
+    date_format : str, optional
+        Format of dates, by the rules of `datetime.strptime`, for columns where 03/06/2024 may be in March or in June.
+    merge_variants : bool, default=False
+        Whether words that differ in case or spaces only are one category. By default a warning names them.
+    bad_cells : {"alarm", "gap", "refuse"}, default="alarm"
+        What becomes of new cells that are no values of their column, such as ``#REF!`` or infinity in a column of
+        numbers. ``"alarm"``: the row is an outlier, with the lowest score, and the cell is the reason. ``"gap"``: the
+        cell is a missing value. ``"refuse"``: an error. A warning counts them. In training rows, such cells are
+        missing values if they are fewer than 5 % of the column; otherwise, and with ``"refuse"``, they are an error.
 
     Attributes
     ----------
@@ -91,13 +110,19 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Estimator | None = None,
-        columns: Mapping[Name, str] | None = None,
+        columns: Mapping[Name, Kind] | None = None,
         *,
         delta: float | None = None,
+        date_format: str | None = None,
+        merge_variants: bool = False,
+        bad_cells: str = "alarm",
     ) -> None:
         self.estimator = estimator
         self.columns = columns
         self.delta = delta
+        self.date_format = date_format
+        self.merge_variants = merge_variants
+        self.bad_cells = bad_cells
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. Setting one of the default classifier's makes that classifier the parameter `estimator`.
@@ -258,9 +283,38 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         must(columns == made, f"estimator_ must be fitted to {made} columns, got {columns}")
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
-        """The table as numbers, with one column for each of ``plan_.made``."""
+        """The table as numbers, with one column for each of ``plan_.made``; bad cells count as missing values."""
+        return self.plan_.coded(self._read(X)[0])
+
+    def _read(self, X: Rows, before: int | None = 0) -> tuple[dict[Name, Cells], BadCells]:
+        """The parsed cells of the used columns, and the bad cells among them; `before` rows preceded the table."""
         check_is_fitted(self)
-        return self.plan_.encode(X, owner=self._name)
+        read = self.plan_.read(X, owner=self._name)
+        bad = self.plan_.bad(read)
+        if self.bad_cells == "refuse":
+            bad.refuse(self._name, before)
+        return read, bad
+
+    def _delegate(self, verb: str, X: Rows, options: Mapping[str, object]) -> Any:
+        read, bad = self._read(X)
+        bad.warn(self._name, ALARMS if self.bad_cells == "alarm" else GAPS)
+        return self._answer(verb, self.plan_.coded(read), bad, options)
+
+    def _answer(self, verb: str, rows: NDArray[np.float64], bad: BadCells, options: Mapping[str, object]) -> Any:
+        """The answer of the classifier, in which rows with bad cells are outliers if they are to be alarms."""
+        model = self._wrapped()
+        answer = getattr(model, verb)
+        if not bad or self.bad_cells == "gap":
+            return answer(rows, **options)
+        if verb == "label_batch":  # these rows are no hypotheses to be tested
+            found = np.full(len(rows), -1)
+            if not bad.rows.all():
+                found[~bad.rows] = answer(rows[~bad.rows], **options)
+            return found
+        found = answer(rows, **options)
+        if verb == "score_table":
+            return {name: _with_alarms(name, column, bad, model, options) for name, column in found.items()}
+        return _with_alarms(verb, found, bad, model, options)
 
     def _wrapped(self) -> Any:
         return getattr(self, "estimator_", None) or self._estimator()
@@ -288,20 +342,31 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = columns_of(X, self._name)
-        read = self.plan_.read(table, owner=self._name)
+        read, bad = self._read(X)
         rows = self.plan_.coded(read)
         found = self.estimator_.explain(rows, neighbors=neighbors)
         names = tuple(column.name for column in self.plan_.columns)
         values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
-        for j, (name, code) in enumerate((column.name, column.code) for column in self.plan_.columns):
+        for j, column in enumerate(self.plan_.columns):
+            name, code = column.name, column.code
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
             if getattr(code, "span", False):  # a missing duration, so that the expected value is printed with its unit
                 values[read[name].gaps, j] = np.timedelta64("NaT", "s")
+            if isinstance(column.notation, Durations):
+                seconds = read[name].as_numbers()
+                known = ~np.isnan(seconds)
+                values[known, j] = [*(seconds[known] * 1e6).round().astype("timedelta64[us]")]
             if isinstance(code, CategoryCode):  # the text "1.0" is the same category as 1
                 words = read[name].as_words()
                 same = words.levels[words.codes] == expected[:, j]
                 expected[same, j] = values[same, j]
+            if isinstance(code, NumberCode) and code.flag:  # "TRUE" is the same flag as True
+                same = read[name].as_numbers(flags=True) == expected[:, j].astype(float)
+                expected[same, j] = values[same, j]
         parts = self.plan_.fold(found.parts, read)
+        if self.bad_cells == "alarm":
+            for name, wrong in bad.columns.items():
+                parts[wrong.mask, names.index(name)] = LARGEST_LOSS
         seen = [column.code is not None for column in self.plan_.columns]
         near = found.neighbors
         if near is not None:
@@ -349,13 +414,13 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             The number of rows and of outliers among them.
         """
         check_is_fitted(self)
-        scores, before = self._wrapped().score_table, 0
+        tally, options = Tally(), {"delta": delta, "tail": tail}
 
         def judged(block: Rows) -> Columns:
-            nonlocal before
-            rows = self.plan_.encode(block, owner=self._name, before=before)
-            found: Columns = scores(rows, delta=delta, tail=tail)
-            before += len(rows)
+            read, bad = self._read(block, tally.rows)
+            tally.add(bad)
+            rows = self.plan_.coded(read)
+            found: Columns = self._answer("score_table", rows, bad, options)
             odd = np.flatnonzero(found["label"] == -1)
             said = np.full((len(rows), reasons), "", dtype=object)
             if reasons and len(odd):
@@ -363,13 +428,25 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
                     said[i, : len(row)] = [str(reason) for reason in row]
             return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
 
-        return score_through(source, sink, judged, name=self._name, verbose=verbose)
+        done = score_through(source, sink, judged, name=self._name, verbose=verbose)
+        tally.warn(self._name, ALARMS if self.bad_cells == "alarm" else GAPS)
+        return done
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _with_alarms(name: str, found: Any, bad: BadCells, model: Any, options: Mapping[str, object]) -> Any:
+    """Scores, labels or p-values in which the rows with bad cells are as anomalous as a row can be."""
+    worst: Any = -LARGEST_LOSS
+    if name in ("label", "predict"):
+        worst = -1
+    elif name == "p_value":
+        worst = model.calibration_.p_value(np.array([LARGEST_LOSS]), options.get("tail"))[0]
+    return np.where(bad.rows, worst, found)
 
 
 def _default(delta: float | None) -> VAAKELM:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Annotated
 
 import numpy as np
@@ -16,19 +15,19 @@ from ..core.column_summary import ColumnSummary
 from ..core.stored import APART, OneOf, must
 from ..core.typing import Name
 from ..core.wording import parameter
-from ..io.messages import printable
+from ..io.messages import listed, printable
+from .bad_cells import BadCells, BadColumn
 from .cells import Cells, read_cells
-from .codes import CategoryCode, DateCode, NumberCode
+from .codes import CategoryCode, DateCode, NumberCode, OrdinalCode
 from .frames import Frame, Table, Values, columns_of
-from .text import comma_hint
+from .notation import Notation
 
-__all__ = ["KINDS", "Column", "ColumnPlan", "listed"]
+__all__ = ["KINDS", "Column", "ColumnPlan"]
 
 Matrix = NDArray[np.float64]
 
 #: Kinds that the parameter `columns` accepts.
-KINDS = ("number", "category", "date", "clock", "drop")
-_NAMED = 5  # upper bound on the columns or values named in one message
+KINDS = ("number", "category", "ordinal", "date", "clock", "drop")
 _FEWEST_BEYOND = 5  # lower bound on the rows outside the range of training days that a warning mentions
 
 
@@ -41,23 +40,26 @@ class Column:
     name : str or int
         Name of the column, or its number in a table without names.
     kind : str
-        ``number``, ``flag``, ``category``, ``date``, ``clock`` or ``drop``.
+        ``number``, ``flag``, ``category``, ``ordinal``, ``date``, ``clock`` or ``drop``.
     why : str
         The reason for the kind, as text.
-    code : NumberCode, CategoryCode, DateCode or None
+    code : NumberCode, CategoryCode, OrdinalCode, DateCode or None
         The encoding; None for a dropped column.
     always : str or None
         The only value of a column that was dropped because it is constant.
     noticed : bool
         Whether the plan dropped the column, and not the user. Such columns are named in a warning.
+    notation : Figures, Durations, TimesOfDay, Days or None
+        How the text of the column is read as numbers or times, if it is not read as everywhere else.
     """
 
     name: str | int
     kind: Annotated[str, OneOf(*KINDS, "flag")]
     why: str
-    code: NumberCode | CategoryCode | DateCode | None = None
+    code: NumberCode | CategoryCode | OrdinalCode | DateCode | None = None
     always: str | None = None
     noticed: bool = False
+    notation: Notation | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ class ColumnPlan:
     column  taken for  because             made of it
     0       number     numbers             0
     1       category   2 different values  1 is b, 1 rarity
-    Overrule with columns={name: 'number' | 'category' | 'date' | 'clock' | 'drop'}.
+    Overrule with columns={name: 'number' | 'category' | 'ordinal' | 'date' | 'clock' | 'drop'}.
     """
 
     columns: tuple[Column, ...]
@@ -131,25 +133,36 @@ class ColumnPlan:
         return "\n".join(map(printable, lines))
 
     def encode(self, X: Frame, *, owner: str = "ColumnPlan", training: bool = False, before: int | None = 0) -> Matrix:
-        """The table as a matrix with one column for each of `made`.
+        """The table as a matrix with one column for each of `made`; a cell that is not of its column is an error.
 
         `before` is the number of rows that preceded the table, for row numbers in messages; None if unknown.
         """
-        return self.coded(self.read(X, owner=owner, training=training, before=before))
+        read = self.read(X, owner=owner, training=training)
+        self.bad(read).refuse(owner, before)
+        return self.coded(read)
 
-    def read(self, X: Frame, *, owner: str, training: bool = False, before: int | None = 0) -> dict[Name, Cells]:
-        """The parsed cells of each used column, in the order of `used`; a cell of another type is an error."""
+    def read(self, X: Frame, *, owner: str, training: bool = False) -> dict[Name, Cells]:
+        """The parsed cells of each used column, in the order of `used`."""
         table, read = columns_of(X, owner), {}
         if not training:
             self._compare(table, owner)
         for column in self.used:
-            cells = read[column.name] = self._cells(column, table[column.name], owner, training, before)
+            cells = read[column.name] = self._cells(column, table[column.name], owner, training)
             if not training:
                 self._warn_of_later_days(column, cells, owner)
         return read
 
+    def bad(self, read: Mapping[Name, Cells]) -> BadCells:
+        """The parsed cells that are neither missing nor values of their columns."""
+        found = {}
+        for column in self.used:
+            cells = read[column.name]
+            if (wrong := _wrong(column, cells)) is not None and wrong.any():
+                found[column.name] = BadColumn(wrong, cells.as_words(), _wanted_in(column))
+        return BadCells(len(next(iter(read.values()))), found)
+
     def coded(self, read: Mapping[Name, Cells]) -> Matrix:
-        """The parsed cells as a matrix with one column for each of `made`."""
+        """The parsed cells as a matrix with one column for each of `made`; bad cells count as missing values."""
         parts, fresh = [], []
         for column in self.used:
             cells = read[column.name]
@@ -160,27 +173,23 @@ class ColumnPlan:
             parts.append(self.new_gap * np.sum(fresh, axis=0, dtype=float)[:, None])
         return np.concatenate(parts, axis=1)
 
-    def _cells(self, column: Column, values: Values, owner: str, training: bool, before: int | None = None) -> Cells:
-        cells = read_cells(values, f"{owner}: column {column.name!r}")
+    def plain(self, table: Table) -> Table:
+        """The table with plain numbers and times in columns of another notation, and one spelling of categories."""
+        found = dict(table)
+        for column in self.used:
+            merged = isinstance(column.code, CategoryCode) and column.code.merged
+            if column.name in table and (merged or column.notation is not None):
+                cells = self._cells(column, table[column.name], "ColumnPlan", True)
+                found[column.name] = _plain(cells) if column.notation is not None else column.code.spelled(cells)  # type: ignore[union-attr]
+        return found
+
+    def _cells(self, column: Column, values: Values, owner: str, training: bool) -> Cells:
+        cells = read_cells(values, f"{owner}: column {column.name!r}", column.notation)
         code = column.code
-        if isinstance(code, CategoryCode):
-            if not training and (unknown := code.unknown(cells)):
-                warn(
-                    f"{owner}: column {column.name!r} holds values that no training row has: {listed(unknown)}",
-                    ColumnWarning,
-                )
-            return cells
-        if code is None or getattr(code, "lenient", False):
-            return cells
-        wrong = code.gaps(cells) & ~cells.gaps
-        if wrong.any():
-            wanted = "a time" if isinstance(code, DateCode) else "a number"
-            found = cells.as_words().where(wrong)
-            told = before is not None and len(wrong) > 1  # the number of a single row is known to the user
-            row = f", first in row {(before or 0) + int(wrong.argmax()) + 1}" if told else ""
-            raise ValueError(
-                f"{owner}: column {column.name!r} must hold {wanted} in every cell, as at the fit, but holds "
-                f"{listed(found)}{row}{comma_hint(found)}"
+        if isinstance(code, CategoryCode) and not training and (unknown := code.unknown(cells)):
+            warn(
+                f"{owner}: column {column.name!r} holds values that no training row has: {listed(unknown)}",
+                ColumnWarning,
             )
         return cells
 
@@ -255,10 +264,22 @@ class ColumnPlan:
 
 
 def _is_watched(column: Column) -> bool:
-    return isinstance(column.code, NumberCode | DateCode) and column.code.gap == 0
+    return isinstance(column.code, NumberCode | OrdinalCode | DateCode) and column.code.gap == 0
 
 
-def listed(names: Collection[object]) -> str:
-    """The first `_NAMED` names as text, and the number of the others."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join("missing" if name is None else repr(name) for name in islice(names, _NAMED)) + more
+def _wrong(column: Column, cells: Cells) -> NDArray[np.bool_] | None:
+    """Mask of the cells that are neither missing nor of the column; None if any cell may be in it."""
+    if column.code is None or isinstance(column.code, CategoryCode) or getattr(column.code, "lenient", False):
+        return None
+    return column.code.gaps(cells) & ~cells.gaps
+
+
+def _wanted_in(column: Column) -> str:
+    """What the cells of a column must hold."""
+    if isinstance(column.code, OrdinalCode):
+        return f"one of {listed(column.code.levels)}"
+    return "a time" if isinstance(column.code, DateCode) else "a number"
+
+
+def _plain(cells: Cells) -> NDArray[np.generic]:
+    return cells.as_times() if cells.times is not None else cells.as_numbers()

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.warnings import ColumnWarning, warn
 from ..core.column_summary import ColumnSummary
 from ..core.typing import Name
 from ..core.wording import parameter
-from .cells import Cells, is_time, read_cells
-from .codes import CategoryCode, DateCode, NumberCode
-from .frames import Frame, columns_of
-from .plan import KINDS, Column, ColumnPlan, listed
+from ..io.messages import listed
+from .bad_cells import BAD_CELLS
+from .cells import Cells, Words, distinct_cells, is_missing, is_time, read_cells
+from .codes import CategoryCode, DateCode, NumberCode, OrdinalCode
+from .frames import Frame, Values, columns_of
+from .notation import Notation
+from .plan import KINDS, Column, ColumnPlan
+from .recognising import NOTATIONS, notation_of
+from .scales import Scale, scale_of
 from .text import CODE, comma_hint, foreign_figure
+from .variants import folded, variants_of
 
-__all__ = ["NoColumnError", "make_plan"]
+__all__ = ["Asked", "NoColumnError", "make_plan"]
+
+#: What the user may ask of a column: a kind, or an order of words.
+Kind: TypeAlias = str | Sequence[str]
 
 #: Values of a category that get an indicator: upper bound on their number, and lower bound on their share of the rows.
 _MAX_INDICATORS, _MIN_INDICATOR_SHARE = 12, 0.01
@@ -43,9 +54,56 @@ class NoColumnError(ValueError):
     """A table without a usable column."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the user decides about the columns: the parameters of `TableDetector`."""
+
+    columns: Mapping[Name, Kind] | None = None
+    date_format: str | None = None
+    merge_variants: bool = False
+    bad_cells: str = "alarm"
+
+    def kinds(self, table: Mapping[Name, Values], owner: str) -> dict[Name, Kind]:
+        """The kinds of columns, checked against the table."""
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise TypeError(
+                f"{owner}: columns must be a dict from names to kinds, such as {{'zip': 'category'}}, got "
+                f"{self.columns!r}; to use some columns only, pass X[names]"
+            )
+        if self.bad_cells not in BAD_CELLS:
+            raise ValueError(
+                f"{owner}: bad_cells must be one of {', '.join(map(repr, BAD_CELLS))}, got {self.bad_cells!r}"
+            )
+        asked = dict(self.columns or {})
+        for name, kind in asked.items():
+            if name not in table:
+                raise ValueError(
+                    f"{owner}: columns must name columns of the table, but there is no {name!r} among {listed(table)}"
+                )
+            if not isinstance(kind, str):
+                levels = [*map(str, kind)]
+                if len(levels) < 2 or len({*map(folded, levels)}) < len(levels):
+                    raise ValueError(f"{owner}: columns[{name!r}] must list different words in order, got {kind!r}")
+            elif kind not in (*KINDS, *NOTATIONS):
+                known = ", ".join(map(repr, (*KINDS, *NOTATIONS)))
+                raise ValueError(
+                    f"{owner}: columns[{name!r}] must be one of {known}, or a list of words in order; got {kind!r}"
+                )
+        return asked
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A column that was read: its cells, and the notation that was recognised, with the evidence."""
+
+    cells: Cells
+    notation: Notation | None = None
+    why: str = ""
+
+
 def make_plan(
     X: Frame,
-    asked: Mapping[Name, str] | None,
+    asked: Asked | None = None,
     *,
     owner: str,
     groups: Name | None = None,
@@ -53,30 +111,23 @@ def make_plan(
 ) -> ColumnPlan:
     """The column plan for a table of training rows.
 
-    `asked` holds the kinds given by the user. `together` holds the group of each row, if there are groups. The column
-    called `groups` is dropped.
+    `together` holds the group of each row, if there are groups. The column called `groups` is dropped.
     """
-    table = columns_of(X, owner)
-    asked = dict(asked or {})
-    for name, kind in asked.items():
-        if name not in table:
-            raise ValueError(
-                f"{owner}: columns must name columns of the table, but there is no {name!r} among {listed(table)}"
-            )
-        if kind not in KINDS:
-            raise ValueError(f"{owner}: columns[{name!r}] must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
+    table, asked = columns_of(X, owner), asked or Asked()
+    kinds = asked.kinds(table, owner)
     if not table:
         shape = np.shape(X)  # type: ignore[arg-type]
         raise ValueError(f"{owner}: 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
     n = max(len(column) for column in table.values())
     if n < 2:
         raise ValueError(f"{owner}: X must have at least 2 rows, got {n} (n_samples = {n})")
-    read = {
-        name: read_cells(column, f"{owner}: column {name!r}")
+    found = {
+        name: _read(name, column, kinds.get(name), asked, owner)
         for name, column in table.items()
-        if asked.get(name) != "drop" and name != groups
+        if kinds.get(name) != "drop" and name != groups
     }
-    _refuse_figures({name: cells for name, cells in read.items() if name not in asked}, owner)
+    read = {name: column.cells for name, column in found.items()}
+    _refuse_figures({name: cells for name, cells in read.items() if name not in kinds}, owner)
     telling = _Telling(read)
     columns = []
     for name in table:
@@ -85,13 +136,74 @@ def make_plan(
         elif name not in read:
             columns.append(Column(name, "drop", "as asked"))
         else:
-            columns.append(_column(name, read[name], asked.get(name), telling, owner, together))
+            columns.append(_column(name, found[name], kinds.get(name), telling, asked, owner, together))
+    _warn_of_variants(columns, owner)
     values = [np.full(n, np.nan) if name not in read else read[name].measured() for name in table]
     plan = ColumnPlan(tuple(columns), math.log(2 * n + 1), ColumnSummary.of(np.stack(values, axis=1)))
     if not plan.used:
         reasons = "; ".join(f"{column.name!r} {column.why}" for column in columns[:5])
         raise NoColumnError(f"{owner}: no column is left to learn from ({reasons})")
     return plan
+
+
+def _read(name: Name, column: Values, kind: Kind | None, asked: Asked, owner: str) -> _Read:
+    """The cells of a column, by the notation that it is written in."""
+    label = f"{owner}: column {name!r}"
+    cells = read_cells(column, label)
+    plainly = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
+    if (plainly and not (asked.date_format and kind in ("date", "clock"))) or cells.kind == "time":
+        return _Read(cells)
+    if kind in ("category", "ordinal") or not isinstance(kind, str | None) or (kind is None and _is_called_id(name)):
+        return _Read(cells)
+    known = [cell for cell in distinct_cells(column, label)[0] if not is_missing(cell)]
+    some = known[:: 1 + len(known) // _MAX_CHECKED_WORDS]
+    rows = int((~cells.gaps).sum())
+    recognised = notation_of(
+        some, rows, asked=kind, date_format=asked.date_format, owner=owner, name=name
+    ) if some else None  # fmt: skip
+    if recognised is None:
+        return _Read(cells)
+    noted = read_cells(column, label, recognised.notation)
+    return _Read(
+        _without_few_words(name, noted, kind, asked, owner), recognised.notation, recognised.why + _share(cells.gaps)
+    )
+
+
+def _without_few_words(name: Name, cells: Cells, kind: Kind | None, asked: Asked, owner: str) -> Cells:
+    """Cells of numbers or times in which few words are missing values, with a warning; other cells unchanged."""
+    is_time = cells.times is not None
+    if cells.kind != "words" or (not is_time and (cells.numbers is None or cells.flags is not None)):
+        return cells
+    wrong = (np.isnat(cells.as_times()) if is_time else np.isnan(cells.as_numbers())) & ~cells.gaps
+    found, known = cells.as_words().where(wrong), (~cells.gaps).sum()
+    if kind is None and (asked.bad_cells == "refuse" or wrong.sum() >= _RARE_SHARE * known):
+        return cells
+    if all(CODE.match(word or "") for word in found):  # 00123 among numbers: codes
+        return cells
+    wanted = "times" if is_time else "numbers"
+    warn(
+        f"{owner}: column {name!r} holds {wanted} but for {wrong.sum()} of {known} cells, which are taken for missing "
+        f"values: {listed(found)}{comma_hint(found)}",
+        ColumnWarning,
+    )
+    return replace(cells, kind="time" if is_time else "number")
+
+
+def _warn_of_variants(columns: Sequence[Column], owner: str) -> None:
+    """Warn about categories that differ in case or spaces only and are not merged."""
+    found = {
+        column.name: variants
+        for column in columns
+        if isinstance(column.code, CategoryCode) and not column.code.merged
+        and (variants := variants_of(column.code.levels))
+    }  # fmt: skip
+    if found:
+        said = "; ".join(f"{name!r} holds {listed(variants[0])}" for name, variants in [*found.items()][:5])
+        warn(
+            f"{owner}: values that differ in case or spaces only are different categories: {said}; to merge them, use "
+            f"{parameter('merge_variants', True)}",
+            ColumnWarning,
+        )
 
 
 def _refuse_figures(read: Mapping[Name, Cells], owner: str) -> None:
@@ -119,33 +231,74 @@ def _is_called_id(name: Name) -> bool:
 
 
 def _column(
-    name: Name, cells: Cells, asked: str | None, telling: _Telling, owner: str, together: NDArray[np.int64] | None
+    name: Name,
+    read: _Read,
+    kind: Kind | None,
+    telling: _Telling,
+    asked: Asked,
+    owner: str,
+    together: NDArray[np.int64] | None,
 ) -> Column:
-    gaps = cells.gaps
-    known = int((~gaps).sum())
-    if asked is None and (column := _useless(name, cells, known)):
+    cells = read.cells
+    known = int((~cells.gaps).sum())
+    why = "as asked" if kind is not None else ""
+    if kind == "ordinal" or not isinstance(kind, str | None):
+        return _ordinal(name, cells, None if isinstance(kind, str) else kind, why, telling, owner)
+    if kind is None and (column := _useless(name, cells, known, read.notation is not None)):
         return column
+    if kind is None and cells.kind == "words" and cells.words is not None:
+        if scale_of([word for word in cells.words.levels if word is not None]):
+            return _ordinal(name, cells, None, why, telling, owner)
+        cells = _without_few_words(name, cells, None, asked, owner)
     # The days of new rows are later than those of all training rows, in whatever order the training rows are.
-    kind = asked or {"words": "category", "time": "clock"}.get(cells.kind, "number")
-    why = "as asked" if asked else ""
+    kind = kind or {"words": "category", "time": "clock"}.get(cells.kind, "number")
     if kind == "category":
-        return _category(name, cells, why, owner, asked is not None, together)
-    if kind == "number":
+        return _category(name, cells, why, owner, why != "", together, asked.merge_variants)
+    if kind == "number" or kind in NOTATIONS:
         flag = cells.kind == "flag"
         values = cells.as_numbers(flags=flag)
         if np.isnan(values).all():
-            raise ValueError(f"{owner}: columns[{name!r}] cannot be 'number': the column holds none")
+            raise ValueError(f"{owner}: columns[{name!r}] cannot be {kind!r}: the column holds none")
         gap = telling.gap(name, np.isnan(values))
         centre = float(np.nanmedian(values))
-        code = NumberCode(round(centre) * 1.0 if flag else centre, gap, cells.kind == "words", flag, cells.span)
-        why = why or ("true or false" if flag else "numbers") + _share(gaps)
-        return Column(name, "flag" if flag else "number", why, code)
+        # Where the user asks for numbers among words, words of new rows are missing values, too.
+        lenient = why != "" and read.notation is None and cells.kind == "words"
+        code = NumberCode(round(centre) * 1.0 if flag else centre, gap, lenient, flag, cells.span)
+        why = why or ("true or false" if flag else "numbers") + _share(np.isnan(values))
+        return Column(name, "flag" if flag else "number", read.why or why, code, notation=read.notation)
     if cells.kind != "time":
         raise ValueError(f"{owner}: columns[{name!r}] cannot be {kind!r}: times must be written as 2024-12-31 23:59")
-    return _date(name, cells, kind, why, telling)
+    column = _date(name, cells, kind, read.why or why, telling)
+    return replace(column, notation=read.notation)
 
 
-def _useless(name: Name, cells: Cells, known: int) -> Column | None:
+def _ordinal(name: Name, cells: Cells, levels: Sequence[str] | None, why: str, telling: _Telling, owner: str) -> Column:
+    """A column of words in an order: the given `levels`, or those of a known scale."""
+    words = cells.as_words()
+    held = [word for word in words.levels if word is not None]
+    scale = scale_of(held) if levels is None else Scale(tuple(map(str, levels)))
+    if scale is None:
+        raise ValueError(
+            f"{owner}: columns[{name!r}] cannot be 'ordinal', because the order of {listed(held)} is not known: give "
+            f"the words in order, as in {parameter('columns', {name: held[:3]})}"
+        )
+    known = {*map(folded, scale.levels)}
+    if others := [word for word in held if folded(word) not in known]:
+        raise ValueError(f"{owner}: columns[{name!r}] must list all words of the column, but lacks {listed(others)}")
+    code = OrdinalCode(scale.levels, (0,) * len(scale.levels), len(cells), 0.0, scale.circle)
+    ranks = code.ranks(cells)
+    counts = np.bincount(ranks[~np.isnan(ranks)].astype(int), minlength=len(scale.levels))
+    if not counts.any():
+        raise ValueError(f"{owner}: columns[{name!r}] cannot be 'ordinal': the column is empty")
+    gap = telling.gap(name, np.isnan(ranks))
+    code = replace(code, counts=tuple(counts.tolist()), centre=float(np.nanmedian(ranks)), gap=gap)
+    order = (
+        "a circle" if scale.circle else " < ".join(level for level, n in zip(scale.levels, counts, strict=True) if n)
+    )
+    return Column(name, "ordinal", (why or f"words in order: {order}") + _share(cells.gaps), code)
+
+
+def _useless(name: Name, cells: Cells, known: int, noted: bool) -> Column | None:
     """A dropped column with the reason, if it is empty, constant or an id; else None."""
     if not known:
         return Column(name, "drop", "empty", noticed=True)
@@ -153,7 +306,7 @@ def _useless(name: Name, cells: Cells, known: int) -> Column | None:
     if distinct == 1 and known == n:
         always = cells.as_words().levels[0]
         return Column(name, "drop", f"constant: always {always}", always=always, noticed=True)
-    if n < _MIN_ID_ROWS or cells.kind in ("time", "flag"):
+    if n < _MIN_ID_ROWS or noted or cells.kind in ("time", "flag"):
         return None
     named = _is_called_id(name)
     if cells.kind == "words":
@@ -201,9 +354,15 @@ def _distinct(cells: Cells) -> int:
 
 
 def _category(
-    name: Name, cells: Cells, why: str, owner: str, asked: bool, together: NDArray[np.int64] | None
+    name: Name,
+    cells: Cells,
+    why: str,
+    owner: str,
+    asked: bool,
+    together: NDArray[np.int64] | None,
+    merged: bool,
 ) -> Column:
-    words = cells.as_words()
+    words = _merged(cells.as_words()) if merged else cells.as_words()
     if not asked and _mostly_numbers(cells):
         wrong = _no_numbers(cells)
         such = words.where(wrong)[0]
@@ -221,7 +380,18 @@ def _category(
     shown = max(1, sum(count >= max(_MIN_INDICATOR_SHARE * n, 5) for count in counts[:_MAX_INDICATORS]))
     distinct = len(levels) - (None in levels)
     why = why or f"{distinct} different values{_share(cells.gaps)}"
-    return Column(name, "category", why, CategoryCode(levels, counts, n, shown))
+    return Column(name, "category", why, CategoryCode(levels, counts, n, shown, merged))
+
+
+def _merged(words: Words) -> Words:
+    """The words with one spelling, the most frequent one, for those that differ in case or spaces only."""
+    counts = np.bincount(words.codes, minlength=len(words.levels))
+    order = np.argsort(-counts, kind="stable")
+    keys = [None if word is None else folded(word) for word in words.levels]
+    place = {keys[i]: int(i) for i in order[::-1]}  # the most frequent one comes last
+    to = np.array([place[key] for key in keys], dtype=np.intp)
+    kept, codes = np.unique(to[words.codes], return_inverse=True)
+    return Words(words.levels[kept], codes.reshape(-1))
 
 
 def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling) -> Column:

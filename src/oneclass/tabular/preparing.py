@@ -14,9 +14,10 @@ from ..base.groups import group_keys
 from ..base.labels import is_target, read_targets
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source, Transformed
+from .bad_cells import GAPS
 from .frames import Table, as_array, columns_of
 from .plan import ColumnPlan
-from .planning import NoColumnError, make_plan
+from .planning import Asked, NoColumnError, make_plan
 from .sampling import sample_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def prepared(
     together = None if groups is None else group_keys(owner, labels)
     if together is not None and len(together) != max(map(len, table.values()), default=0):
         together = None  # the classifier raises the error
-    plan_of = partial(make_plan, asked=detector.columns, owner=owner, groups=column)
+    plan_of = partial(make_plan, asked=_asked(detector), owner=owner, groups=column)
     try:
         plan = plan_of(
             learnt if table else X, together=together if together is None or targets is None else together[targets]
@@ -51,14 +52,18 @@ def prepared(
             raise
         # All columns are constant in the targets. Plan with the outliers too, because columns may differ there.
         plan = plan_of(table, together=together)
-    rows = plan.encode(learnt, owner=owner, training=True)
+    rows = plan.coded(plan.read(learnt, owner=owner, training=True))  # the plan has told of cells that are no values
     if targets is not None:
         known, rows = rows, np.empty((len(targets), rows.shape[1]))
         rows[targets] = known
         with warnings.catch_warnings():  # outliers may hold values that no target has
             warnings.simplefilter("ignore")
-            rows[~targets] = plan.encode(_chosen(table, ~targets), owner=owner)
+            rows[~targets] = plan.coded(plan.read(_chosen(table, ~targets), owner=owner))
     return plan, rows, labels
+
+
+def _asked(detector: TableDetector) -> Asked:
+    return Asked(detector.columns, detector.date_format, detector.merge_variants, detector.bad_cells)
 
 
 def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
@@ -97,10 +102,20 @@ def prepared_chunks(detector: TableDetector, chunks: Source, groups: Name | None
     sample = sample_of(chunks, owner)
     _refuse_unknown(groups, sample, owner)
     together = None if groups is None else group_keys(owner, as_array(sample[groups]))
-    plan = make_plan(sample, detector.columns, owner=owner, groups=groups, together=together)
-    # training=True: no warnings for values that the sample lacks, because all rows of the source are training rows.
-    encode = partial(plan.encode, owner=owner, training=True, before=None)
+    plan = make_plan(sample, _asked(detector), owner=owner, groups=groups, together=together)
+    encode = partial(_encoded, plan, owner, detector.bad_cells)
     return plan, Transformed(chunks, encode if groups is None else partial(_beside_groups, encode, groups, owner))
+
+
+def _encoded(plan: ColumnPlan, owner: str, bad_cells: str, block: Rows) -> Matrix:
+    """The encoded rows of a block of training rows, in which bad cells are missing values, with a warning."""
+    # training=True: no warnings for values that the sample lacks, because all rows of the source are training rows.
+    read = plan.read(block, owner=owner, training=True)
+    bad = plan.bad(read)
+    if bad_cells == "refuse":
+        bad.refuse(owner, None)
+    bad.warn(owner, GAPS)
+    return plan.coded(read)
 
 
 def _beside_groups(encode: Callable[[Rows], Matrix], groups: Name, owner: str, block: Rows) -> Matrix:

@@ -1,0 +1,58 @@
+"""Words that have an order: the usual scales, sizes, months and weekdays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from .variants import folded
+
+__all__ = ["Scale", "scale_of"]
+
+
+class Scale(NamedTuple):
+    """Words in their order; on a `circle`, the first follows the last."""
+
+    levels: tuple[str, ...]
+    circle: bool = False
+
+
+#: Scales, of which several words stand for one level if they are joined by a bar.
+_LINES = (
+    "very low,low,medium|moderate|normal,high,very high",
+    "very small,small,medium,large,very large",
+    "xxs,xs,s,m,l,xl,xxl,xxxl",
+    "never,rarely|seldom,sometimes|occasionally,often|frequently,always",
+    "strongly disagree,disagree,neutral|neither,agree,strongly agree",
+    "very poor,poor,fair,good,very good,excellent",
+    "very bad,bad,fair|average,good,very good",
+    "none|no,mild|minor,moderate,severe|major,critical",
+    "very dissatisfied,dissatisfied,neutral,satisfied,very satisfied",
+    "beginner,intermediate,advanced,expert",
+    "bronze,silver,gold,platinum",
+)
+_CIRCLES = (
+    "january|jan,february|feb,march|mar,april|apr,may,june|jun,july|jul,august|aug,september|sep|sept,october|oct,"
+    "november|nov,december|dec",
+    "monday|mon,tuesday|tue|tues,wednesday|wed,thursday|thu|thur|thurs,friday|fri,saturday|sat,sunday|sun",
+)
+#: Fewest different levels by which a scale is recognised.
+_FEWEST = 3
+
+
+def scale_of(words: Collection[str]) -> Scale | None:
+    """The scale that holds all the words, which keep their spelling; None if there is none, or it is ambiguous."""
+    spelled = {folded(word): word for word in words}
+    for lines, circle in ((_LINES, False), (_CIRCLES, True)):
+        for line in lines:
+            levels = [level.split("|") for level in line.split(",")]
+            places = {word: i for i, level in enumerate(levels) for word in level}
+            held = {places.get(word) for word in spelled}
+            if None not in held and len(held) == len(spelled) >= _FEWEST:
+                return Scale(tuple(_spelled(level, spelled) for level in levels), circle)
+    return None
+
+
+def _spelled(level: Sequence[str], spelled: dict[str, str]) -> str:
+    """The word of the table for a level, else its first name."""
+    return next((spelled[word] for word in level if word in spelled), level[0])
