@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,report,river,fast
+EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,serve,report,river,fast
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow bench reproduce reproduce-quick clean
@@ -70,7 +70,7 @@ test-slow: $(VENV)/.all
 
 # What is measured: how good (a night), and how fast (an hour on an idle machine); `cores`, on a machine of many, by itself.
 QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift
-SPEED = fit_cost exact_fit city_block scoring uncertainty importing growth search_speed baselines scale files command_line
+SPEED = fit_cost exact_fit city_block scoring uncertainty importing growth search_speed baselines scale files command_line serving
 
 # Peers to measure against, not dependencies.
 bench: export OPENBLAS_NUM_THREADS = 2

@@ -37,12 +37,16 @@ def test_every_classifier_is_a_method():
     assert GRIDS.keys() <= METHODS.keys()
 
 
+#: Commands that answer until they are stopped; tests/serve runs them.
+SERVICES = ("serve", "mcp")
+
+
 def test_every_command_has_an_example():
     assert [leaf.name for leaf in leaves(group) if not [*examples(leaf)]] == []
 
 
 def test_every_command_that_says_what_it_found_says_it_in_json_too():
-    silent = {"watch", "demo"}  # lines of JSON already, and a transcript
+    silent = {"watch", "demo", *SERVICES}  # lines of JSON already, a transcript, and services
     assert {leaf.name for leaf in leaves(group)} - silent == {
         leaf.name for leaf in leaves(group) if any(option.name == "as_json" for option in leaf.params)
     }
@@ -56,7 +60,7 @@ def options_of(line):
     return {option.name for option in command.params}
 
 
-@pytest.mark.parametrize("line", dict.fromkeys(examples(group)))
+@pytest.mark.parametrize("line", dict.fromkeys(line for line in examples(group) if not line.startswith(SERVICES)))
 def test_examples_of_the_help_run(line, folder, run):
     if "model.oneclass" in line and not line.startswith(("fit", "tune")):
         assert run("fit normal.csv -o model.oneclass --method pca")[0] == 0

@@ -202,18 +202,27 @@ class Explanation:
             }
         )
 
-    def to_dicts(self) -> list[dict[str, object]]:
+    def to_dicts(self, k: int | None = None) -> list[dict[str, Any]]:
         """A dict for each row: ``row`` is its label, ``columns`` its columns in descending order of the share.
 
         Columns with share 0 are omitted. All values can be written as JSON: dates are text, durations and times of day
         are seconds, missing values are None.
+
+        Parameters
+        ----------
+        k : int, optional
+            Maximum number of columns for each row; by default all.
+
+        Returns
+        -------
+        list of dicts
         """
         return [
             {
                 "row": _in_json(label),
                 "columns": [{key: _in_json(item) for key, item in reason._asdict().items()} for reason in reasons],
             }
-            for label, reasons in zip(self.index, self.top(len(self.names)), strict=True)
+            for label, reasons in zip(self.index, self.top(len(self.names) if k is None else k), strict=True)
         ]
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 __all__ = [
     "ColumnWarning",
@@ -13,10 +16,13 @@ __all__ = [
     "OneClassWarning",
     "SlowFitWarning",
     "UnreachableRateWarning",
+    "collected",
     "warn",
 ]
 
 _LIBRARIES = ("oneclass", "sklearn", "joblib")
+#: Where `warn` puts messages inside `collected`.
+_messages: ContextVar[list[str] | None] = ContextVar("messages", default=None)
 
 
 class OneClassWarning(UserWarning):
@@ -98,7 +104,30 @@ class SlowFitWarning(OneClassWarning):
 
 def warn(message: str, category: type[Warning]) -> None:
     """Raise a warning for the first calling line outside this library, scikit-learn and joblib."""
+    if (messages := _messages.get()) is not None:
+        if message not in messages:
+            messages.append(message)
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """A list of the messages of the library's warnings, which are not raised inside the block.
+
+    Unlike `warnings.catch_warnings`, it does not change the warnings of other threads.
+
+    >>> with collected() as messages:
+    ...     warn("few rows", FewRowsWarning)
+    >>> messages
+    ['few rows']
+    """
+    found: list[str] = []
+    token = _messages.set(found)
+    try:
+        yield found
+    finally:
+        _messages.reset(token)

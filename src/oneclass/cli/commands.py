@@ -11,6 +11,7 @@ from .fit import fit
 from .info import info
 from .reporting import report
 from .scoring import explain, score, screen
+from .serving import serve
 from .tuning import compare, tune
 from .watch import watch
 
@@ -41,5 +42,5 @@ def oneclass() -> None:
     """
 
 
-for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch):
+for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch, serve):
     oneclass.add_command(command)

@@ -8,6 +8,7 @@ import click
 
 import oneclass as library
 
+from .describing import plan_rows
 from .methods import classifier, method_option
 from .options import (
     as_json,
@@ -17,7 +18,6 @@ from .options import (
     confidence,
     force,
     learning,
-    plan_rows,
     plan_table,
     reading,
     say,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape", "force",
-    "known_model", "learning", "named", "plan_rows", "plan_table", "reading", "refuse_both", "say", "shown",
+    "known_model", "learning", "named", "plan_table", "reading", "refuse_both", "say", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -180,11 +180,6 @@ def refuse_both(as_json: bool, output: str) -> None:
     """Raise an error if a result and JSON would both go to standard output."""
     if as_json and output == "-":
         raise click.UsageError("--json: the result already goes to standard output; write it to a file with -o")
-
-
-def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
-    """The column plan of a model, for JSON."""
-    return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]
 
 
 def plan_table(model: library.TableDetector) -> str:

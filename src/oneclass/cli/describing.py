@@ -1,0 +1,31 @@
+"""The description of a fitted model as a dict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oneclass as library
+
+__all__ = ["described", "plan_rows"]
+
+
+def described(model: Any) -> dict[str, Any]:
+    """Class, parameters, threshold, held-out rows, smallest p-value and columns of a fitted model, for JSON."""
+    detector = model.estimator_ if isinstance(model, library.TableDetector) else model
+    fields: dict[str, Any] = {"kind": type(model).__name__, "detector": " ".join(repr(detector).split())}
+    if isinstance(model, library.TableDetector):
+        fields["columns"] = plan_rows(model)
+    if isinstance(model, library.Stream):
+        return fields | {"rows": model.n_seen_}
+    fields |= {"delta": model.decision_.delta, "threshold": model.decision_.rule}
+    if model.calibration_ is not None:
+        fields["held_out"] = float(model.calibration_.total)
+        fields["smallest_p_value"] = float(model.calibration_.smallest_budget)
+    if model.decision_.held_out:
+        fields["rate_95"] = [*model.false_alarm_interval()]
+    return fields
+
+
+def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
+    """The column plan of a model, for JSON."""
+    return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]

@@ -1,0 +1,48 @@
+"""Services: ``oneclass serve``."""
+
+from __future__ import annotations
+
+import logging
+
+import click
+
+from ..base.warnings import OneClassWarning, warn
+
+__all__ = ["serve"]
+
+
+@click.command()
+@click.argument("model")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 chooses one.")
+@click.option("--max-bytes", type=click.IntRange(1), default=8 << 20, show_default=True, help="Bytes of a request.")
+@click.option("--rate", type=click.FloatRange(0), default=1000.0, show_default=True, help="Requests a second; 0: any.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Requests computed at a time.")
+@click.option("--reload", type=click.FloatRange(0), default=1.0, show_default=True, metavar="SECONDS",
+              help="Time between checks whether MODEL has changed; 0: none.")  # fmt: skip
+def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads: int, reload: float) -> None:
+    """Answer HTTP requests with MODEL: labels, p-values, reasons.
+
+    POST /score and /explain take rows in JSON; GET /health describes the model, /metrics is for Prometheus. A new MODEL
+    file is loaded as soon as it is complete. Ctrl-C or SIGTERM stops the service after the requests at work.
+
+    \b
+    Examples:
+      oneclass serve model.oneclass
+      curl -d '[{"grams": 1500, "price": 7.5}]' localhost:8000/score
+    """
+    try:
+        from ..serve.app import application
+        from ..serve.http import serve as answer
+    except ModuleNotFoundError as error:
+        raise ImportError(f"oneclass serve needs {error.name}: pip install 'oneclass[serve]'") from error
+    from ..serve.limits import LOOPBACK, Limits
+    from ..serve.model_file import ModelFile
+
+    logging.basicConfig(format="oneclass: %(message)s", level=logging.INFO)
+    local = host in LOOPBACK
+    if not local:
+        warn(f"anyone who reaches {host} can use the service: it asks for no password", OneClassWarning)
+    limits = Limits(max_bytes, rate, local)
+    app = application(ModelFile(model), limits, threads=threads, reload_seconds=reload)
+    answer(app, host, port, started=lambda address: click.echo(f"{model}: serving at {address}"))
