@@ -87,7 +87,7 @@ def test_a_number_of_any_size_is_computed_with_or_refused(name, data):
     if "kernel" in parameters:
         options["kernel"] = data.draw(st.sampled_from(["rbf", "laplacian"]))
     if "loss" in parameters:
-        options["loss"] = data.draw(st.sampled_from(["reconstruction", "uncertainty", "predictive"]))
+        options["loss"] = data.draw(st.sampled_from(["reconstruction", "uncertainty", "predictive", "either"]))
     if "approximation" in parameters:
         options["approximation"] = data.draw(APPROXIMATIONS)
     options["threshold"] = data.draw(st.sampled_from([*kind._thresholds]), "threshold")

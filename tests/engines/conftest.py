@@ -12,6 +12,7 @@ MACHINES = {
     "OCKELM": (OCKELM, {"approximation": Fourier(40)}),
     "VOCKELM": (VOCKELM, {"variance": "class", "threshold": "mean", "approximation": Nystrom(30, "uniform")}),
     "AAKELM": (AAKELM, {"loss": "reconstruction", "threshold": "train", "approximation": Nystrom(30)}),
+    "either": (VAAKELM, {"loss": "either", "n_clusters": 3, "approximation": Nystrom(30)}),
     "VAAKELM": (VAAKELM, {"loss": "predictive", "variance": "subclass", "approximation": Nystrom(30)}),
 }
 

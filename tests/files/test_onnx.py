@@ -75,7 +75,7 @@ MACHINES = [
         (OCKELM, [{}]),
         (VOCKELM, [{}]),
         (AAKELM, [{"loss": "reconstruction"}, {"loss": "uncertainty"}]),
-        (VAAKELM, [{"loss": "reconstruction"}, {"loss": "uncertainty"}, {"loss": "predictive"}]),
+        (VAAKELM, [{"loss": "reconstruction"}, {"loss": "uncertainty"}, {"loss": "predictive"}, {"loss": "either"}]),
     )
     for loss in losses
 ]

@@ -12,7 +12,7 @@ from oneclass.machines import auto_approximation as auto
 from oracle.comparison import assert_agree
 from oracle.problems import EMBEDDINGS
 
-LOSSES = ["reconstruction", "uncertainty", "predictive"]
+LOSSES = ["reconstruction", "uncertainty", "predictive", "either"]
 VARIANCES = [EMBEDDINGS[name] | {"lam": 0.2, "n_clusters": 4} for name in ("none", "class", "own", "global")]
 CHOICES = [
     (OCKELM, {}),

@@ -52,7 +52,7 @@ def test_baselines_deliver_the_rate_asked_for_or_a_quarter_less(name):
         assert 0.75 * alpha - band(alpha, repeats) <= rate <= alpha + band(alpha, repeats), (alpha, rate)
 
 
-@pytest.mark.parametrize("loss", ["reconstruction", "uncertainty", "predictive"])
+@pytest.mark.parametrize("loss", ["reconstruction", "uncertainty", "predictive", "either"])
 @pytest.mark.parametrize("C", [1.0, 1000.0])
 def test_every_loss_delivers_the_rate_asked_for(loss, C):
     for alpha, rate in zip(BUDGETS, delivered(lambda: VAAKELM(loss=loss, C=C), 40), strict=True):

@@ -9,7 +9,7 @@ from oneclass.core.machine import Machine
 from oracle.comparison import assert_agree
 
 RULES = ["held_out", "train"]
-LOSSES = ["reconstruction", "uncertainty", "predictive"]
+LOSSES = ["reconstruction", "uncertainty", "predictive", "either"]
 SMALL_BUDGET = "ignore::oneclass.UnreachableRateWarning"
 
 

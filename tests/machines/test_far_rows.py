@@ -8,7 +8,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom
 from oneclass.core.arrays import to_numpy
 
 MODES = {"exact": None, "nystrom": Nystrom(40), "fourier": Fourier(60)}
-LOSSES = ("reconstruction", "uncertainty", "predictive")
+LOSSES = ("reconstruction", "uncertainty", "predictive", "either")
 MACHINES = [
     (OCKELM, {"kernel": "rbf"}),  # random features of the other kernel do not tell a machine of a constant what is far
     (VOCKELM, {"kernel": "rbf"}),

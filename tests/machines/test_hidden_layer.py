@@ -14,7 +14,10 @@ from oneclass import AAELM, AAKELM, OCELM, OCKELM, OneClassSearchCV
 from oneclass.core.arrays import namespace
 from oracle.comparison import assert_agree
 
-MACHINES = [(OCELM, {}), *((AAELM, {"loss": loss}) for loss in ("reconstruction", "uncertainty", "predictive"))]
+MACHINES = [
+    (OCELM, {}),
+    *((AAELM, {"loss": loss}) for loss in ("reconstruction", "uncertainty", "predictive", "either")),
+]
 PLAIN = pytest.mark.parametrize("machine", [OCELM, AAELM], ids=lambda m: m.__name__)
 SMALL = {"n_hidden": 25, "C": 10.0, "delta": 0.1}
 

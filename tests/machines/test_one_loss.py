@@ -14,6 +14,8 @@ FRESH = np.concatenate([NORMAL, RNG.uniform(-9, 9, size=(300, 3)), TRAIN[:100], 
 MACHINES = {
     "predictive": VAAKELM(loss="predictive"),
     "uncertainty": VAAKELM(loss="uncertainty"),
+    "either": VAAKELM(loss="either"),
+    "either with landmarks": AAKELM(loss="either", approximation=Nystrom(800)),
     "global": VAAKELM(centering="global", C=64.0),
     "plain": AAKELM(loss="predictive"),
     "rbf": AAKELM(kernel="rbf", C=64.0),

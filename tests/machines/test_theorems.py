@@ -12,7 +12,7 @@ from oracle.equations import repeat, spread
 from oracle.problems import problems
 
 NO_VARIANCE = [{"variance": "none"}, {"n_clusters": 60}, {"variance": np.zeros((60, 60))}]
-LOSSES = ["reconstruction", "uncertainty", "predictive"]
+LOSSES = ["reconstruction", "uncertainty", "predictive", "either"]
 
 
 def judgement(model, fresh):

@@ -13,7 +13,7 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, DependentRowsWarning, KNN
 from oneclass.selection import SCORERS, OneClassGroupKFold, OneClassKFold, OneClassSearchCV
 
 COSTS, BUDGETS = [0.125, 1, 32.0], [0.1, 0.3]
-LOSSES = ["reconstruction", "uncertainty", "predictive"]
+LOSSES = ["reconstruction", "uncertainty", "predictive", "either"]
 GRIDS = {
     "OCKELM": (OCKELM(), {"C": COSTS, "delta": BUDGETS}, "one decomposition"),
     "VOCKELM": (VOCKELM(), {"C": COSTS, "threshold": ["held_out", "train", "mean"]}, "one decomposition"),

@@ -25,7 +25,10 @@ GRIDS = {
         VOCKELM(lam=2.0),
         {"C": COSTS, "delta": BUDGETS, "threshold": ["held_out", "train", "authors", "mean"]},
     ),
-    "AAKELM": (AAKELM(), {"C": COSTS, "delta": BUDGETS, "loss": ["reconstruction", "uncertainty", "predictive"]}),
+    "AAKELM": (
+        AAKELM(),
+        {"C": COSTS, "delta": BUDGETS, "loss": ["reconstruction", "uncertainty", "predictive", "either"]},
+    ),
     "VAAKELM": (VAAKELM(), {"C": COSTS, "delta": BUDGETS, "n_clusters": [1, 2, 4], "threshold": ["held_out", "train"]}),
     "class": (VAAKELM(variance="class", lam=0.03), {"C": COSTS, "delta": BUDGETS}),
     "global": (VAAKELM(), {"C": COSTS, "centering": ["own", "global"], "lam": [1.0, 0.1]}),

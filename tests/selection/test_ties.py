@@ -23,7 +23,7 @@ COMMON = {"C": [1e-6, 1.0, 32.0], "delta": [0.0, 0.1, 0.5], "threshold": ["held_
 MACHINES = {
     "OCKELM": (OCKELM(), COMMON),
     "VOCKELM": (VOCKELM(n_clusters=2), COMMON | {"threshold": ["held_out", "train", "authors", "mean"]}),
-    "AAKELM": (AAKELM(), COMMON | {"delta": [0.1], "loss": ["reconstruction", "uncertainty", "predictive"]}),
+    "AAKELM": (AAKELM(), COMMON | {"delta": [0.1], "loss": ["reconstruction", "uncertainty", "predictive", "either"]}),
     "VAAKELM": (VAAKELM(n_clusters=2), COMMON | {"delta": [0.1], "loss": ["reconstruction", "predictive"]}),
     "linear": (AAKELM(kernel="linear", loss="reconstruction"), COMMON),
     "large C": (AAKELM(), COMMON | {"C": [1e4, 1e8], "delta": [0.1]}),

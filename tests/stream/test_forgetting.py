@@ -64,7 +64,7 @@ def test_a_stream_sees_after_forgetting_any_adoption_with_any_machine(name, data
         "approximation": data.draw(st.sampled_from([Nystrom(8), Nystrom(40), Nystrom(20, "uniform"), Fourier(30)])),
     }
     if rebuilds:
-        options["loss"] = data.draw(st.sampled_from(["reconstruction", "uncertainty", "predictive"]))
+        options["loss"] = data.draw(st.sampled_from(["reconstruction", "uncertainty", "predictive", "either"]))
     if embeds:
         options["variance"] = data.draw(st.sampled_from(["subclass", "class"]))
         options["n_clusters"] = data.draw(st.integers(2, 8))

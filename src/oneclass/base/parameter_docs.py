@@ -117,10 +117,11 @@ _DESCRIPTIONS = {
             Activation function g of the hidden units.
         """,
     "loss": """
-        loss : {"reconstruction", "uncertainty", "predictive"}, default={default}
+        loss : {"reconstruction", "uncertainty", "predictive", "either"}, default={default}
             Loss of a row. ``"reconstruction"`` is the squared error of its reconstruction (the original method).
             ``"uncertainty"`` is the machine's variance at the row, which is large far from the training rows.
-            ``"predictive"`` adds both: it is the expected squared error.
+            ``"predictive"`` adds both: it is the expected squared error. ``"either"`` compares each with its held-out
+            values and takes the larger; its error divides each column by the error that is usual for the column.
         """,
     "threshold_of_machine": """
         threshold : {"held_out", "train", "authors"}, default={default}

@@ -52,10 +52,10 @@ def fold_moments(plan: Plan, groups: GroupCounts, fold: int, block: Block) -> Mo
 
 
 def fold_machines(
-    plan: Plan, survey: Survey, groups: GroupCounts, parts: list[Moments]
-) -> tuple[Machine, tuple[FoldMachine, ...]]:
-    """Return the machine of all rows, and the machine without each fold, from the moments of the folds."""
-    machine = fit_moments(plan, reduce(add, parts))
+    machine: Machine, survey: Survey, groups: GroupCounts, parts: list[Moments]
+) -> tuple[FoldMachine, ...]:
+    """Return the machine without each fold, from the machine of all rows and the moments of the folds."""
+    plan = machine.plan
     sampled = survey.sample.groups
     owners = np.zeros(0, dtype=np.int64) if sampled is None else sampled[plan.nearest(survey.sample.rows)]
     owned = np.where(owners == SHARED, -1, groups.fold_of(owners))
@@ -63,7 +63,7 @@ def fold_machines(
     for k in range(len(parts)):
         twin = replace(fit_moments(plan, reduce(add, parts[:k] + parts[k + 1 :])), signal=machine.signal)
         twins.append(FoldMachine(twin, Landmarks.of(twin.model, owners, np.flatnonzero(owned == k))))
-    return machine, tuple(twins)
+    return tuple(twins)
 
 
 def held_out_by_folds(twins: tuple[FoldMachine, ...], groups: GroupCounts, block: Block) -> tuple[Array, Array]:

@@ -71,8 +71,11 @@ class TrainingRows:
 
     def held_out_uncertainty(self) -> Array:
         """Return the same for the model without one unit of the row's weight, or without its group."""
-        inside = self.leverages() / _asked(self.spare) if self.left is None else self.left[1]
-        return inside + self.outside
+        return self.left_leverages() + self.outside
+
+    def left_leverages(self) -> Array:
+        """Return the held-out leverage of each row."""
+        return self.leverages() / _asked(self.spare) if self.left is None else self.left[1]
 
     def signal(self, *, C: float) -> float:
         """Return tau², the maximum-likelihood variance of the targets in the Gaussian-process view."""

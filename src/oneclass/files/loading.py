@@ -22,6 +22,7 @@ from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.known import KnownOutliers, Standard
+from ..core.loss import Standards
 from ..core.machine import Machine
 from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
@@ -79,6 +80,7 @@ _VALUES: tuple[type, ...] = (
     Scaler,
     Scatter,
     Standard,
+    Standards,
     ColumnSummary,
     Structured,
     TimesOfDay,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..core.calibration import Calibration, HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
-from ..core.landmark_rows import OwnLandmarks
+from ..core.landmark_rows import OwnLandmarks, standardized
 from ..core.machine import Machine, fit_moments, holds_out
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
@@ -38,6 +39,7 @@ __all__ = [
     "judge_training",
     "plan_through",
     "primal",
+    "with_standards",
 ]
 
 #: Losses and their weights.
@@ -138,12 +140,13 @@ def _fit_planned(
     in_pieces = None if survey.groups is None or survey.groups.alone else survey.groups
     out = holds_out(decision, plan.recipe, grouped=groups is not None or in_pieces is not None)
     if out and in_pieces is not None:
-        return _slim(_fit_by_folds(plan, survey, in_pieces, engine), engine)
+        return _slim(_fit_by_folds(plan, survey, in_pieces, engine, approximation), engine)
     if groups is None and isinstance(engine, InMemory):
         engine = _with_features(engine, plan)
     moments = engine.total(plan.block_moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
+        machine = with_standards(machine, survey, engine, approximation, grouped=groups is not None)
     del moments  # they take the memory of a model for each cluster
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
@@ -167,7 +170,7 @@ def judge_groups(machine: Machine, engine: InMemory, groups: Groups, decision: D
     return Fit.of(machine, rows, decision, groups, out=True)
 
 
-def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine) -> Fit:
+def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engine, approximation: Approximation) -> Fit:
     """The machine of all rows, with losses from machines that were fitted without the fold of the row's group.
 
     Each fold takes a pass of its own. All folds in one pass would multiply the memory on every core by the number of
@@ -175,10 +178,21 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     """
     n = groups.folds
     steps = [(partial(fold_moments, plan, groups, k), f"moments, fold {k + 1} of {n}") for k in range(n)]
-    machine, twins = fold_machines(plan, survey, groups, [engine.total(*step) for step in steps])
+    parts = [engine.total(*step) for step in steps]
+    machine = fit_moments(plan, reduce(add, parts))
+    machine = with_standards(machine, survey, engine, approximation, grouped=True)
+    twins = fold_machines(machine, survey, groups, parts)
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
     return Fit(machine, Judgement(calibration, calibration, None))
+
+
+def with_standards(
+    machine: Machine, survey: Survey, engine: Engine, approximation: Approximation, *, grouped: bool
+) -> Machine:
+    """The machine with the standards of its loss, if the loss needs them."""
+    all_rows = Block(engine.X, engine.w) if isinstance(engine, InMemory) else None
+    return standardized(machine, survey, _candidates(approximation), all_rows, grouped=grouped)
 
 
 def judge_training(
@@ -335,7 +349,7 @@ def _judged(machine: Machine, owned: OwnLandmarks | None, matters: bool, limit: 
         return _Losses({False: LossSummary.of(losses, w, limit=limit)})
     rows = machine.plan.training_rows(primal(machine), X, w, F)
     found = {
-        True: machine.held_out_losses(rows) if owned is None else owned.without(machine, X, rows, F),
+        True: machine.held_out_losses(rows if owned is None else owned.without(machine, X, rows, F)),
         False: machine.training_losses(rows),
     }
     return _Losses({held_out: LossSummary.of(of, w, limit=limit) for held_out, of in found.items()})

@@ -16,7 +16,7 @@ from ..core.machine import Machine, fit_moments, holds_out
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, with_standards
 from ..machines.exact import Fit, losses_of
 from ._families import Candidate, Family, NotSharedError, PerVariance
 from ._rounding import Decisions
@@ -82,6 +82,7 @@ class Machines:
         total = expecting(self._survey.n_rows * self._plan.features.width, engine.total)
         self._moments = total(self._plan.block_moments, "moments")
         self._solved: dict[Cost, Machine] = {}
+        self._standardized: dict[Cost, Machine] = {}  # with the loss ``either``
         self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
         self._by_groups: dict[tuple[Cost, str], Fit] = {}
 
@@ -110,7 +111,13 @@ class Machines:
             plan, some = replace(self._plan, C=C), self._survey.sample.rows[:1, :]
             self._solved[recipe.C] = fit_moments(plan.checked(plan.scaler(some)), self._moments)
         solved = self._solved[recipe.C]
-        return replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
+        machine = replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
+        if recipe.loss != "either":
+            return machine
+        if recipe.C not in self._standardized:
+            given = (machine, self._survey, self._engine, self._approximation)
+            self._standardized[recipe.C] = with_standards(*given, grouped=self._groups is not None)
+        return self._standardized[recipe.C]
 
 
 def _check(scaling: str, columns: ColumnMoments, n_rows: int) -> None:

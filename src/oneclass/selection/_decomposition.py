@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.leave_out import Embedded, leave, leave_one_by_one, leave_own_cluster
 from ..core.likelihood import COSTS
-from ..core.loss import loss
+from ..core.loss import Standards, either, loss
 from ..core.recipe import Recipe
 from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
@@ -294,8 +294,10 @@ class Decomposition:
         if held_out:
             residuals, leverages, spare = self._held_out
             variance = leverages / data.costs if recipe.needs_variance else None
-        training, errors = self._with_errors(recipe, signal, residuals, variance, data.Z, data.T, spare)
-        rows = self._with_errors(recipe, signal, self._row_residuals, row_variance, data.rows, data.T_rows)
+        standards = self._standards(recipe)
+        given = (recipe, signal, standards)
+        training, errors = self._with_errors(*given, residuals, variance, data.Z, data.T, spare)
+        rows = self._with_errors(*given, self._row_residuals, row_variance, data.rows, data.T_rows)
         if not np.all(np.isfinite(training + errors)):
             raise NotSharedError("losses of training rows are not finite")  # a fit of each candidate refuses them
         # If every loss grew by its error, the k-th smallest would grow by no more than the difference computed here.
@@ -308,10 +310,22 @@ class Decomposition:
         moved = np.sort(training + errors, axis=1) - ranked
         return Losses([Ranks(losses, reached, len(reached)) for losses in ranked], moved, *rows)
 
+    def _standards(self, recipe: Recipe) -> list[Standards] | None:
+        """Standards of the loss at every C, if it needs them."""
+        if recipe.loss != "either":
+            return None
+        if self._data.groups is None:
+            residuals, leverages, _ = self._held_out
+        else:  # single rows are held out all the same
+            residuals, leverages = self._residuals / self._spare[..., None], self._leverages / self._spare
+        found = zip(residuals.swapaxes(0, 1), (leverages / self._data.costs).T, strict=True)
+        return [Standards.of(*values, self._data.w) for values in found]
+
     def _with_errors(
         self,
         recipe: Recipe,
         signal: Float,
+        standards: list[Standards] | None,
         residuals: Float,
         variance: Float | None,
         Z: Float,
@@ -323,17 +337,21 @@ class Decomposition:
         The errors are those of the solution, divided by `spare` (1 - leverage).
         """
         spare, d = np.asarray(spare), residuals.shape[-1]
-        reach = np.sqrt(np.vecdot(T, T)) + np.sqrt(np.max(np.vecdot(self._data.T, self._data.T)))
-        # A loss depends on the length of a residual alone.
-        length = np.sqrt(np.vecdot(residuals, residuals))
-        longest = length + self._errors * reach[:, None] / spare
+        T, known = T[:, None, :], self._data.T[:, None, :]
+        if standards is not None:
+            scales = np.array([one.squares for one in standards]) ** -0.5
+            residuals, T, known = residuals * scales, T * scales, known * scales
+        reach = _lengths(T) + np.max(_lengths(known), axis=0)
+        # A loss depends on the length of a residual alone, in the units of the standards if there are any.
+        length = _lengths(residuals)
+        longest = length + self._errors * reach / spare
         largest = variance
         if variance is not None:
             prior = self._data.kernel.diagonal(Z)[:, None] / self._data.lam
             error = self._errors * prior + len(self._data.K) * _FEW_ROUNDINGS / self._data.costs
             largest = variance + error / spare
         losses, bounds = (
-            np.ascontiguousarray(loss(recipe.loss, size[..., None], of, signal=d * signal).T)
+            np.ascontiguousarray(_losses_of_lengths(recipe.loss, size, of, d * signal, standards).T)
             for size, of in ((length, variance), (longest, largest))
         )
         return losses, bounds - losses
@@ -351,6 +369,21 @@ class Decomposition:
     def _spectrum_of_rows(self) -> Spectrum:
         data = self._data
         return Spectrum.of(data.K, data.Z, data.w, self._embedding, lam=data.lam)
+
+
+def _lengths(vectors: Float) -> Float:
+    return np.asarray(np.sqrt(np.vecdot(vectors, vectors)))
+
+
+def _losses_of_lengths(
+    name: str, lengths: Float, variance: Float | None, signal: Float, standards: list[Standards] | None
+) -> Float:
+    """Losses (row, C) of residuals with these lengths."""
+    residuals = lengths[..., None]
+    if standards is None or variance is None:
+        return np.asarray(loss(name, residuals, variance, signal=signal))
+    units = [replace(one, squares=np.ones(1)) for one in standards]
+    return np.stack([either(residuals[:, c], variance[:, c], one) for c, one in enumerate(units)], axis=1)
 
 
 def _at_same_rank(losses: Ranks, others: Ranks) -> Float:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.features import NystromMap
+from ..core.machine import fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..engines import InMemory
@@ -85,7 +86,12 @@ def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
         # With orthonormal features, the regression of new features on old ones is well conditioned, and the solve of
         # each block need not factor the penalty again.
         plan = replace(plan, map=plan.map.whitened())
-    return plan, plan.moments(X[some], w[some])
+    moments = plan.moments(X[some], w[some])
+    if settings.recipe.loss == "either":
+        machine = fit_moments(plan, moments, count=False)
+        rows = plan.training_rows(machine.model, X[some], w[some])  # type: ignore[arg-type]
+        plan = machine.standardized(rows).plan
+    return plan, moments
 
 
 def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
