@@ -16,7 +16,8 @@ def parts_of(machine: Machine, X: Array) -> Array | None:
     """The part of each feature in the loss, or None if the loss is not a sum over features.
 
     The loss ``reconstruction`` is the sum of the squared residuals of the scaled features. ``predictive`` adds the
-    machine's variance at the row, which is divided among the features in proportion to their squared residuals.
+    machine's variance at the row, which is divided among the features in proportion to their squared residuals. The
+    loss ``either`` is divided in proportion to the squared residuals in units of their held-out mean squares.
     """
     recipe = machine.plan.recipe
     if recipe.constant is not None or recipe.loss == "uncertainty":

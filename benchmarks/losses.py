@@ -1,0 +1,93 @@
+"""Compare the losses "predictive" and "either" of AAKELM on the tasks of the defaults study.
+
+Each machine learns from targets only. The other targets and the outliers give the area under the ROC curve, the share
+of outliers that are labelled (recall) and the false alarms with delta of 5 %. Then one cell of each held-out target is
+made wrong, in five ways, and the share of these rows that are labelled is counted. Writes a table of docs/defaults.md.
+ONECLASS_TABLES names the folder of KEEL and R as for benchmarks/defaults.py.
+
+``python benchmarks/losses.py [ROWS]`` learns from at most ROWS rows (1,000).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from _arrays import Rows
+from _table import markdown, write_between_markers
+from defaults import Task, collections, split
+from oneclass import AAKELM
+
+MACHINES = {
+    "predictive": partial(AAKELM, loss="predictive"),
+    "either": partial(AAKELM, loss="either"),
+}
+#: What is measured, in percent except for the first.
+MEASURES = ("AUROC", "recall", "false alarms", "wrong cells")
+
+
+def wrong_cells(X: Rows, train: Rows, rng: np.random.Generator) -> list[Rows]:
+    """Rows with one wrong cell each: times ten, sign, four deviations off, another row's value, two columns swapped."""
+    n, d = X.shape
+    i, deviations = np.arange(n), np.where(train.std(axis=0) > 0, train.std(axis=0), 1.0)
+    found = []
+    for kind in range(5):
+        Y, j = X.copy(), rng.integers(0, d, n)
+        if kind == 0:
+            Y[i, j] *= 10
+        elif kind == 1:
+            Y[i, j] *= -1
+        elif kind == 2:
+            Y[i, j] += 4 * deviations[j] * rng.choice([-1, 1], n)
+        elif kind == 3:
+            Y[i, j] = train[rng.integers(0, len(train), n), j]
+        else:
+            k = (j + 1 + rng.integers(0, max(d - 1, 1), n)) % d
+            Y[i, j], Y[i, k] = X[i, k], X[i, j]
+        found.append(Y[np.any(X != Y, axis=1)])
+    return [Y for Y in found if len(Y)]
+
+
+def measured(task: Task, rows: int) -> list[list[float]]:
+    """The measures of each machine."""
+    warnings.simplefilter("ignore")
+    train, test, y = (np.asarray(part, dtype=float) for part in split(task, 0, rows))
+    wrong = wrong_cells(test[y == 1], train, np.random.default_rng([0, 7]))
+    out = []
+    for make in MACHINES.values():
+        model = make().fit(train)
+        labels = model.predict(test)
+        cells = [np.mean(model.predict(Y) == -1) for Y in wrong]
+        auroc = roc_auc_score(y, model.score_samples(test))
+        out.append([auroc, *(np.mean(labels[y == sign] == -1) for sign in (-1, 1)), np.mean(cells)])
+    return out
+
+
+def main() -> None:
+    """Run the study and write its table."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    body = []
+    for name, tasks in collections().items():
+        if rows > 1000:
+            tasks = [task for task in tasks if 0.7 * len(task[1]) > 1000]
+        found = np.array([measured(task, rows) for task in tasks])
+        gaps = found[:, 1] - found[:, 0]
+        errors = gaps.std(axis=0, ddof=1) / np.sqrt(len(tasks))
+        for m, measure in enumerate(MEASURES):
+            digits, unit = (4, 1) if m == 0 else (1, 100)
+            values = [f"{unit * value:.{digits}f}" for value in found[:, :, m].mean(axis=0)]
+            gain = f"{unit * gaps[:, m].mean():+.{digits}f} ± {unit * errors[m]:.{digits}f}"
+            body.append([f"{name}, {len(tasks)} tasks", measure if m == 0 else f"{measure}, %", *values, gain])
+    text = markdown(["collection", "measure", *MACHINES, "difference"], body)
+    print(text)
+    page = Path(__file__).parents[1] / "docs" / "defaults.md"
+    write_between_markers(page, "losses" if rows == 1000 else f"losses-{rows}", text)
+
+
+if __name__ == "__main__":
+    main()
