@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oneclass.core.loss import Standards, absolute, contributions, either, predictive, squared
+from oneclass.core.loss import Measures, absolute, contributions, either, predictive, squared
 from oracle.comparison import assert_agree
 from oracle.equations import score as by_loops
 
@@ -37,7 +37,7 @@ def test_uncertainty_falls_to_the_features_by_their_residuals_and_evenly_where_t
 def test_either_is_the_larger_ratio_to_the_held_out_medians(xp):
     residuals, variance = np.random.default_rng(1).normal(size=(2, 400, 3)), np.random.default_rng(2).uniform(1, 2, 400)
     held_out, new = residuals * [1.0, 0.1, 10.0]
-    standards = Standards.of(xp.asarray(held_out), xp.asarray(variance), xp.asarray(np.ones(400)))
+    measures = Measures.of(xp.asarray(held_out), xp.asarray(variance), xp.asarray(np.ones(400)))
     mean = np.mean(held_out**2, axis=0)
     squares = mean + 0.1 * np.mean(mean)
     error = np.sum(held_out**2 / squares, axis=1)
@@ -47,10 +47,10 @@ def test_either_is_the_larger_ratio_to_the_held_out_medians(xp):
         max(np.sum(r**2 / squares) / middle[0], (v / middle[1]) ** (spread[0] / spread[1]))
         for r, v in zip(new, variance, strict=True)
     ]
-    assert_agree(either(xp.asarray(new), xp.asarray(variance), standards), expected, 1e-12)
+    assert_agree(either(xp.asarray(new), xp.asarray(variance), measures), expected, 1e-12)
 
 
 def test_either_is_finite_if_all_held_out_rows_are_reconstructed_exactly(xp):
-    standards = Standards.of(xp.asarray(np.zeros((5, 2))), xp.asarray(np.ones(5)), xp.asarray(np.ones(5)))
-    found = either(xp.asarray(np.zeros((5, 2))), xp.asarray(np.ones(5)), standards)
+    measures = Measures.of(xp.asarray(np.zeros((5, 2))), xp.asarray(np.ones(5)), xp.asarray(np.ones(5)))
+    found = either(xp.asarray(np.zeros((5, 2))), xp.asarray(np.ones(5)), measures)
     assert_agree(found, np.ones(5), 1e-12)

@@ -20,14 +20,14 @@ from .primal import PrimalModel
 from .row_sample import row_keys
 from .solve import TrainingRows
 
-__all__ = ["OwnLandmarks", "standardized"]
+__all__ = ["OwnLandmarks", "measured"]
 
 #: Largest ratio of landmarks to training rows at which landmarks are not removed: their losses hardly change a
 #: threshold.
 _NEGLIGIBLE_SHARE = 0.02
-#: Number of sampled rows whose held-out values are the standards of a loss. They estimate the rank of a quantile with a
+#: Number of sampled rows whose held-out values give the measures of a loss. They estimate the rank of a quantile with a
 #: standard error of one percentage point.
-_STANDARD_ROWS = 2048
+_MEASURED_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,8 @@ class OwnLandmarks:
         return replace(rows, left=(residuals, leverages))
 
 
-def standardized(
-    machine: Machine, survey: Survey, candidates: int, all_rows: Block | None, *, grouped: bool
-) -> Machine:
-    """Return the machine with the standards of its loss, from held-out values of training rows, if the loss needs them.
+def measured(machine: Machine, survey: Survey, candidates: int, all_rows: Block | None, *, grouped: bool) -> Machine:
+    """Return the machine with the measures of its loss, from held-out values of training rows, if the loss needs them.
 
     These are all rows, if they are few, or sampled rows. The landmarks were chosen among the first `candidates` rows of
     the sample. If the fit is `grouped`, single rows are held out all the same, with the variance term as it is.
@@ -98,16 +96,16 @@ def standardized(
     model, sample = machine.model, survey.sample
     if machine.plan.recipe.loss != "either" or not isinstance(model, PrimalModel):
         return machine
-    if all_rows is None or survey.n_rows > _STANDARD_ROWS:
-        n = min(_STANDARD_ROWS, sample.rows.shape[0])
+    if all_rows is None or survey.n_rows > _MEASURED_ROWS:
+        n = min(_MEASURED_ROWS, sample.rows.shape[0])
         X, w = sample.rows[:n, :], sample.weights[:n]
     else:
         X, w = all_rows.X, all_rows.w
     rows = machine.plan.training_rows(model, X, w)
     if grouped:
-        return machine.standardized(replace(rows, left=None))
+        return machine.measured(replace(rows, left=None))
     owned = OwnLandmarks.of(machine, survey, candidates)
-    return machine.standardized(rows if owned is None else owned.without(machine, X, rows, None))
+    return machine.measured(rows if owned is None else owned.without(machine, X, rows, None))
 
 
 def _filled(owners: NDArray[np.int64], chosen: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ __all__ = [
     "LOSSES",
     "REBUILDING",
     "UNCERTAIN",
-    "Standards",
+    "Measures",
     "absolute",
     "contributions",
     "either",
@@ -47,8 +47,8 @@ _LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
-class Standards:
-    """Held-out values of the two measures of the loss ``either``, by which the measures are compared."""
+class Measures:
+    """Usual values of the two measures of the loss ``either``, from held-out rows, by which they are compared."""
 
     squares: Annotated[Array, Floats("t", above=0)]  # mean squared residual of each column, plus a floor
     error: Positive  # median of the squared error that is weighted by `squares`
@@ -56,8 +56,8 @@ class Standards:
     power: Positive  # spread of the logarithm of the error over that of the uncertainty
 
     @classmethod
-    def of(cls, residuals: Array, variance: Array, w: Array) -> Standards:
-        """Return the standards of held-out rows, row i counted ``w[i]`` times."""
+    def of(cls, residuals: Array, variance: Array, w: Array) -> Measures:
+        """Return the measures of held-out rows, row i counted ``w[i]`` times."""
         xp = namespace(residuals)
         mean = (w @ (residuals * residuals)) / xp.sum(w)
         squares = mean + _LEAST_SQUARE * xp.mean(mean) + xp.finfo(mean.dtype).smallest_normal ** 0.5
@@ -80,13 +80,13 @@ def loss(
     variance: Array | None,
     *,
     signal: float | Array,
-    standards: Standards | None = None,
+    measures: Measures | None = None,
 ) -> Array:
-    """Return the loss with this name; `variance` and `standards` may be None if the loss does not need them."""
+    """Return the loss with this name; `variance` and `measures` may be None if the loss does not need them."""
     if name == "absolute":
         return absolute(residuals)
-    if standards is not None:
-        return either(residuals, variance, standards)
+    if measures is not None:
+        return either(residuals, variance, measures)
     if name not in UNCERTAIN:
         return squared(residuals)
     return variance if name == "uncertainty" else predictive(residuals, variance, signal=signal)
@@ -109,15 +109,15 @@ def predictive(residuals: Array, variance: Array, *, signal: float | Array) -> A
     return squared(residuals) + residuals.shape[-1] * signal * variance
 
 
-def either(residuals: Array, variance: Array, standards: Standards) -> Array:
+def either(residuals: Array, variance: Array, measures: Measures) -> Array:
     """Return ``max(e / e0, (v / v0)^p)``: the squared error over its median or, if larger, the uncertainty over its.
 
     In the error, the square of each column is divided by the column's held-out mean square. The power gives both
     measures the same spread on a log scale.
     """
     xp = namespace(residuals)
-    uncertain = (variance / standards.variance) ** standards.power
-    return xp.maximum(_weighted(residuals, standards.squares) / standards.error, uncertain)
+    uncertain = (variance / measures.variance) ** measures.power
+    return xp.maximum(_weighted(residuals, measures.squares) / measures.error, uncertain)
 
 
 def _weighted(residuals: Array, squares: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Annotated
 from .arrays import Array, copy, namespace
 from .groups import Groups
 from .kernels import Precomputed
-from .loss import Standards, contributions, loss
+from .loss import Measures, contributions, loss
 from .moments import Moments
 from .plan import Plan
 from .primal import PrimalModel, solve_primal
@@ -41,7 +41,7 @@ class Machine:
             made_of: object = model.shrink
         else:
             made_of = model.equations
-        must((recipe.loss == "either") == (self.plan.standards is not None), "only the loss 'either' has standards")
+        must((recipe.loss == "either") == (self.plan.measures is not None), "only the loss 'either' has measures")
         told = model.L is not None or made_of is not None
         must(told or not recipe.needs_variance, f"loss={recipe.loss!r} must have a factor, or what it is computed from")
         return {"t": columns if recipe.constant is None else 1}
@@ -74,23 +74,20 @@ class Machine:
     def blame(self, Z: Array) -> Array:
         """Return the contribution of each feature to the loss."""
         residuals, variance = self.judge(Z)
-        standards = self.plan.standards
-        squares = None if standards is None else standards.squares
+        measures = self.plan.measures
+        squares = None if measures is None else measures.squares
         return contributions(residuals, self.loss(residuals, variance), squares=squares)
 
     def loss(self, residuals: Array, variance: Array | None) -> Array:
         """Return the loss from residuals and, if the loss needs it, the uncertainty."""
-        return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal, standards=self.plan.standards)
+        return loss(self.plan.recipe.loss, residuals, variance, signal=self.signal, measures=self.plan.measures)
 
-    def standardized(self, rows: TrainingRows) -> Machine:
-        """Return the machine with the standards of its loss, from held-out values of `rows`, if the loss needs them."""
+    def measured(self, rows: TrainingRows) -> Machine:
+        """Return the machine with the measures of its loss, from held-out values of `rows`, if the loss needs them."""
         if self.plan.recipe.loss != "either":
             return self
-        return self.with_standards(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C, rows.w)
-
-    def with_standards(self, residuals: Array, variance: Array, w: Array) -> Machine:
-        """Return the machine with the standards of these held-out residuals and uncertainties."""
-        return replace(self, plan=replace(self.plan, standards=Standards.of(residuals, variance, w)))
+        measures = Measures.of(rows.held_out_residuals(), rows.held_out_uncertainty() / self.plan.C, rows.w)
+        return replace(self, plan=replace(self.plan, measures=measures))
 
 
 def fit_rows(
@@ -120,8 +117,8 @@ def fit_rows(
         model = replace(model, rows=copy(Z[:, :0]))
     mean_residual = (w @ rows.residuals) / namespace(w).sum(w)
     machine = Machine(plan, model, rows.signal(C=plan.C), mean_residual, labels)
-    single = rows if groups is None else replace(rows, left=None)  # standards are those of single rows
-    return machine.standardized(single), rows
+    single = rows if groups is None else replace(rows, left=None)  # measures are those of single rows
+    return machine.measured(single), rows
 
 
 def fit_moments(plan: Plan, moments: Moments, *, count: bool = True) -> Machine:

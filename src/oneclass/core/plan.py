@@ -23,7 +23,7 @@ from .groups import GroupCounts, Groups
 from .kernels import Kernel, Settled, diagonal
 from .leave_landmarks_out import Landmarks
 from .leave_out import leave, leave_one_by_one
-from .loss import Standards
+from .loss import Measures
 from .moments import Moments
 from .primal import PrimalModel
 from .recipe import Recipe
@@ -87,7 +87,7 @@ class Plan:
     C: Positive
     map: FeatureMap | None = None
     centres: Annotated[Array, Floats("k d")] | None = None  # of the clusters whose variance is embedded
-    standards: Standards | None = None  # of the loss ``either``, once the machine is solved
+    measures: Measures | None = None  # of the loss ``either``, once the machine is solved
 
     @classmethod
     def of(cls, recipe: Recipe, scaler: Scaler, Z: Array, w: Array, *, total: float) -> Plan:

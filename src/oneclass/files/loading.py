@@ -22,7 +22,7 @@ from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.known import KnownOutliers, Standard
-from ..core.loss import Standards
+from ..core.loss import Measures
 from ..core.machine import Machine
 from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
@@ -80,7 +80,7 @@ _VALUES: tuple[type, ...] = (
     Scaler,
     Scatter,
     Standard,
-    Standards,
+    Measures,
     ColumnSummary,
     Structured,
     TimesOfDay,

@@ -18,7 +18,7 @@ from ..core.calibration import Calibration, HeldOut, Judgement
 from ..core.compiled import expecting
 from ..core.folds import FoldMachine, fold_machines, fold_moments, held_out_by_folds
 from ..core.groups import GroupCounts, Groups
-from ..core.landmark_rows import OwnLandmarks, standardized
+from ..core.landmark_rows import OwnLandmarks, measured
 from ..core.machine import Machine, fit_moments, holds_out
 from ..core.plan import Plan, Survey
 from ..core.primal import Equations, PrimalModel
@@ -39,7 +39,7 @@ __all__ = [
     "judge_training",
     "plan_through",
     "primal",
-    "with_standards",
+    "with_measures",
 ]
 
 #: Losses and their weights.
@@ -146,7 +146,7 @@ def _fit_planned(
     moments = engine.total(plan.block_moments, "moments")
     with on_one_thread(plan.features.width, survey.sample.rows):
         machine = fit_moments(plan, moments)
-        machine = with_standards(machine, survey, engine, approximation, grouped=groups is not None)
+        machine = with_measures(machine, survey, engine, approximation, grouped=groups is not None)
     del moments  # they take the memory of a model for each cluster
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
@@ -180,19 +180,19 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     steps = [(partial(fold_moments, plan, groups, k), f"moments, fold {k + 1} of {n}") for k in range(n)]
     parts = [engine.total(*step) for step in steps]
     machine = fit_moments(plan, reduce(add, parts))
-    machine = with_standards(machine, survey, engine, approximation, grouped=True)
+    machine = with_measures(machine, survey, engine, approximation, grouped=True)
     twins = fold_machines(machine, survey, groups, parts)
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
     calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
     return Fit(machine, Judgement(calibration, calibration, None))
 
 
-def with_standards(
+def with_measures(
     machine: Machine, survey: Survey, engine: Engine, approximation: Approximation, *, grouped: bool
 ) -> Machine:
-    """The machine with the standards of its loss, if the loss needs them."""
+    """The machine with the measures of its loss, if the loss needs them."""
     all_rows = Block(engine.X, engine.w) if isinstance(engine, InMemory) else None
-    return standardized(machine, survey, _candidates(approximation), all_rows, grouped=grouped)
+    return measured(machine, survey, _candidates(approximation), all_rows, grouped=grouped)
 
 
 def judge_training(

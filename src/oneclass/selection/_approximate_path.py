@@ -16,7 +16,7 @@ from ..core.machine import Machine, fit_moments, holds_out
 from ..core.recipe import Recipe
 from ..core.scaling import ColumnMoments
 from ..engines import InMemory
-from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, with_standards
+from ..machines.approximate import Ranked, judge_groups, judge_training, plan_through, with_measures
 from ..machines.exact import Fit, losses_of
 from ._families import Candidate, Family, NotSharedError, PerVariance
 from ._rounding import Decisions
@@ -82,7 +82,7 @@ class Machines:
         total = expecting(self._survey.n_rows * self._plan.features.width, engine.total)
         self._moments = total(self._plan.block_moments, "moments")
         self._solved: dict[Cost, Machine] = {}
-        self._standardized: dict[Cost, Machine] = {}  # with the loss ``either``
+        self._measured: dict[Cost, Machine] = {}  # with the loss ``either``
         self._losses: dict[tuple[Cost, str], tuple[dict[tuple[bool, bool], Ranked], Array]] = {}
         self._by_groups: dict[tuple[Cost, str], Fit] = {}
 
@@ -114,10 +114,10 @@ class Machines:
         machine = replace(solved, plan=replace(solved.plan, recipe=replace(solved.plan.recipe, loss=recipe.loss)))
         if recipe.loss != "either":
             return machine
-        if recipe.C not in self._standardized:
+        if recipe.C not in self._measured:
             given = (machine, self._survey, self._engine, self._approximation)
-            self._standardized[recipe.C] = with_standards(*given, grouped=self._groups is not None)
-        return self._standardized[recipe.C]
+            self._measured[recipe.C] = with_measures(*given, grouped=self._groups is not None)
+        return self._measured[recipe.C]
 
 
 def _check(scaling: str, columns: ColumnMoments, n_rows: int) -> None:

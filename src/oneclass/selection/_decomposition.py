@@ -17,7 +17,7 @@ from ..core.groups import Groups
 from ..core.kernels import Kernel
 from ..core.leave_out import Embedded, leave, leave_one_by_one, leave_own_cluster
 from ..core.likelihood import COSTS
-from ..core.loss import Standards, either, loss
+from ..core.loss import Measures, either, loss
 from ..core.recipe import Recipe
 from ..core.solve import residual_operator
 from ..core.spectrum import Spectrum
@@ -294,8 +294,8 @@ class Decomposition:
         if held_out:
             residuals, leverages, spare = self._held_out
             variance = leverages / data.costs if recipe.needs_variance else None
-        standards = self._standards(recipe)
-        given = (recipe, signal, standards)
+        measures = self._measures(recipe)
+        given = (recipe, signal, measures)
         training, errors = self._with_errors(*given, residuals, variance, data.Z, data.T, spare)
         rows = self._with_errors(*given, self._row_residuals, row_variance, data.rows, data.T_rows)
         if not np.all(np.isfinite(training + errors)):
@@ -310,8 +310,8 @@ class Decomposition:
         moved = np.sort(training + errors, axis=1) - ranked
         return Losses([Ranks(losses, reached, len(reached)) for losses in ranked], moved, *rows)
 
-    def _standards(self, recipe: Recipe) -> list[Standards] | None:
-        """Standards of the loss at every C, if it needs them."""
+    def _measures(self, recipe: Recipe) -> list[Measures] | None:
+        """Measures of the loss at every C, if it needs them."""
         if recipe.loss != "either":
             return None
         if self._data.groups is None:
@@ -319,13 +319,13 @@ class Decomposition:
         else:  # single rows are held out all the same
             residuals, leverages = self._residuals / self._spare[..., None], self._leverages / self._spare
         found = zip(residuals.swapaxes(0, 1), (leverages / self._data.costs).T, strict=True)
-        return [Standards.of(*values, self._data.w) for values in found]
+        return [Measures.of(*values, self._data.w) for values in found]
 
     def _with_errors(
         self,
         recipe: Recipe,
         signal: Float,
-        standards: list[Standards] | None,
+        measures: list[Measures] | None,
         residuals: Float,
         variance: Float | None,
         Z: Float,
@@ -338,11 +338,11 @@ class Decomposition:
         """
         spare, d = np.asarray(spare), residuals.shape[-1]
         T, known = T[:, None, :], self._data.T[:, None, :]
-        if standards is not None:
-            scales = np.array([one.squares for one in standards]) ** -0.5
+        if measures is not None:
+            scales = np.array([one.squares for one in measures]) ** -0.5
             residuals, T, known = residuals * scales, T * scales, known * scales
         reach = _lengths(T) + np.max(_lengths(known), axis=0)
-        # A loss depends on the length of a residual alone, in the units of the standards if there are any.
+        # A loss depends on the length of a residual alone, in the units of the measures if there are any.
         length = _lengths(residuals)
         longest = length + self._errors * reach / spare
         largest = variance
@@ -351,7 +351,7 @@ class Decomposition:
             error = self._errors * prior + len(self._data.K) * _FEW_ROUNDINGS / self._data.costs
             largest = variance + error / spare
         losses, bounds = (
-            np.ascontiguousarray(_losses_of_lengths(recipe.loss, size, of, d * signal, standards).T)
+            np.ascontiguousarray(_losses_of_lengths(recipe.loss, size, of, d * signal, measures).T)
             for size, of in ((length, variance), (longest, largest))
         )
         return losses, bounds - losses
@@ -376,13 +376,13 @@ def _lengths(vectors: Float) -> Float:
 
 
 def _losses_of_lengths(
-    name: str, lengths: Float, variance: Float | None, signal: Float, standards: list[Standards] | None
+    name: str, lengths: Float, variance: Float | None, signal: Float, measures: list[Measures] | None
 ) -> Float:
     """Losses (row, C) of residuals with these lengths."""
     residuals = lengths[..., None]
-    if standards is None or variance is None:
+    if measures is None or variance is None:
         return np.asarray(loss(name, residuals, variance, signal=signal))
-    units = [replace(one, squares=np.ones(1)) for one in standards]
+    units = [replace(one, squares=np.ones(1)) for one in measures]
     return np.stack([either(residuals[:, c], variance[:, c], one) for c, one in enumerate(units)], axis=1)
 
 

@@ -90,7 +90,7 @@ def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
     if settings.recipe.loss == "either":
         machine = fit_moments(plan, moments, count=False)
         rows = plan.training_rows(machine.model, X[some], w[some])  # type: ignore[arg-type]
-        plan = machine.standardized(rows).plan
+        plan = machine.measured(rows).plan
     return plan, moments
 
 

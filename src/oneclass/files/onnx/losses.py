@@ -77,9 +77,9 @@ def _of_machine(machine: Machine, Z: Tensor, F: Tensor) -> Tensor:
     variance = _uncertainty(machine.model, Z, F) / machine.plan.C
     if recipe.loss == "uncertainty":
         return variance
-    if (standards := machine.plan.standards) is not None:
-        error = (residuals / standards.squares**0.5).sum_squares() / standards.error
-        uncertain = (variance / standards.variance) ** standards.power
+    if (measures := machine.plan.measures) is not None:
+        error = (residuals / measures.squares**0.5).sum_squares() / measures.error
+        uncertain = (variance / measures.variance) ** measures.power
         return maximum(error, uncertain)
     return residuals.sum_squares() + variance * (machine.model.weights.shape[1] * machine.signal)
 
