@@ -74,7 +74,17 @@ OF_ROWS = {
 }
 OF_THE_FIT = ("offset_", "calibration_", "decision_", "held_out_scores_", "held_out_p_values_")
 #: Verbs with a test of their own below.
-OTHERS = {"explain", "reconstruct", "false_alarm_interval", "score_chunks", "save", "screen", "fit", "fit_predict"}
+OTHERS = {
+    "explain",
+    "reconstruct",
+    "learn_from",
+    "false_alarm_interval",
+    "score_chunks",
+    "save",
+    "screen",
+    "fit",
+    "fit_predict",
+}
 
 
 def test_all_verbs_of_the_classifiers_are_tested_here():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array
 from ..core.calibration import Calibration
 from ..core.threshold import Decision
-from ..core.typing import Rows
+from ..core.typing import Labels, Rows
 from ..engines.chunks import Source, Transformed
 from ..engines.scoring import Scored
 from ..io.sinks import Sink
@@ -116,6 +116,27 @@ class Delegates(Saved):
         prepared = Transformed(source, self._prepare)
         found: Scored = self._wrapped().score_chunks(prepared, sink, delta=delta, tail=tail, verbose=verbose)
         return found
+
+    @if_wrapped_has("learn_from")
+    def learn_from(self, X: Rows, y: Labels) -> Self:
+        """Learn from answers: rows, mostly alarms, about which somebody said whether they are normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_answers, n_features)
+            Rows.
+        y : array-like of shape (n_answers,)
+            Labels, as in the kernel machines' `learn_from`. Only the classifier learns: steps before it and plans of
+            columns stay as they are.
+
+        Returns
+        -------
+        self
+            The same estimator, whose classifier is fitted again.
+        """
+        self._check_fitted()
+        self._wrapped().learn_from(self._prepare(X), y)
+        return self
 
     @if_wrapped_has("reconstruct")
     def reconstruct(self, X: Rows) -> Array:

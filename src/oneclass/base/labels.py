@@ -10,7 +10,7 @@ from ..core.typing import Labels
 from .groups import is_missing
 from .warnings import LabelWarning, warn
 
-__all__ = ["is_target", "read_outliers", "read_targets", "warn_of_few"]
+__all__ = ["is_target", "read_answers", "read_outliers", "read_targets", "warn_of_few"]
 
 #: Labels that mean the target class if the user gives no `target`.
 _WORDS = ("target", "normal", "inlier")
@@ -107,6 +107,24 @@ def read_outliers(y: Labels | None, targets: NDArray[np.bool_]) -> NDArray[np.bo
     """Mask of the rows that `y` labels as outliers: those that are no `targets` and have a label."""
     labels = np.asarray(to_numpy(y) if is_foreign(y) else y).reshape(len(targets))
     return ~targets & ~is_missing(labels)
+
+
+def read_answers(name: str, y: Labels, n_rows: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Masks of the rows that `y` labels as normal and as outliers; rows with a missing label are in neither."""
+    labels = to_numpy(y) if is_foreign(y) else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (n_rows,):
+        raise ValueError(f"{name}: y must be one label a row, of shape ({n_rows},), got {labels.shape}")
+    answered = ~is_missing(labels)
+    known = _distinct(labels[answered])
+    target = _target_of(known)
+    if not known or target is None:
+        raise ValueError(
+            f"{name}: y must hold answers, +1 for normal rows and -1 or 0 for outliers, or 'normal' and another word; "
+            f"got {_shown(known) if known else 'missing labels only'}"
+        )
+    return answered & (labels == target), answered & (labels != target)
 
 
 def warn_of_few(caller: str, targets: NDArray[np.bool_], remedy: str) -> None:

@@ -43,6 +43,7 @@ class TrainingSet:
     outliers: Array | None = None  # rows that are labelled as outliers, with their weights and, if any, groups
     outlier_weights: Array | None = None  # None are ones
     outlier_groups: NDArray[np.intp] | None = None  # as in `groups`; -1 for a group without normal rows
+    answered: NDArray[np.bool_] | None = None  # mask of the rows that a user was asked about; they set no threshold
     removed: float = 0.0  # normal rows that screening removed, as a ratio to the rows that stayed
 
     def only(self, rows: Array, *, removed: float = 0.0) -> TrainingSet:
@@ -60,6 +61,20 @@ class TrainingSet:
             outliers=xp.take(self.outliers, some, axis=0),
             outlier_weights=None if w is None else xp.take(w, some),
             outlier_groups=None if groups is None else groups[to_numpy(some)],
+        )
+
+    def with_further_outliers(self, rows: Array) -> TrainingSet:
+        """The training set with further outliers, which have weight 1 and no group of normal rows."""
+        xp, known, k = namespace(self.X), self.outliers, int(rows.shape[0])
+        if known is None or not known.shape[0]:
+            none = None if self.groups is None else np.full(k, -1)
+            return replace(self, outliers=rows, outlier_weights=None, outlier_groups=none)
+        w, groups = self.outlier_weights, self.outlier_groups
+        return replace(
+            self,
+            outliers=xp.concat([known, rows]),
+            outlier_weights=None if w is None else xp.concat([w, ones(rows)]),
+            outlier_groups=None if groups is None else np.concatenate([groups, np.full(k, -1)]),
         )
 
     def to_learn(self, estimator: object) -> TrainingSet:
@@ -152,8 +167,7 @@ def _beside(name: str, training: TrainingSet, outliers: Rows) -> TrainingSet:
         rows = beside(read_rows(training.header, outliers), training.X)
     except ValueError as error:
         raise ValueError(f"{name}: outliers must be rows with the columns of X: {error}") from None
-    xp, known = namespace(training.X), training.outliers
-    rows = xp.astype(rows, training.X.dtype)
+    xp = namespace(training.X)
     k, n = int(rows.shape[0]), int(xp.count_nonzero(training.w))
     if k > n:
         warn(
@@ -161,13 +175,4 @@ def _beside(name: str, training: TrainingSet, outliers: Rows) -> TrainingSet:
             "round, exchange the two tables",
             LabelWarning,
         )
-    if known is None or not known.shape[0]:
-        none = None if training.groups is None else np.full(k, -1)
-        return replace(training, outliers=rows, outlier_weights=None, outlier_groups=none)
-    w, groups = training.outlier_weights, training.outlier_groups
-    return replace(
-        training,
-        outliers=xp.concat([known, rows]),
-        outlier_weights=None if w is None else xp.concat([w, ones(rows)]),
-        outlier_groups=None if groups is None else np.concatenate([groups, np.full(k, -1)]),
-    )
+    return training.with_further_outliers(xp.astype(rows, training.X.dtype))

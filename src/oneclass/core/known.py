@@ -15,12 +15,15 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .arrays import Array, clipped, device, namespace
 from .cholesky import factor, inverse
 from .groups import Groups
 from .kernels import Kernel
 from .machine import Machine
-from .stored import Floats, Positive, Within, must
+from .stored import Floats, Positive, Whole, Within, must
 
 __all__ = ["COST_SHARE", "COUNTED_FROM", "Codes", "KnownOutliers", "Standard", "solve_codes"]
 
@@ -124,6 +127,7 @@ class KnownOutliers:
     score: Standard  # of the known score
     share: Annotated[float, Within(0, 1)]  # weight of the standardised known score
     normal: Annotated[Array, Floats("_m d")] | None = None  # None: all training rows of an exact machine
+    groups: Annotated[NDArray[np.intp], Whole("_k")] | None = None  # group numbers, as those of the normal rows
 
     def __check__(self) -> None:
         if self.normal is not None:
@@ -132,12 +136,21 @@ class KnownOutliers:
 
     @classmethod
     def of(
-        cls, rows: Array, w: Array, codes: Codes, losses: Array, scores: Array, counts: Array, normal: Array | None
+        cls,
+        rows: Array,
+        w: Array,
+        codes: Codes,
+        losses: Array,
+        scores: Array,
+        counts: Array,
+        *,
+        normal: Array | None,
+        groups: NDArray[np.intp] | None,
     ) -> Self:
         """Return the known outliers, from held-out losses and known scores of normal rows with these `counts`."""
         k = float(namespace(w).sum(w)) ** 2 / float(namespace(w).sum(w * w))
         parts = Standard.of_losses(losses, counts), Standard.of(scores, counts)
-        return cls(rows, w, codes.alpha, *parts, k / (k + _HALF_TRUSTED), normal)
+        return cls(rows, w, codes.alpha, *parts, k / (k + _HALF_TRUSTED), normal, groups)
 
     def features(self, machine: Machine, Z: Array, features: Array | None = None) -> Array:
         """Return the kernel values of rows with the normal rows and the known outliers."""

@@ -8,18 +8,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..base.checks import check_magnitudes
 from ..base.classifier import OneClassClassifier
 from ..base.groups import column_of
 from ..base.independence import warn_if_dependent
 from ..base.kernels import KernelChoice, is_precomputed
+from ..base.labels import read_answers
 from ..base.memory import check_matrix_fits
 from ..base.rates import decision_of
 from ..base.reading import Header, Reader
 from ..base.training_set import TrainingSet
 from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
-from ..core.arrays import Array, beside, namespace, to_device, to_numpy
+from ..core.arrays import Array, beside, device, namespace, to_device, to_numpy
 from ..core.calibration import Calibration
 from ..core.embedding import NotLaplacianError
 from ..core.groups import OneGroupError
@@ -35,6 +39,7 @@ from ..core.typing import Device, Labels, Name, Rows, Seed, Weights
 from ..engines import Chunks, Engine, InMemory
 from ..engines.chunks import Source, with_labels
 from ..engines.dask import DaskRows, is_dask
+from .answers import answered_set, without_answers
 from .approximate import fit_through
 from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
@@ -77,6 +82,7 @@ class KernelMachine(OneClassClassifier):
 
     machine_: Machine
     known_: Annotated[KnownOutliers, MAYBE]
+    answered_: Annotated[NDArray[np.bool_], Flags("*"), MAYBE]
     approximation_: Approximation | None
     device_: str | None
     _kept_columns_: Annotated[Array, Flags("features")] | None
@@ -158,6 +164,46 @@ class KernelMachine(OneClassClassifier):
             check = self._checking(header, recipe)
             fit = fit_exactly(recipe, X, training.w, decision=decision, check=check, groups=training.groups)
         return self._keep_fit(fit, header, decision, approximation=None, training=training)
+
+    def learn_from(self, X: Rows, y: Labels) -> Self:
+        """Learn from answers: rows, mostly alarms, about which somebody said whether they are normal.
+
+        Rows that are answered to be outliers are learned as known outliers. Rows that are answered to be normal are
+        added to the training rows, so that rows like them cause no alarms. They do not count in thresholds and
+        p-values, because they were not drawn as new rows are. The result is that of a new fit with these rows, and does
+        not depend on the order of the answers. Their weight is 1, and each row is a group of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_answers, n_features)
+            Rows.
+        y : array-like of shape (n_answers,)
+            Labels as in `fit`: +1 (against -1), 1 (against 0), True, "target", "normal" or "inlier" for normal rows.
+            Rows with a missing label are not used.
+
+        Returns
+        -------
+        self
+            The machine, fitted again. The fit must have kept its training rows: exact fits do, and so do fits by
+            landmarks of some thousand rows if the loss uses the variance; these may choose other landmarks.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import VAAKELM
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> model = VAAKELM().fit(X)
+        >>> model.predict([[3.5, 0.0], [3.5, 0.05]])
+        array([-1, -1])
+        >>> model.learn_from([[3.5, 0.0]], [1]).predict([[3.5, 0.0], [3.5, 0.05]])
+        array([1, 1])
+        """
+        self._check_fitted()
+        rows = self._read(X)
+        normal, outliers = read_answers(self._name, y, int(rows.shape[0]))
+        some = np.flatnonzero(normal | outliers)
+        rows = namespace(rows).take(rows, namespace(rows).asarray(some, device=device(rows)), axis=0)
+        return self._fit_set(answered_set(self, rows, outliers[some]), decision_of(self))
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks.
@@ -267,6 +313,8 @@ class KernelMachine(OneClassClassifier):
         training: TrainingSet | None,
     ) -> Self:
         kept, known = None if training is None else training.kept, None
+        answered = None if training is None else training.answered
+        fit = without_answers(fit, answered)
         if training is not None and training.outliers is not None:
             fit, known = with_known(fit, training)
         judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
@@ -282,7 +330,7 @@ class KernelMachine(OneClassClassifier):
             decision_=decision,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
-            **({} if known is None else {"known_": known}),
+            **{name: part for name, part in (("known_", known), ("answered_", answered)) if part is not None},
             machine_=fit.machine,
             approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
             **_attributes(fit.machine),

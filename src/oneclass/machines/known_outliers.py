@@ -73,7 +73,7 @@ def with_known(fit: Fit, training: TrainingSet) -> tuple[Fit, KnownOutliers]:
 
 
 def _fitted(fit: Fit, held_out: HeldOut, training: TrainingSet) -> tuple[KnownOutliers, Array]:
-    """The known outliers, and the held-out known scores of all normal rows."""
+    """The known outliers, and the held-out known scores of the normal rows that are no answers."""
     model, plan, X, w = fit.machine.model, fit.machine.plan, training.X, training.w
     xp, rows = namespace(X), plan.scaler(training.outliers)
     given = ones(rows) if training.outlier_weights is None else training.outlier_weights
@@ -83,13 +83,15 @@ def _fitted(fit: Fit, held_out: HeldOut, training: TrainingSet) -> tuple[KnownOu
     w = w if some is None else xp.take(w, some)
     both, weights = xp.concat([Z, rows]), xp.concat([w, given * (xp.sum(w) / xp.sum(given))])
     codes = xp.concat([xp.zeros_like(w), ones(rows)])
-    groups, columns = _groups_of(training, some, rows.shape[0])
+    groups, columns, theirs = _groups_of(training, some, rows.shape[0])
     solved = solve_codes(plan.kernel, both, weights, codes, C=COST_SHARE * plan.C, groups=groups)
     scores = solved.held_out[: Z.shape[0]]
     if some is not None:
         scores = _all_scores(plan, X, both, solved, columns, scores, some)
-    kept = None if exact else Z
-    return KnownOutliers.of(rows, given, solved, held_out.losses, scores, held_out.weights, kept), scores
+    if training.answered is not None:
+        scores = xp.take(scores, xp.asarray(np.flatnonzero(~training.answered), device=device(X)))
+    judged = held_out.losses, scores, held_out.weights
+    return KnownOutliers.of(rows, given, solved, *judged, normal=None if exact else Z, groups=theirs), scores
 
 
 def _all_scores(
@@ -110,14 +112,16 @@ def _all_scores(
     return xp.where(xp.asarray(place >= 0, device=device(X)), xp.take(inside, at), xp.concat(scores))
 
 
-def _groups_of(training: TrainingSet, some: Array | None, k: int) -> tuple[Groups | None, NDArray[np.intp] | None]:
-    """The groups of the rows of the ridge, and the number of each normal row's group among them.
+def _groups_of(
+    training: TrainingSet, some: Array | None, k: int
+) -> tuple[Groups | None, NDArray[np.intp] | None, NDArray[np.intp] | None]:
+    """The groups of the rows of the ridge, each normal row's group among them, and the known outliers' groups.
 
     Known outliers without a group of normal rows are groups of their own. A group that has no row in the ridge has the
     number after the last one.
     """
     if training.groups is None:
-        return None, None
+        return None, None, None
     numbers = training.groups.of_rows
     theirs = numbers.max() + 1 + np.arange(k)
     if training.outlier_groups is not None:
@@ -125,7 +129,7 @@ def _groups_of(training: TrainingSet, some: Array | None, k: int) -> tuple[Group
     inside = numbers if some is None else numbers[to_numpy(some)]
     known, of_rows = np.unique(np.concatenate([inside, theirs]), return_inverse=True)
     place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-    return Groups(of_rows.reshape(-1)), np.where(known[place] == numbers, place, len(known))
+    return Groups(of_rows.reshape(-1)), np.where(known[place] == numbers, place, len(known)), theirs
 
 
 def _some(X: Array, most: int) -> Array:
