@@ -35,7 +35,7 @@ def fitted(name, mode, X):
 
 
 def close(one, other, dtype):
-    """Up to rounding of their own size, with what factored systems make of it."""
+    """Up to rounding relative to their size, as amplified by factored systems."""
     rounding = 1e-6 if dtype == np.float64 else 1e-3
     return np.abs(one - other).max() <= rounding * max(np.abs(one).max(), np.ptp(one))
 

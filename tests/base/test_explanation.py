@@ -57,7 +57,7 @@ def test_no_classifier_is_left_out():
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_every_classifier_shares_out_the_whole_blame_and_says_how(fitted, name):
+def test_shares_of_every_classifier_sum_to_one_and_say_how_they_were_computed(fitted, name):
     found = fitted[name].explain(FRESH)
     assert found.exact is CLASSIFIERS[name][1]
     assert found.method.startswith("exact" if found.exact else "measured by substitution")
@@ -82,7 +82,7 @@ def test_a_row_is_explained_alone_as_among_others(fitted, name):
 
 # The residual of PCADetector is what strays across the plane, in all features; an autoencoder's is little better.
 @pytest.mark.parametrize("name", sorted({*CLASSIFIERS} - {"PCADetector", "AutoencoderDetector"}))
-def test_the_column_that_strays_is_blamed_first_and_expected_where_it_was(name):
+def test_the_column_that_is_off_is_the_first_reason_and_its_expected_value_is_the_original(name):
     X = np.random.default_rng(2).normal(size=(120, 4))
     strays = 0.3 * np.random.default_rng(3).normal(size=(40, 4))
     strays[np.arange(40), np.arange(40) % 4] = 5.0
@@ -157,7 +157,7 @@ def test_machines_without_rows_expect_the_centre_of_each_column():
     np.testing.assert_allclose(found.expected, np.repeat(np.median(ROWS, axis=0)[None], len(FRESH), axis=0))
 
 
-def test_kernel_values_have_no_columns_to_blame():
+def test_kernel_values_have_no_columns_to_explain():
     K = np.exp(-manhattan_distances(ROWS))
     with pytest.raises(ValueError, match="OCKELM: explain must have the rows themselves"):
         OCKELM(kernel="precomputed").fit(K).explain(K)
@@ -171,7 +171,7 @@ def test_an_empty_cell_is_called_missing():
     assert said == ["mass=missing (expected 4.5)"] * 3
 
 
-def test_shares_keep_the_order_of_the_parts_and_tame_the_largest():
+def test_shares_keep_the_order_of_the_parts_and_compress_the_largest():
     parts = np.array([[1.0, 2.0, 0.0, 1e6]])
     shares = shares_of(parts, 2.0)
     by_hand = np.log(1 + (parts / 2) ** 2)
@@ -179,7 +179,7 @@ def test_shares_keep_the_order_of_the_parts_and_tame_the_largest():
     np.testing.assert_array_equal(shares.argsort(), parts.argsort())
 
 
-def test_parts_are_beside_their_mean_where_the_threshold_leaves_nothing():
+def test_parts_are_compared_with_their_mean_if_the_threshold_is_zero():
     parts = np.array([[1.0, 2.0, 6.0]])
     np.testing.assert_allclose(shares_of(parts, -1.0), shares_of(parts, 3.0))
 
@@ -310,7 +310,7 @@ def test_the_frame_has_a_line_for_every_row_and_column(value):
     np.testing.assert_array_equal(again.to_numpy(), value.shares)
 
 
-def test_dicts_say_what_reasons_say(value):
+def test_dicts_hold_the_same_as_reasons(value):
     told = value.to_dicts()
     assert [row["row"] for row in told] == value.index.tolist()
     assert told[2]["columns"] == [reason._asdict() for reason in value.row(2)]

@@ -146,7 +146,7 @@ def test_a_tolerance_that_is_never_reached_ends_with_a_warning(classifier, kerne
 
 @pytest.mark.parametrize("machine", ["OCKELM", "VOCKELM", "AAKELM", "VAAKELM"])
 @pytest.mark.parametrize("kind", [np.float64, np.float32], ids=lambda kind: kind.__name__)
-def test_a_penalty_that_rounding_leaves_nothing_of_is_refused_where_features_need_it(machine, kind):
+def test_a_penalty_lost_to_rounding_is_refused_where_features_need_it(machine, kind):
     X, C = ROWS.astype(kind), 1e13 if kind is np.float64 else 1e6
     for fit in (lambda m: m.fit(X), lambda m: m.fit_chunks([X[:20], X[20:]]), lambda m: m.fit(X, groups=OWNERS)):
         model = getattr(oneclass, machine)(C=C, delta=0.1, approximation=Nystrom(60))
@@ -176,7 +176,7 @@ STREAMS = {
 @given(value=SIZES)
 @example(value=5e-324)
 @example(value=math.nextafter(math.inf, 0))
-def test_a_stream_with_a_number_of_any_size_goes_on_or_refuses_it(parameter, value):
+def test_a_stream_learns_or_refuses_a_number_of_any_size(parameter, value):
     def fit():
         rng = np.random.default_rng(0)
         stream = Stream(**STREAMS[parameter](value)).fit(ROWS)

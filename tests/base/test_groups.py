@@ -1,4 +1,4 @@
-"""Rows that belong together: thresholds and p-values about a row of a new group."""
+"""Grouped rows: thresholds and p-values for a row of a new group."""
 
 from functools import cache, partial
 
@@ -16,7 +16,7 @@ BASELINES = ("NaiveParzen", "Parzen", "KMeansDetector", "KNNDetector", "PCADetec
 
 
 def persons(rng, n, visits, noise, d=4):
-    """Rows of persons, each around a place of its own, and who they are of."""
+    """Rows of persons, each person around its own centre, and the person of each row."""
     owner = np.repeat(np.arange(n), visits)
     return rng.normal(size=(n, d))[owner] + noise * rng.normal(size=(len(owner), d)), owner
 
@@ -36,13 +36,13 @@ def delivered(make, repeats, noise, *, grouped, visits=5):
 @pytest.mark.parametrize("name", [*MACHINES, *BASELINES])
 def test_a_new_person_is_rejected_no_more_often_than_asked_for(name, noise):
     rate, error = delivered(getattr(oneclass, name), 12, noise, grouped=True)
-    # Folds judge by models of four fifths of the persons, which are stricter.
+    # Models of folds have four fifths of the persons, so thresholds are stricter.
     assert 0.01 <= rate <= 0.05 + error, rate
 
 
 @pytest.mark.parametrize("name", ["AAKELM", "VOCKELM", "KNNDetector"])
 def test_persons_with_many_visits_count_no_more_than_others(name):
-    """Forty persons come once, ten five times and ten twenty times."""
+    """Forty persons have one row, ten have five rows and ten have twenty."""
     visits = np.repeat([1, 5, 20], [40, 10, 10])
     rate, error = delivered(getattr(oneclass, name), 12, 0.3, grouped=True, visits=visits)
     assert abs(rate - 0.05) <= 0.02 + 2 * error, rate
@@ -50,7 +50,7 @@ def test_persons_with_many_visits_count_no_more_than_others(name):
 
 @pytest.mark.parametrize("landmarks", ["leverage", "kmeans", "uniform"])
 def test_a_new_person_is_rejected_as_by_the_exact_machine_where_old_ones_are_landmarks(landmarks):
-    """Sixty landmarks among sixty persons: if they stayed when their group leaves, two to four points more."""
+    """Sixty landmarks, sixty persons: with the landmarks of a held-out group the rate would be 2 to 4 points higher."""
     rate, _ = delivered(lambda: VAAKELM(approximation=Nystrom(60, landmarks)), 12, 0.1, grouped=True)
     assert abs(rate - exactly_delivered()) < 0.015, rate
 
@@ -69,7 +69,7 @@ def test_without_groups_new_persons_are_rejected_wholesale():
 
 @pytest.mark.parametrize("params", [{}, {"variance": "none"}, {"centering": "global"}], ids=str)
 @pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
-def test_every_row_a_group_of_its_own_is_no_groups(machine, params):
+def test_groups_of_one_row_each_equal_no_groups(machine, params):
     if machine in (OCKELM, AAKELM) and params:
         pytest.skip("has no variance")
     X = np.random.default_rng(0).normal(size=(50, 3))

@@ -80,7 +80,7 @@ def test_held_out_answers_are_the_same_on_every_array_library(xp, groups):
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 @pytest.mark.parametrize("approximation", [None, Nystrom(60)], ids=str)
-def test_a_row_of_weight_two_is_judged_as_two_rows_are(approximation):
+def test_a_row_of_weight_two_is_scored_like_two_rows(approximation):
     w = np.tile([1, 2], 20)
     params = PLAIN | {"approximation": approximation}
     weighted = AAKELM(**params).fit(ROWS, sample_weight=w)
@@ -99,7 +99,7 @@ def test_all_rows_as_landmarks_hold_out_the_same(groups):
 
 
 @pytest.mark.parametrize("make", [VAAKELM, KNNDetector, SVDD], ids=lambda m: m.__name__)
-def test_rows_that_nothing_was_learnt_from_have_none_and_the_others_keep_their_place(make):
+def test_held_out_scores_are_missing_for_unused_rows_and_in_row_order_for_others(make):
     y = np.where(np.arange(40) % 4 == 1, -1, 1)
     model = make(delta=0.2).fit(ROWS, y)
     for values in (model.held_out_scores_, model.held_out_p_values_):
@@ -109,7 +109,7 @@ def test_rows_that_nothing_was_learnt_from_have_none_and_the_others_keep_their_p
         assert_agree(model.held_out_scores_[y == 1], alone.held_out_scores_, 1e-12)
 
 
-def test_fits_that_do_not_judge_every_row_say_so():
+def test_fits_that_do_not_score_every_row_say_so():
     model = VAAKELM(approximation=Nystrom(10), delta=0.2)
     with pytest.raises(NotFittedError):
         _ = model.held_out_scores_

@@ -1,4 +1,4 @@
-"""Rows that belong together without saying so are noticed, independent ones are not; blocks of time."""
+"""Dependent rows without groups give a warning, independent rows do not; blocks of time."""
 
 import warnings
 
@@ -122,7 +122,7 @@ def test_numbers_of_equal_rows_as_weights_are_left_in_peace():
         assert "weigh" not in noticed(rows[order], counts[order].astype(float)), kind
 
 
-def test_rows_that_count_as_copies_deliver_what_is_asked_for_as_groups_of_their_own():
+def test_weights_that_count_copies_keep_the_rate_if_groups_name_the_copies():
     rng, rates = np.random.default_rng(0), {"copies": [], "groups": []}
     for _ in range(8):
         X, w, fresh = rng.normal(size=(200, 3)), np.full(200, 3.0), rng.normal(size=(500, 3))
@@ -136,7 +136,7 @@ def test_rows_that_count_as_copies_deliver_what_is_asked_for_as_groups_of_their_
 @pytest.mark.slow
 @pytest.mark.data
 def test_public_data_in_no_order_are_left_in_peace(raw_folder):
-    """Of either class of every set, but those that say themselves that their rows belong together."""
+    """Both classes of every dataset, except datasets that have groups themselves."""
     seen = {}
     for name in names():
         data = load(name)
@@ -174,7 +174,7 @@ def test_a_search_says_so_once(estimator, grid):
     assert len(seen) == 1
 
 
-def test_the_first_chunk_is_looked_at():
+def test_the_first_chunk_is_checked_for_dependence():
     X = series(np.random.default_rng(0), 600, 0.9)
     machine = AAKELM(approximation=Nystrom(20))
     with pytest.warns(DependentRowsWarning, match="AAKELM: rows that follow one another") as seen:

@@ -66,7 +66,7 @@ def test_rows_without_a_label_are_left_out_and_said_to_be(make, none):
         make().fit(X, np.array(["cat", *["dog"] * 70, none], dtype=object))
 
 
-def test_targets_that_are_the_fewer_are_warned_about():
+def test_fewer_targets_than_outliers_give_a_warning():
     with pytest.warns(UserWarning, match="VAAKELM: 12 of 72 rows are labelled as targets.*pass the rows of the target"):
         VAAKELM(delta=0.1).fit(X, (~IS_TARGET).astype(int))
 

@@ -13,7 +13,7 @@ def test_available_memory_is_within_the_machine(xp):
     assert 0 < available_bytes(xp.ones(3)) <= physical
 
 
-def test_a_loaded_machine_asks_for_room_before_it_works_its_factor_out(tmp_path, monkeypatch):
+def test_a_loaded_machine_checks_memory_before_it_computes_its_factor(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(800, 1))
     oneclass.AAKELM(approximation=None).fit(X).save(tmp_path / "model.oneclass")
     loaded = oneclass.load(tmp_path / "model.oneclass")

@@ -126,7 +126,7 @@ def test_every_check_of_scikit_learn_passes_that_its_own_pipeline_does():
     check_estimator(pipe, on_skip=None, expected_failed_checks=dict.fromkeys(names, fitted_steps))
 
 
-def test_a_pipeline_is_cloned_set_and_told_what_to_return():
+def test_a_pipeline_supports_clone_set_params_and_set_output():
     pipe = make_one_class_pipeline(StandardScaler(), AAKELM(), memory=None).set_output(transform="pandas")
     twin = clone(pipe).set_params(aakelm__C=3.0).fit(table()[["size", "size_b"]])
     assert type(twin) is OneClassPipeline
@@ -180,7 +180,7 @@ def test_columns_are_found_however_they_are_given(case):
 
 
 @pytest.mark.parametrize("given", [1, "kind"])
-def test_all_that_comes_of_one_column_is_its_own(given):
+def test_the_explanation_of_a_column_sums_its_encoded_columns(given):
     words = ColumnTransformer([("words", CountVectorizer(), given), ("number", "passthrough", [0])])
     assert origins(words.fit(table().assign(kind="one or two words")), 5).tolist() == [1, 1, 1, 1, 0]
 
@@ -190,7 +190,7 @@ def test_branches_of_a_union_come_of_the_same_columns():
     assert origins(union.fit(ROWS), 3).tolist() == [0, 1, 2, 0, 0, 1, 1, 2, 2]
 
 
-def test_folding_adds_up_columns_that_came_of_one():
+def test_folding_adds_up_the_encoded_columns_of_one_column():
     shares = np.arange(12.0).reshape(3, 4)
     expected = np.column_stack([shares[:, 1], np.zeros(3), shares[:, 0] + shares[:, 2] + shares[:, 3]])
     np.testing.assert_array_equal(folded(shares, np.array([2, 0, 2, 2]), 3), expected)
@@ -276,7 +276,7 @@ def test_what_has_no_inverse_is_not_rebuilt(step):
         pipe.reconstruct(FRESH)
 
 
-def test_a_column_is_not_blamed_for_the_number_of_columns_that_it_became():
+def test_the_share_of_a_column_does_not_grow_with_its_encoded_columns():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"price": rng.gamma(4, 1, 200), "town": rng.choice(["Bonn", "Graz", "Lyon"], 200)})
     encode = ColumnTransformer([("words", OneHotEncoder(sparse_output=False), ["town"])], remainder="passthrough")

@@ -48,7 +48,7 @@ def outcome(read):
 @pytest.mark.parametrize("names", [None, np.array(["a", "b", "c"], dtype=object)])
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_a_short_check_reads_what_the_long_one_does(given, names, monkeypatch):
+def test_the_short_check_reads_the_same_as_the_long_one(given, names, monkeypatch):
     header = Header("AAKELM", 3, names)
     found = outcome(lambda: read_rows(header, GIVEN[given]))
     monkeypatch.setattr(reading, "_is_plain", lambda header, X: False)

@@ -70,7 +70,7 @@ def test_weights_multiplied_by_a_factor_equal_C_multiplied_by_it(factor):
     np.testing.assert_allclose(scaled.score_samples(X), expected.score_samples(X), rtol=1e-9)
 
 
-def test_the_message_about_weights_holds_the_rule_and_the_value():
+def test_the_message_about_weights_names_the_rule_and_the_value():
     with pytest.raises(ValueError, match=r"largest value from 1e-12 to 1e\+12, because .* got 1e-300"):
         VAAKELM().fit(X, sample_weight=np.full(60, 1e-300))
     with pytest.raises(ValueError, match="positive for at least two rows of the target class, got 1"):

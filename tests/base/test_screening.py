@@ -1,4 +1,4 @@
-"""Tables that may be dirty: what a screen names, and what it leaves behind."""
+"""Contaminated tables: the rows that a screen names, and the model after the screen."""
 
 from functools import partial
 
@@ -83,7 +83,7 @@ NEARLY_ONE = {
 
 
 @pytest.mark.parametrize("draw", NEARLY_ONE.values(), ids=NEARLY_ONE)
-def test_the_tail_of_one_dimension_which_its_bulk_belies_is_no_surprise(draw):
+def test_a_one_dimensional_tail_that_its_bulk_does_not_predict_is_not_odd(draw):
     named, false = 0, []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -98,14 +98,14 @@ def test_the_tail_of_one_dimension_which_its_bulk_belies_is_no_surprise(draw):
     assert np.mean(false) <= Q + 3 * np.std(false) / np.sqrt(20)
 
 
-def test_a_clump_hides_from_the_model_that_has_seen_it_but_not_from_a_screen():
+def test_a_cluster_of_outliers_is_normal_to_a_model_fitted_to_it_and_found_by_a_screen():
     X, y = dirty("gaussian", 0.1, np.random.default_rng(0), clumped=True)
     assert np.mean(VAAKELM().fit_predict(X)[y] == -1) < 0.2
     assert VAAKELM().screen(X).odd[y].all()
 
 
 def test_p_values_beyond_an_exponential_bulk_are_exact():
-    """Of fresh rows beyond the edge a share alpha has a p-value of at most alpha, at any alpha."""
+    """Of new rows beyond the edge, a share alpha has a p-value of at most alpha, for every alpha."""
     rng = np.random.default_rng(0)
     samples, fresh = rng.exponential(size=(3000, 60)), rng.exponential(size=3000)
     p = np.array([p_values_by_tail(bulk, x[None])[0] for bulk, x in zip(samples, fresh, strict=True)])
@@ -114,7 +114,7 @@ def test_p_values_beyond_an_exponential_bulk_are_exact():
         assert binom.sf(np.sum(p <= alpha) - 1, 3000, alpha) > 0.001
 
 
-# How rows are judged.
+# How rows are scored.
 
 
 def slow_remoteness(X, kept, groups):
@@ -135,7 +135,7 @@ def slow_remoteness(X, kept, groups):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_remoteness_leaves_out_the_row_its_group_and_all_that_is_not_kept(grouped, xp):
+def test_remoteness_leaves_out_the_row_its_group_and_rows_that_are_not_kept(grouped, xp):
     rng = np.random.default_rng(0)
     X, kept = rng.normal(size=(46, 3)), np.arange(46) < 41  # quantiles of 41 rows are rows
     groups = rng.integers(0, 10, size=46) if grouped else np.arange(46)
@@ -143,7 +143,7 @@ def test_remoteness_leaves_out_the_row_its_group_and_all_that_is_not_kept(groupe
     assert_agree(found, slow_remoteness(X, kept, groups), 1e-10)
 
 
-def test_every_row_a_group_of_its_own_is_no_groups():
+def test_groups_of_one_row_each_equal_no_groups():
     X, _ = dirty("gaussian", 0.05, np.random.default_rng(0), clumped=False)
     plain, grouped = KNNDetector().screen(X), KNNDetector().screen(X, groups=np.arange(200))
     np.testing.assert_array_equal(plain.p_values, grouped.p_values)
@@ -171,7 +171,7 @@ def test_many_rows_are_compared_with_some(monkeypatch):
     np.testing.assert_array_equal(settle(partial(remoteness, X), 200, q=Q).odd, y)
 
 
-def test_suspicion_that_goes_in_circles_is_cut_short():
+def test_a_screen_that_cycles_stops():
     distances = np.random.default_rng(0).exponential(size=100)
     turns = []
 
@@ -189,7 +189,7 @@ def test_suspicion_that_goes_in_circles_is_cut_short():
     [np.ones((30, 2)), np.arange(4.0).reshape(2, 2), np.repeat(np.eye(2), 20, axis=0)],
     ids=["constant", "two rows", "two places"],
 )
-def test_rows_without_a_tail_name_nobody(X):
+def test_losses_without_a_tail_name_no_row(X):
     assert not settle(partial(remoteness, X), len(X), q=Q).odd.any()
 
 
@@ -199,7 +199,7 @@ def test_values_near_the_largest_number_are_odd_and_no_trouble():
     assert settle(partial(remoteness, X), 100, q=Q).odd[:2].all()
 
 
-# What a screen leaves behind.
+# The model after a screen.
 
 
 def test_the_classifier_is_the_one_of_the_rows_that_stayed(classifier):
@@ -236,7 +236,7 @@ def test_what_was_removed_counts_in_groups_where_these_weigh_one(make):
     assert found.classifier.calibration_.total == pytest.approx(40 + Q * 5)
 
 
-def test_what_was_removed_counts_by_its_share_where_a_sample_of_the_rows_is_judged(monkeypatch):
+def test_removed_rows_count_by_their_share_if_a_sample_of_the_rows_is_scored(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(950, 2)), 30 + rng.normal(size=(50, 2))])
     monkeypatch.setattr(approximate, "_THRESHOLD_ROWS", 190)
@@ -250,7 +250,7 @@ def test_what_was_removed_counts_by_its_share_where_a_sample_of_the_rows_is_judg
 
 
 @pytest.mark.parametrize("make", [partial(AAKELM, C=4.0), KNNDetector], ids=["AAKELM", "KNNDetector"])
-def test_thresholds_after_a_screen_of_clean_rows_deliver_what_was_asked_for(make):
+def test_thresholds_after_a_screen_of_clean_rows_keep_the_rate(make):
     rates = []
     for seed in range(40):
         rng = np.random.default_rng(seed)

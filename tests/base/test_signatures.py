@@ -27,7 +27,7 @@ METHODS_OF = [
 ]
 
 
-def test_all_estimators_are_looked_at():
+def test_every_public_estimator_is_tested():
     assert {*oneclass.machines.__all__, *oneclass.baselines.__all__} < set(ESTIMATORS)
     assert {"OneClassPipeline", "OneClassSearchCV", "Stream", "TableDetector"} < set(ESTIMATORS)
     assert {method for _, method in METHODS_OF} == set(METHODS)

@@ -1,4 +1,4 @@
-"""A fit is a value: it replaces the last one whole or not at all, and nothing but the next changes what it answers."""
+"""A fit replaces the earlier fit completely or not at all, and only the next fit changes its results."""
 
 import pickle
 import warnings
@@ -44,7 +44,7 @@ def fitted_names(model):
 
 
 def answers(model, X=FRESH):
-    """All that a fitted classifier says of rows."""
+    """All results of a fitted classifier for rows."""
     said = {verb: getattr(model, verb)(X) for verb in ("score_samples", "decision_function", "predict", "p_value")}
     said["another budget"] = model.predict(X, delta=0.3)
     said["label_batch"] = model.label_batch(X, q=0.3)
@@ -220,7 +220,7 @@ def test_parameters_set_after_the_fit_wait_for_the_next_one(name):
 
 @pytest.mark.parametrize("name", ["OCSVM", "SVDD", "OCKELM", "AAKELM"])
 @pytest.mark.parametrize(("first", "then"), [("precomputed", "rbf"), ("rbf", "precomputed")])
-def test_a_kernel_set_after_the_fit_waits_for_the_next_one(name, first, then):
+def test_a_kernel_set_after_the_fit_applies_to_the_next_fit(name, first, then):
     own = {"loss": "reconstruction"} if name == "AAKELM" else {}
     K = {"precomputed": rbf_kernel(ROWS, gamma=0.1), "rbf": ROWS}[first]
     model = quick(name, kernel=first, **own)
@@ -231,7 +231,7 @@ def test_a_kernel_set_after_the_fit_waits_for_the_next_one(name, first, then):
 
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize(("first", "then"), [("cpu", None), (None, "cpu")])
-def test_a_device_set_after_the_fit_waits_for_the_next_one(name, first, then):
+def test_a_device_set_after_the_fit_applies_to_the_next_fit(name, first, then):
     pytest.importorskip("torch")
     model = quick(name, device=first).fit(ROWS)
     expected = answers(model)
@@ -299,7 +299,7 @@ def verbs(model):
 
 
 @pytest.mark.parametrize("name", [*BASELINES, *MACHINES, *FITTED])
-def test_no_verb_changes_what_is_fitted(name, tmp_path):
+def test_no_verb_changes_the_fitted_state(name, tmp_path):
     model = FITTED[name]() if name in FITTED else quick(name).fit(ROWS)
     fresh = TABLE[:15] if name == "TableDetector" else np.tile(FRESH, (10, 1))  # as many as are rounded
     given = {"X": fresh, "source": [fresh], "sink": tmp_path / "scores.csv", "path": tmp_path / "model.oneclass"}

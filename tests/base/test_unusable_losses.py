@@ -1,4 +1,4 @@
-"""Losses that are NaN or infinite reach no threshold, whatever the fit: they are refused, or rank beyond all others."""
+"""Losses of NaN or infinity never become a threshold: they are refused, or rank above all others."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def chunks_of_groups(machine):
     return machine.set_params(approximation=Nystrom(20)).fit_chunks([with_owners[:30], with_owners[30:]], groups=2)
 
 
-#: Every way to the threshold of a machine.
+#: Every way to compute the threshold of a machine.
 WAYS = {
     "exact": lambda machine: machine.fit(ROWS),
     "weights": lambda machine: machine.fit(ROWS, sample_weight=(1.0 + OWNERS) / 20),
@@ -91,7 +91,7 @@ def test_a_baseline_with_a_loss_that_is_nan_is_refused(monkeypatch, name, thresh
 
 
 @pytest.mark.parametrize("name", ["OCSVM", "SVDD"])
-def test_a_boundary_that_is_nan_is_no_threshold(monkeypatch, name):
+def test_a_boundary_of_nan_is_refused_as_threshold(monkeypatch, name):
     monkeypatch.setattr(Baseline, "_threshold", lambda *_: np.nan)
     monkeypatch.setattr(type(quick(name)), "_threshold", lambda *_: np.nan)
     with pytest.raises(LossError, match=f"^{name}: the threshold must be a finite number, but threshold='boundary'"):

@@ -1,4 +1,4 @@
-"""Weights that are whole numbers count copies; other weights say how much a row counts, and leave with it."""
+"""Whole-number weights count copies; other weights say how much a row counts, and are held out with the row."""
 
 import numpy as np
 import pytest

@@ -135,7 +135,7 @@ def test_explanations_have_the_parts_of_the_classifier_and_the_names_of_the_give
     np.testing.assert_allclose(found.expected.astype(float), restore(expected.expected).astype(float), atol=1e-12)
 
 
-def test_tables_of_scores_in_chunks_hold_the_answers(model, tmp_path):
+def test_score_tables_by_chunks_equal_the_verbs(model, tmp_path):
     model.score_chunks([FRESH[:12], FRESH[12:]], tmp_path / "scores.csv", delta=0.3)
     found, expected = pd.read_csv(tmp_path / "scores.csv"), model.score_table(FRESH, delta=0.3)
     for column in expected:

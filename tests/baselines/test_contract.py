@@ -49,7 +49,7 @@ def test_explanations_sum_to_the_score_exactly(explained, rows, fresh):
     np.testing.assert_allclose(parts.sum(axis=1) + least, -model.score_samples(fresh), rtol=1e-13)
 
 
-def test_explanations_blame_the_feature_that_strays(explained, rows):
+def test_the_first_reason_is_the_feature_that_is_off(explained, rows):
     model = explained().fit(rows)
     if type(model).__name__ == "PCADetector":
         pytest.skip("the residual is what strays across the plane, in all features")

@@ -101,7 +101,7 @@ def test_trees_vote_as_the_trees_that_scikit_learn_has_grown(grown, leaf):
         np.testing.assert_array_equal(own.votes(rows), vote(tree, rows[:, own.features]))
 
 
-def test_a_row_is_judged_by_the_trees_that_did_not_see_it(grown):
+def test_a_row_is_scored_by_the_trees_that_did_not_learn_from_it(grown):
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = OCRF(n_estimators=30, scale=False, random_state=0).fit(X)
     held_out = losses_held_out(model, X)
@@ -112,7 +112,7 @@ def test_a_row_is_judged_by_the_trees_that_did_not_see_it(grown):
         assert -model.score_samples(x[None])[0] == pytest.approx(np.mean(votes))
 
 
-def test_new_rows_are_judged_by_all_trees(grown, rows, fresh):
+def test_new_rows_are_scored_by_all_trees(grown, rows, fresh):
     model = OCRF(n_estimators=10, scale=False, random_state=0).fit(rows)
     votes = [vote(tree, fresh[:, own.features]) for tree, own in zip(grown, model.trees_, strict=True)]
     np.testing.assert_allclose(-model.score_samples(fresh), np.mean(votes, axis=0))
@@ -148,7 +148,7 @@ def test_the_corner_between_two_stripes_is_rejected():
     assert model.predict([[2.0, 2.0], [2.0, -2.0]]).tolist() == [1, -1]
 
 
-def test_rows_seen_are_told_from_others_by_equality_alone():
+def test_training_rows_are_recognised_by_equality_only():
     X = np.array(list(product([-1.0, 0.0, 1.0, 2.0], repeat=5)))
     bags = [np.array([0, 3, 3]), np.arange(500, 1000), np.arange(0, 1024, 7)]
     expected = np.stack([np.isin(np.arange(1024), bag) for bag in bags])
@@ -158,7 +158,7 @@ def test_rows_seen_are_told_from_others_by_equality_alone():
 
 
 @pytest.mark.parametrize("scale", ["zscore", "robust", False])
-def test_values_beyond_single_precision_are_judged_like_its_largest(rows, scale):
+def test_values_beyond_single_precision_are_scored_like_its_largest(rows, scale):
     model = OCRF(n_estimators=20, scale=scale, random_state=0).fit(rows)
     Z = np.repeat(rows[:1], 4, axis=0)
     Z[:, 1] = [1e30, 1e39, 1e200, -1e39]

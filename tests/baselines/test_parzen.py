@@ -65,7 +65,7 @@ def test_a_full_bandwidth_does_not_see_how_features_are_mixed():
     assert full.width_ == pytest.approx(Parzen(scale=False).fit(rows).width_, rel=0.1)
 
 
-def test_the_rows_that_judge_the_width_are_as_good_as_all(monkeypatch):
+def test_a_width_chosen_by_a_sample_of_rows_is_as_good_as_by_all(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(1000, 3))
     width = Parzen().fit(rows).width_
     monkeypatch.setattr("oneclass.baselines.parzen._WIDTH_ROWS", 500)

@@ -38,12 +38,12 @@ def test_folds_stand_in_where_leaving_out_every_row_costs_too_much(rows, monkeyp
     assert np.any(by_folds != one_by_one)
 
 
-def test_with_two_rows_each_is_judged_by_its_distance_to_the_other():
+def test_with_two_rows_each_is_scored_by_its_distance_to_the_other():
     model = PCADetector(scale=False, delta=0.0).fit([[0.0, 0.0, 1.0], [3.0, 4.0, 1.0]])
     np.testing.assert_allclose(model.calibration_.losses, [25.0, 25.0])
 
 
-def test_one_feature_is_judged_by_its_distance_from_the_mean():
+def test_one_feature_is_scored_by_its_distance_from_the_mean():
     model = PCADetector(scale=False).fit(np.arange(21.0)[:, None])
     np.testing.assert_allclose(model.score_samples([[13.0]]), [-9.0])
 

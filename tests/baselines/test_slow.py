@@ -45,5 +45,5 @@ def test_a_fit_that_is_quick_says_nothing(model, monkeypatch):
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(61, "61 seconds"), (150, "2 minutes"), (7200, "2 hours")])
-def test_times_are_told_in_words(seconds, words):
+def test_durations_are_written_in_words(seconds, words):
     assert _slow._in_words(seconds) == words

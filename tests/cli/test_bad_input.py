@@ -1,4 +1,4 @@
-"""Bad input at the command line: one sentence, a documented exit code, and nothing half-written."""
+"""Bad input at the command line: one sentence, a documented exit code, and no partial output."""
 
 import os
 import pickle
@@ -214,7 +214,7 @@ def test_ten_thousand_columns_are_a_table(folder, run):
     assert run("score model.oneclass wide.csv -o scored.csv")[0] == 0
 
 
-def test_scoring_onto_the_input_leaves_it_alone(folder, run):
+def test_scoring_to_the_input_file_is_refused_and_keeps_it(folder, run):
     run("fit normal.csv -o model.oneclass --method pca")
     before = (folder / "new.csv").read_bytes()
     code, _, err = run("score model.oneclass new.csv -o new.csv")
@@ -222,7 +222,7 @@ def test_scoring_onto_the_input_leaves_it_alone(folder, run):
     assert (folder / "new.csv").read_bytes() == before
 
 
-def test_a_cell_that_cannot_be_judged_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
+def test_a_cell_that_cannot_be_scored_is_named_with_file_column_and_row(folder, run, parcels, monkeypatch):
     monkeypatch.setattr("oneclass.io.batches._MAX_ROWS", 7)
     run("fit normal.csv -o model.oneclass --method pca --drop note")
     table = parcels(20, 1).astype({"price": object})

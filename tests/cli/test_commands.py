@@ -45,7 +45,7 @@ def test_every_command_has_an_example():
     assert [leaf.name for leaf in leaves(group) if not [*examples(leaf)]] == []
 
 
-def test_every_command_that_says_what_it_found_says_it_in_json_too():
+def test_every_command_that_prints_results_prints_them_as_json_too():
     silent = {"watch", "demo", *SERVICES}  # lines of JSON already, a transcript, and services
     assert {leaf.name for leaf in leaves(group)} - silent == {
         leaf.name for leaf in leaves(group) if any(option.name == "as_json" for option in leaf.params)
@@ -69,7 +69,7 @@ def test_examples_of_the_help_run(line, folder, run):
     code, out, err = run(command, stdin)
     assert (code, re.findall("Traceback", err)) == (0, [])
     assert out or "-o" in line
-    assert "\r" not in err  # no progress where nobody is watching
+    assert "\r" not in err  # no progress without a terminal
     if "as_json" in options_of(line):
         if (line.startswith("score") and "-o" not in line) or "-o - " in line:  # the summary has no place to go
             return
@@ -139,7 +139,7 @@ def test_groups_of_the_command_line_are_those_of_the_library(folder, run):
     assert oneclass.load("model.oneclass").calibration_.total == 4  # groups
 
 
-def test_a_table_without_names_goes_by_places(folder, run, parcels):
+def test_a_table_without_names_uses_column_numbers(folder, run, parcels):
     parcels(60, 0).to_csv("bare.csv", index=False, header=False)
     assert run("fit bare.csv --no-header -o model.oneclass --drop 4")[0] == 0
     parcels(3, 1).to_csv("fresh.csv", index=False, header=False)
@@ -148,7 +148,7 @@ def test_a_table_without_names_goes_by_places(folder, run, parcels):
     assert len(out.splitlines()) == 4
 
 
-def test_progress_is_shown_to_those_who_watch(folder, run, monkeypatch):
+def test_progress_goes_to_the_callback(folder, run, monkeypatch):
     monkeypatch.setattr(options, "on_terminal", lambda: True)
     code, out, err = run("compare normal.csv --json --drop note")
     assert (code, len(json.loads(out)["methods"])) == (0, len(re.findall(r"\rcompare: \d+ of", err)))
@@ -211,7 +211,7 @@ def test_lines_of_the_pages_are_commands(page):
         command.make_context(name, arguments)  # which refuses unknown options and lacking arguments
 
 
-def test_a_model_of_no_table_is_refused_with_what_to_do(folder, run):
+def test_a_model_without_a_table_is_refused_with_advice(folder, run):
     oneclass.KNNDetector().fit(np.random.default_rng(0).normal(size=(30, 2))).save("knn.oneclass")
     code, _, err = run("score knn.oneclass new.csv")
     assert (code, "this is a KNNDetector; fit one with oneclass fit, or save TableDetector(KNNDetector())" in err) == (

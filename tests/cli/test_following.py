@@ -91,7 +91,7 @@ def test_a_file_that_was_moved_is_read_to_its_end_and_then_the_one_in_its_place(
     assert reader.changes == ["was replaced by another file"]
 
 
-def test_an_unfinished_line_is_waited_for_and_told_of_if_its_end_does_not_come(read, path):
+def test_an_unfinished_line_is_waited_for_and_reported_if_it_stays_unfinished(read, path):
     write(path, lines(0, 2))
     reader = read(path)
     with path.open("a") as file:
@@ -106,7 +106,7 @@ def test_an_unfinished_line_is_waited_for_and_told_of_if_its_end_does_not_come(r
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_was_written_again_with_more_lines_goes_on_where_reading_stood(read, path, replaced):
+def test_a_rewritten_file_with_more_lines_is_continued_after_the_last_line_read(read, path, replaced):
     write(path, lines(0, 300))
     reader = read(path)
     reader.look()
@@ -193,7 +193,7 @@ def follow(path, monkeypatch, run):
 
 @pytest.fixture
 def whole(path, run, X):
-    """What the command says of all rows in one file, and the stream that it saves."""
+    """Output of the command for all rows in one file, and the stream that it saves."""
     rows(path.with_name("whole.csv"), X, header=True)
     code, out, _ = run(WATCH.format(path.with_name("whole.csv"), path.with_name("whole")))
     assert code == 0
@@ -220,20 +220,20 @@ def test_a_log_that_is_truncated_or_rotated_loses_no_row_and_says_so(path, follo
     assert "interrupted; each file is either complete or as it was before" in err
 
 
-def test_a_stream_goes_on_with_the_rows_of_a_rotated_log_that_it_has_not_seen(path, follow, whole, X):
+def test_a_stream_continues_with_the_unread_rows_of_a_rotated_log(path, follow, whole, X):
     rows(path, X[:450])
     follow(lambda: rows(path, X[450:500]))
     rows(path, X[500:600], "a")
     follow()
     assert oneclass.load("stream.oneclass").n_seen_ == 600
-    rows(path, X[600:])  # truncated while nobody watches
+    rows(path, X[600:])  # truncated while no stream is watching
     _, _, err = follow()
     assert oneclass.load("stream.oneclass").n_seen_ == 700
     assert "rows.csv does not begin as it did when the stream last read it: it is read from its first line" in err
     assert same(oneclass.load("stream.oneclass"), whole[1])
 
 
-def test_a_log_that_began_anew_and_is_not_followed_is_told_of(path, follow, run, X):
+def test_a_log_that_restarted_and_is_not_followed_is_reported(path, follow, run, X):
     rows(path, X[:400])
     follow()
     rows(path, X[200:])
@@ -244,7 +244,7 @@ def test_a_log_that_began_anew_and_is_not_followed_is_told_of(path, follow, run,
     )
 
 
-def test_a_log_that_begins_anew_before_the_stream_does_is_part_of_the_opening(path, follow, X):
+def test_a_log_that_restarts_before_the_stream_starts_is_part_of_the_initial_rows(path, follow, X):
     rows(path, X[:150])
     follow(lambda: rows(path, X[150:260]))
     assert oneclass.load("stream.oneclass").n_seen_ == 260

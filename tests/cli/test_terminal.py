@@ -64,7 +64,7 @@ def test_a_wider_terminal_shows_more_columns_of_the_plan_and_a_pipe_all_text(tab
     assert "made of it" in heads[1]
 
 
-def test_cells_are_cut_at_the_width_and_columns_without_room_are_left_out(on_terminal):
+def test_cells_are_cut_at_the_width_and_columns_that_do_not_fit_are_left_out(on_terminal):
     rows = [("first", "x" * 40, "y" * 40)]
     assert drawn("abc", rows).splitlines() == ["a" + " " * 6 + "b" + " " * 41 + "c", f"first  {'x' * 40}  {'y' * 40}"]
     on_terminal(70)

@@ -62,7 +62,7 @@ def test_rows_without_a_label_are_refused_by_column_and_row(folder, run, gap, ta
     assert not (folder / "model.oneclass").exists()
 
 
-def test_a_word_for_nothing_may_be_the_label_of_normal_rows(folder, tune):
+def test_a_word_for_missing_may_be_the_label_of_normal_rows(folder, tune):
     table = pd.read_csv("labelled.csv")
     table.assign(fault=table["fault"].replace("no", "none")).to_csv("none.csv", index=False)
     assert tune("none.csv --label fault --target none")[0] == tune("labelled.csv --label fault --target no")[0]

@@ -1,4 +1,4 @@
-"""``oneclass watch``: alarms and events line by line, and a state that loses nothing."""
+"""``oneclass watch``: alarms and events line by line, and a state file without losses."""
 
 import gzip
 import io
@@ -72,7 +72,7 @@ def test_what_is_watched_is_what_the_library_says(written, X, capsys):
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(named(X)), stream.score_samples(X))
 
 
-def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
+def test_a_file_that_grew_is_continued(written, X, capsys):
     said = []
     for n in (450, 600, 700):
         written(n)
@@ -94,7 +94,7 @@ def test_a_file_that_grew_is_gone_on_with(written, X, capsys):
         ("every", 10, 50),
     ],
 )
-def test_a_stream_that_goes_on_is_asked_for_no_other_parameters(written, tmp_path, capsys, option, value, kept):
+def test_a_stream_that_continues_takes_no_other_parameters(written, tmp_path, capsys, option, value, kept):
     written(210)
     assert run(WATCH, capsys)[0] == 0
     before = (tmp_path / "stream.oneclass").read_bytes()
@@ -141,7 +141,7 @@ def test_other_columns_than_the_stream_began_with_are_refused(written, tmp_path,
 
 
 @pytest.mark.parametrize(("first", "then"), [("", "a,b\n"), ("a,b\n", "")])
-def test_a_stream_with_or_without_names_goes_on_with_lines_of_the_other_kind(written, X, capsys, first, then):
+def test_a_stream_with_or_without_column_names_continues_with_lines_of_the_other_kind(written, X, capsys, first, then):
     written(400, first)
     assert run(WATCH, capsys)[0] == 0
     written(700, then)
@@ -154,7 +154,7 @@ def test_a_stream_with_or_without_names_goes_on_with_lines_of_the_other_kind(wri
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(rows), stream.score_samples(X))
 
 
-def test_standard_input_goes_on_without_skipping(written, X, capsys, monkeypatch):
+def test_standard_input_is_continued_without_skipping_rows(written, X, capsys, monkeypatch):
     for a, b in ((0, 450), (450, 700)):
         text = "".join(f"{x!r},{y!r}\n" for x, y in X[a:b].tolist())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -186,7 +186,7 @@ def test_an_empty_file_is_another_one_too(written, tmp_path, capsys):
     assert "the 201 rows that the stream has seen, got 0" in err
 
 
-def test_a_file_of_the_rows_that_were_seen_waits_for_more(written, capsys):
+def test_a_file_with_known_rows_only_waits_for_more_rows(written, capsys):
     written(201)
     assert [run(WATCH, capsys)[0] for _ in range(2)] == [0, 0]
 
@@ -241,7 +241,7 @@ def test_a_name_in_quotes_may_hold_the_delimiter(written, capsys):
     assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"flow, l/s", "temp"})
 
 
-def test_a_mark_of_windows_hides_no_row(tmp_path, capsys, monkeypatch, X):
+def test_a_byte_order_mark_hides_no_row(tmp_path, capsys, monkeypatch, X):
     monkeypatch.chdir(tmp_path)
     lines = "\r\n".join(",".join(map(str, row)) for row in X[:120])
     (tmp_path / "rows.csv").write_text(lines, encoding="utf-8-sig", newline="")

@@ -139,7 +139,7 @@ def test_weights_cluster_symmetric_rows_as_repeats_do(xp, X, k):
 
 
 @pytest.mark.parametrize("far", [-1e6, 1e6])
-def test_one_far_row_among_many_is_a_cluster_of_its_own(xp, far):
+def test_one_far_row_among_many_is_a_separate_cluster(xp, far):
     X = xp.asarray(np.concatenate([np.full((1, 2), far), np.repeat(np.eye(2), 4000, axis=0)]), dtype=xp.float32)
     labels = to_numpy(clustered(X, xp.ones(8001, dtype=xp.float32), 2))
     assert np.all(labels[1:] != labels[0])

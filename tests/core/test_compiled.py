@@ -187,7 +187,7 @@ def test_a_fit_uses_compiled_code_by_all_rows_wherever_they_are(job, calls, monk
     assert sum(n for n, _ in calls if n != 60) >= len(X)  # 60 are the landmarks themselves
 
 
-def test_a_step_that_leaves_for_another_process_takes_along_what_is_expected(calls, monkeypatch):
+def test_a_step_sent_to_another_process_keeps_its_expected_values(calls, monkeypatch):
     monkeypatch.setattr(compiled, "MANY", 1000)
     there = Context()
     assert there.run(compiled.exp_city_block, X[:3], X[:3], -1.0) is None
@@ -238,7 +238,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), compiled.load() is not
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_child_forked_while_another_thread_imports_numba_goes_without_it():
+def test_a_child_forked_while_another_thread_imports_numba_runs_without_it():
     found = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=True)
     assert found.stdout == "17 True\n"
 
@@ -253,7 +253,7 @@ def test_a_child_forked_later_has_the_compiled_code_of_its_parent():
 
 
 @pytest.mark.usefixtures("afresh")
-def test_code_that_can_be_kept_nowhere_is_compiled_all_the_same(monkeypatch):
+def test_code_is_compiled_also_without_a_cache_folder(monkeypatch):
     monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
     with pytest.raises(RuntimeError, match="cannot cache"):
         numba.njit(cache=True)(compiled._fill)

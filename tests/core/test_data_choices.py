@@ -29,7 +29,7 @@ def test_a_C_left_to_the_rows_is_the_same_number_given_in_memory_in_chunks_and_a
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "rbf"])
-def test_a_C_left_to_more_rows_than_are_looked_at_is_that_of_what_all_of_them_weigh(kernel, monkeypatch):
+def test_a_C_chosen_from_a_sample_of_rows_uses_the_weight_of_all_rows(kernel, monkeypatch):
     monkeypatch.setattr(approximate, "_PLAN_ROWS", 256)
     monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 256)
     X, w = np.random.default_rng(2).normal(size=(1_024, 2)), np.full(1_024, 0.9375)
@@ -37,7 +37,7 @@ def test_a_C_left_to_more_rows_than_are_looked_at_is_that_of_what_all_of_them_we
         assert AAKELM(kernel=kernel, approximation=Nystrom(20)).fit(rows, sample_weight=weights).C_ == 15.0
 
 
-def test_a_search_judges_a_C_left_to_the_rows_by_the_rows_of_each_fold(rows):
+def test_a_search_chooses_C_by_likelihood_from_the_rows_of_each_fold(rows):
     # 640 of 960 rows in each of three folds make 10.
     X = np.concatenate([rows, 2 * np.random.default_rng(1).normal(size=(60, 2))])
     y = np.repeat([1, -1], [960, 60])

@@ -54,7 +54,7 @@ def test_many_landmarks_keep_the_rate_asked_for():
     assert np.mean(rates) == pytest.approx(0.1, abs=0.03)
 
 
-def test_a_landmark_that_others_stand_for_leaves_nothing_open():
+def test_a_landmark_that_others_span_leaves_no_variance():
     """Thirty rows span three directions as well as twenty-nine do, so that the machine is the exact one."""
     params = {"kernel": "linear", "variance": "none", "C": 1.0, "scale": "zscore"}
     exact = VAAKELM(**params, approximation=None).fit(ROWS).held_out_scores_

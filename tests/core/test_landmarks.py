@@ -44,7 +44,7 @@ def test_centres_lie_closer_to_the_rows_than_drawn_rows_do(xp):
     assert spread(centres) < 0.8 * min(spread(chosen(np, "uniform", seed=seed)) for seed in range(5))
 
 
-def test_leverage_leaves_less_of_the_kernel_than_uniform_draws():
+def test_landmarks_by_leverage_explain_more_of_the_kernel_than_uniform_ones():
     left = {rule: [unexplained(chosen(np, rule, GROUPS, m=50, seed=s)) for s in range(10)] for rule in LANDMARKS}
     assert np.mean(left["leverage"]) < 0.5 * np.mean(left["uniform"])
 

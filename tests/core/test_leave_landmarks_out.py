@@ -29,7 +29,7 @@ def planned(kernel, landmarks, scatter, *, whiten):
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("kernel", [RBF(1.2), Laplacian(2.0)], ids=lambda kernel: type(kernel).__name__)
 @pytest.mark.parametrize("own_mean", [None, True, False])
-def test_a_group_leaves_with_its_landmarks_as_if_neither_had_been_there(kernel, own_mean, whiten):
+def test_a_group_held_out_with_its_landmarks_equals_a_fit_without_both(kernel, own_mean, whiten):
     scatter = None if own_mean is None else Scatter(per_row=True, own_mean=own_mean, weight=30.0)
     drawn = np.arange(0, 40, 3)
     plan = planned(kernel, X[drawn], scatter, whiten=whiten)
@@ -45,7 +45,7 @@ def test_a_group_leaves_with_its_landmarks_as_if_neither_had_been_there(kernel, 
         assert_agree(rows.held_out_uncertainty()[gone] / plan.C, variance, 1e-8)
 
 
-def test_landmarks_that_are_alike_leave_as_one():
+def test_equal_landmarks_are_held_out_together():
     """Whitening does not tell them apart, so that their constraints are one but for rounding."""
     rows = X.copy()
     rows[1:4] = rows[0] + 1e-9 * RNG.normal(size=(3, 3))
@@ -59,7 +59,7 @@ def test_landmarks_that_are_alike_leave_as_one():
 
 
 @pytest.mark.parametrize("loss", ["reconstruction", "predictive"])
-def test_landmarks_that_others_span_leave_nothing_behind(loss):
+def test_landmarks_spanned_by_others_are_removed_without_remainder(loss):
     """Any few rows span all that a linear kernel can tell: held out are those of the exact fit."""
     machine = AAKELM(kernel="linear", C=1.0, loss=loss, delta=0.1, approximation=None)
     exact = machine.fit(X, groups=OWNER).held_out_scores_
@@ -68,7 +68,7 @@ def test_landmarks_that_others_span_leave_nothing_behind(loss):
 
 
 @pytest.mark.parametrize("machine", [OCKELM, VOCKELM, AAKELM, VAAKELM], ids=lambda m: m.__name__)
-def test_a_landmark_that_rows_of_several_groups_are_stays_when_one_of_them_leaves(machine):
+def test_a_landmark_shared_by_several_groups_stays_if_one_group_is_held_out(machine):
     """Rows of few values, all of them landmarks: held out are those of the exact fit, in any order of the rows."""
     rows, order = RNG.integers(0, 3, size=(90, 3)).astype(float), RNG.permutation(90)
     owner = np.arange(90) % 18
@@ -78,7 +78,7 @@ def test_a_landmark_that_rows_of_several_groups_are_stays_when_one_of_them_leave
     assert_agree(model.fit(rows[order], groups=owner[order]).held_out_scores_, exact[order], 1e-6)
 
 
-def test_a_landmark_between_rows_leaves_with_the_same_group_in_any_order():
+def test_a_landmark_between_rows_is_held_out_with_the_same_group_in_any_order():
     """A centre of two rows is as near to either."""
     order, model = RNG.permutation(40), AAKELM(delta=0.1, approximation=Nystrom(30, "kmeans"))
     expected = model.fit(X, groups=OWNER).held_out_scores_[order]

@@ -46,7 +46,7 @@ def refit(w, M, C, lam):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("name", list(SCATTERS))
-def test_rows_that_leave_errors_and_embedding_are_judged_as_by_refitting_without_them(
+def test_rows_left_out_of_errors_and_embedding_are_scored_as_by_refitting_without_them(
     xp, name, groups, weighted, C, emptied
 ):
     lam, places = 1.3, np.array(GROUPS[groups])

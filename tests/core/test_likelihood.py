@@ -77,7 +77,7 @@ def test_a_local_bandwidth_is_the_best_of_those_that_few_neighbors_span(features
 
 
 @pytest.mark.parametrize("kernel", [RBF(), Laplacian()])
-def test_the_nearest_row_is_one_that_differs(xp, kernel):
+def test_the_nearest_row_differs_from_the_row(xp, kernel):
     rng = np.random.default_rng(0)
     rows, w = rng.normal(size=(40, 2)), rng.integers(1, 4, 40)
     distances = to_numpy(kernel.distances(rows, rows))

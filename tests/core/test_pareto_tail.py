@@ -109,7 +109,7 @@ def test_losses_that_show_no_tail_have_conformal_p_values(losses):
     assert_agree(calibrated(losses).p_value(fresh, tail="pareto"), calibrated(losses).p_value(fresh), 0)
 
 
-def test_copies_of_the_largest_losses_are_no_tail_of_their_own():
+def test_copies_of_the_largest_losses_do_not_form_a_tail():
     losses = np.concatenate([np.linspace(0, 1, 60), np.full(10, 2.0) * (1 + 1e-15 * np.arange(10))])
     fresh = np.array([2.0, 2.1, 1e9])
     p = calibrated(losses).p_value(fresh, tail="pareto")

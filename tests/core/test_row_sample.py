@@ -50,7 +50,7 @@ def test_chunks_of_any_rows_in_any_order_have_the_sample_of_all(xp, lattice, siz
 
 
 @given(lattice=lattices())
-def test_a_sample_with_room_holds_every_distinct_row_at_the_weight_of_its_copies(xp, lattice):
+def test_a_sample_that_is_not_full_holds_every_distinct_row_with_the_weight_of_its_copies(xp, lattice):
     X, rng = lattice
     w = rng.integers(1, 5, size=len(X)).astype(float)
     sample = of(xp, X, w, size=100)

@@ -125,7 +125,7 @@ def exact_direction(x, centre, scale):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_rows_beyond_all_measure_keep_their_direction(xp, dtype):
+def test_rows_too_far_to_measure_keep_their_direction(xp, dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(20, 3)) * [1e-9, 1.0, 1e9] + [1.0, -3.0, 1e10]).astype(dtype)
     scaler = zscores(moments(xp, X, np.ones(20, dtype)))
@@ -178,7 +178,7 @@ def test_a_column_of_two_values_most_of_them_equal_is_divided_by_its_deviation(x
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e100])
-def test_constant_columns_are_tamed_around_their_value_in_their_own_unit(xp, value):
+def test_constant_columns_are_scaled_around_their_value_in_their_own_unit(xp, value):
     X = np.column_stack([np.full(11, value), np.arange(11.0)])
     scaler = tamed(xp, X, np.ones(11))
     assert float(scaler.centre[0]) == value
@@ -186,7 +186,7 @@ def test_constant_columns_are_tamed_around_their_value_in_their_own_unit(xp, val
 
 
 @pytest.mark.parametrize("size", [1e-100, 1.0, 1e150, 1e300])
-def test_tails_of_any_weight_are_tamed(xp, size):
+def test_tails_of_any_weight_are_compressed(xp, size):
     X = size * np.random.default_rng(0).standard_cauchy((60, 2)) ** 3
     columns = ColumnMoments.of(xp.asarray(X), xp.asarray(np.ones(60)))
     assert columns.out_of_range("robust") is None
@@ -197,7 +197,7 @@ def test_tails_of_any_weight_are_tamed(xp, size):
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-3, 1.0, 1e3])
-def test_values_whose_quotients_overflow_are_tamed_by_their_logarithms(xp, scale):
+def test_values_whose_quotients_overflow_are_scaled_by_their_logarithms(xp, scale):
     scaler = Scaler(xp.asarray(np.array([3.0, 1e308])), xp.asarray(np.array([scale, 1.0])), tamed=True)
     values = np.array([1e250, 1e300, 1.7e308, -1.7e308])
     Z = to_numpy(scaler(xp.asarray(np.stack([values, values], axis=1))))
@@ -206,7 +206,7 @@ def test_values_whose_quotients_overflow_are_tamed_by_their_logarithms(xp, scale
     assert Z[3, 1] == pytest.approx(-np.log(2.7) - 308 * np.log(10) - np.log(2), rel=1e-12)
 
 
-def test_no_single_row_moves_the_tamed_scale_far():
+def test_no_single_row_changes_the_robust_scale_much():
     X = np.random.default_rng(0).normal(size=(50, 1))
     scaler, moved = (tamed(np, rows, np.ones(50)) for rows in (X, np.r_[X[:-1], [[1e9]]]))
     assert abs(moved.centre[0] - scaler.centre[0]) < 0.2 * scaler.scale[0]
@@ -215,7 +215,7 @@ def test_no_single_row_moves_the_tamed_scale_far():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("far", [0.0, 1e30, np.nan], ids=["near", "far", "a gap"])
-def test_many_values_are_tamed_as_one_by_one(dtype, far):
+def test_many_values_are_scaled_as_one_by_one(dtype, far):
     size = np.logspace(-30, 12, 999)
     Z = np.concatenate([-size, [0.0, far], size]).astype(dtype)[:, None]
     scaler = Scaler(np.zeros(1, dtype), np.ones(1, dtype), tamed=True)

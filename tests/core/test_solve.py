@@ -266,7 +266,7 @@ def test_a_row_with_copies_spares_one_less_their_share_without_ridge(xp, copies)
     assert_agree(rows.spare, np.full(len(PLANE) * copies, 1 - 1 / copies), 1e-3)
 
 
-def test_a_system_beyond_doubles_is_lifted_by_a_hair(xp):
+def test_a_system_that_is_singular_in_double_precision_gets_a_tiny_diagonal(xp):
     """200 rows on a line under a wide kernel: K has numerical rank 20, and the ridge is below its rounding."""
     x = np.sort(np.random.default_rng(0).normal(size=200))[:, None]
     Z, w = xp.asarray(x), xp.ones(200, dtype=xp.float64)

@@ -163,7 +163,7 @@ LARGE = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, np.inf, np.inf, np.finfo(float).max]
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rule", [*RULES, threshold.authors], ids=names)
 @pytest.mark.parametrize("delta", DELTAS)
-def test_no_threshold_is_put_on_an_infinite_loss(xp, rule, delta, weighted):
+def test_no_threshold_is_an_infinite_loss(xp, rule, delta, weighted):
     w = np.arange(1.0, 11.0) if weighted else np.ones(10)
     finite = [loss if loss < 8 else 8.0 + k for k, loss in enumerate(LARGE)]  # the same ranks
     expected, found = decide(xp, rule, finite, delta, w), decide(xp, rule, LARGE, delta, w)

@@ -179,7 +179,7 @@ def test_a_collection_with_other_features_is_refused_before_it_is_read(vaakelm, 
         lambda rows, X: TableDetector().fit(rows).predict(X),
     ],
 )
-def test_who_needs_the_rows_in_memory_says_so(rows, collection, ask):
+def test_methods_that_need_the_rows_in_memory_raise_an_error(rows, collection, ask):
     with pytest.raises(TypeError, match=r"^(Stream|OneClassSearchCV|TableDetector): rows must be in memory, got a"):
         ask(rows[:100], collection(rows))
 

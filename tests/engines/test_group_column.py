@@ -56,7 +56,7 @@ def test_held_out_losses_are_those_of_machines_without_the_fold_of_the_group(tab
 
 
 @pytest.mark.parametrize("whiten", [True, False])
-def test_a_row_is_judged_without_landmarks_of_its_group(whiten):
+def test_a_row_is_scored_without_landmarks_of_its_group(whiten):
     X = np.random.default_rng(0).normal(size=(60, 3))
     owner = np.arange(60) % 20
     plan = AAKELM(**SETTINGS, loss="predictive", approximation=Nystrom(30)).fit(X).machine_.plan

@@ -36,7 +36,7 @@ print(json.dumps({"loaded": loaded, "rejected": rejected, "far": float(far[0])})
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs the size of the process from /proc")
-def test_a_file_larger_than_the_memory_allowed_is_fitted_from_where_it_lies(tmp_path):
+def test_a_file_larger_than_the_memory_limit_is_fitted_from_disk(tmp_path):
     path = tmp_path / "rows.npy"
     rng = np.random.default_rng(0)
     with path.open("wb") as file:

@@ -208,7 +208,7 @@ def test_an_open_file_gets_csv_and_stays_open(model, tmp_path):
 # What goes wrong leaves what was there.
 
 
-def test_a_row_that_cannot_be_judged_leaves_the_older_file(model, tmp_path):
+def test_a_row_that_cannot_be_scored_leaves_the_older_file(model, tmp_path):
     path = tmp_path / "scored.csv"
     broken = FRESH.copy()
     broken.iloc[200, 1] = np.nan
@@ -221,7 +221,7 @@ def test_a_row_that_cannot_be_judged_leaves_the_older_file(model, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(ENDINGS)
 
 
-def test_a_name_that_the_model_does_not_know_is_told(model, tmp_path):
+def test_a_name_that_the_model_does_not_know_is_reported(model, tmp_path):
     FRESH.assign(id=1.0).to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(ValueError, match=r"(?s)feature names should match.*id"):
         model.score_chunks(tmp_path / "rows.csv", tmp_path / "scored.csv")

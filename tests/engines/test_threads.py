@@ -179,7 +179,7 @@ def test_a_small_fit_takes_one_thread_from_the_first_product_to_the_last(monkeyp
     assert blas_threads() == 2
 
 
-def test_small_landmark_systems_are_judged_on_one_thread_however_many_rows_there_are(monkeypatch):
+def test_small_landmark_systems_are_scored_on_one_thread_for_any_number_of_rows(monkeypatch):
     counted, plain = [], approximate.OwnLandmarks.of
 
     def count(*args):

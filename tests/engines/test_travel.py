@@ -67,7 +67,7 @@ def test_answers_are_those_of_the_model_that_was_asked(verb):
     np.testing.assert_allclose(asked.compute(), getattr(expected, "shares", expected), rtol=1e-9)
 
 
-def test_neighbors_are_not_told_of_rows_that_are_not_here():
+def test_neighbors_leave_out_rows_that_are_not_in_memory():
     model = VAAKELM().fit(np.random.default_rng(0).normal(size=(60, 3)))
     with pytest.raises(ValueError, match="VAAKELM: neighbors must be 0 for a Dask collection, got 2"):
         model.explain(da.zeros((4, 3), chunks=(2, 3)), neighbors=2)

@@ -356,7 +356,7 @@ NAMING = {
 
 
 @pytest.mark.parametrize("where", NAMING)
-def test_what_a_file_says_is_told_in_one_short_line(where, place):
+def test_text_from_a_file_is_shown_in_one_short_line(where, place):
     refused(place, forged({"arrays": []} | NAMING[where]))
 
 

@@ -141,7 +141,7 @@ def test_baselines_are_their_graphs(name):
 
 @pytest.mark.parametrize("scale", ["zscore", "robust", False])
 @pytest.mark.parametrize("classifier", [PCADetector, KMeansDetector, VAAKELM], ids=lambda c: c.__name__)
-def test_huge_rows_are_judged_as_the_library_judges_them(classifier, scale):
+def test_huge_rows_are_scored_as_by_the_library(classifier, scale):
     model = classifier(scale=scale).fit(ROWS)
     huge = huge_rows(ROWS)
     said = ask(model, huge)

@@ -85,7 +85,7 @@ def test_infinity_is_an_outlier_in_the_library_and_in_a_graph(detector):
 @pytest.mark.parametrize("detector", [VAAKELM(), PCADetector(), KNNDetector()], ids=["exact", "PCA", "k-NN"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
-def test_hostile_cells_are_judged_as_the_library_judges_them(detector, dtype):
+def test_hostile_cells_are_scored_as_by_the_library(detector, dtype):
     model, info = TableDetector(detector).fit(parcels(150, 0)), np.finfo(dtype)
     numbers = [-0.0, info.smallest_subnormal, np.sqrt(info.max), info.max, -info.max, np.nan]
     hostile = {"grams": numbers, "price": numbers, "c0": numbers, "town": ["Atlantis", None], "way": ["rail", None]}

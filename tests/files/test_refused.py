@@ -285,7 +285,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(model, tmp_path, kept, um
 
 
 @pytest.mark.parametrize("kept", [0o600, 0o660, None])
-def test_what_is_written_so_far_can_be_read_by_nobody_who_may_not_read_the_file(model, tmp_path, kept, monkeypatch):
+def test_the_partial_file_has_the_permissions_of_the_final_file(model, tmp_path, kept, monkeypatch):
     path, seen = tmp_path / "model", []
     if kept is not None:
         path.touch()

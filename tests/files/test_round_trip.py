@@ -211,7 +211,7 @@ def similar(X, Y):
         ),
     ],
 )
-def test_functions_and_strangers_are_refused_by_name(model, message, path):
+def test_functions_and_unknown_classes_are_refused_by_name(model, message, path):
     model, y = model(), np.where(np.arange(len(ROWS)) % 9, 1, -1)
     if getattr(model, "scoring", None) is similar:
         model.set_params(scoring="f1").fit(ROWS, y).set_params(scoring=similar)

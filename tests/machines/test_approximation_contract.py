@@ -42,7 +42,7 @@ def test_every_check_of_scikit_learn_passes(approximation, sklearn_report):
 
 @pytest.mark.parametrize("approximation", [Nystrom(20), Fourier(20)], ids=str)
 @pytest.mark.parametrize("threshold", ["held_out", "train"])
-def test_a_pickled_machine_judges_the_same_and_a_clone_fits_the_same(rows, fresh, approximation, threshold):
+def test_a_pickled_machine_gives_the_same_scores_and_a_clone_fits_the_same(rows, fresh, approximation, threshold):
     model = VAAKELM(C=8.0, approximation=approximation, threshold=threshold).fit(rows)
     twins = pickle.loads(pickle.dumps(model)), clone(model).fit(rows)
     for twin in twins:

@@ -144,7 +144,7 @@ def test_few_distinct_rows_calibrate_with_all_of_them(xp, leverages):
 
 @pytest.mark.usefixtures("too_much_work")
 @pytest.mark.parametrize(("n", "judged"), [(2000, 2000), (2001, 1000)])
-def test_more_than_twice_as_many_rows_as_a_sample_holds_are_judged_by_it(normal, n, judged):
+def test_more_than_twice_as_many_rows_as_a_sample_holds_are_scored_by_it(normal, n, judged):
     model = VAAKELM(C=32.0, sigma=1.0, delta=DELTA, approximation=Nystrom(40)).fit(normal[0][:n])
     assert model.calibration_.losses.shape[0] == judged
     if judged == n:

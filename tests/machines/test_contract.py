@@ -63,7 +63,7 @@ def test_answers_are_arrays_of_the_library_that_asked(machine, xp, rows, fresh):
     assert isinstance(model.offset_, float)
 
 
-def test_rows_of_another_library_or_precision_are_judged_where_the_machine_is(machine, xp, rows, fresh):
+def test_rows_of_another_library_or_precision_are_scored_on_the_device_of_the_machine(machine, xp, rows, fresh):
     expected, at_home = machine().fit(rows), machine().fit(xp.asarray(rows))
     for verb in ("score_samples", "predict", "p_value", *(["reconstruct"] if machine._rebuilds else [])):
         known = getattr(expected, verb)(fresh)
@@ -162,7 +162,7 @@ def test_a_clone_is_unfitted_with_the_same_parameters(machine, rows):
 
 
 @pytest.mark.parametrize("threshold", ["held_out", "train"])
-def test_a_pickled_machine_judges_the_same(machine, rows, fresh, threshold):
+def test_a_pickled_machine_gives_the_same_scores(machine, rows, fresh, threshold):
     model = machine(threshold=threshold).fit(rows)
     twin = pickle.loads(pickle.dumps(model))
     for verb in verbs_of(model):
@@ -209,7 +209,7 @@ def test_explanations_sum_to_the_score(rebuilder, loss, rows, fresh):
 
 
 @REBUILDERS
-def test_the_feature_that_is_off_is_blamed_most(rebuilder, rows):
+def test_the_feature_that_is_off_has_the_largest_share(rebuilder, rows):
     strange = np.repeat(rows.mean(axis=0)[None, :], 4, axis=0) + np.diag(6 * rows.std(axis=0))
     shares = rebuilder(C=10.0).fit(rows).explain(strange)
     np.testing.assert_array_equal(np.argmax(shares, axis=1), np.arange(4))

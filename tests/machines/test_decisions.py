@@ -74,7 +74,7 @@ def test_a_larger_budget_never_accepts_more(machine, rows, fresh):
     assert accepted[0] > accepted[-1]
 
 
-def test_a_budget_that_the_rows_cannot_promise_warns(machine, rows):
+def test_a_rate_that_the_number_of_rows_cannot_guarantee_warns(machine, rows):
     with pytest.warns(UserWarning, match=rf"{machine.__name__}: delta=0.016 is below 1/\(n\+1\)=0.0164"):
         machine(delta=0.016).fit(rows)
 

@@ -102,7 +102,7 @@ def test_single_precision_scales_what_it_can_hold(machine, scale):
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "linear"])
 @pytest.mark.parametrize("value", [1e20, 1e160, 1.7e308])
-def test_a_row_beyond_all_measure_is_the_strangest(machine, kernel, value):
+def test_a_row_too_far_to_measure_has_the_largest_loss(machine, kernel, value):
     rng = np.random.default_rng(0)
     model = machine(kernel=kernel, sigma="mean").fit(rng.normal(size=(80, 3)))
     scores = model.score_samples(np.array([[0.0, 0.0, 0.0], [value, 0.0, 0.0], [-value, value, value]]))

@@ -103,7 +103,7 @@ def test_the_seed_draws_the_layer(machine, rows, fresh):
 
 
 @PLAIN
-def test_a_pickled_machine_judges_the_same_and_a_clone_fits_the_same(machine, rows, fresh):
+def test_a_pickled_machine_gives_the_same_scores_and_a_clone_fits_the_same(machine, rows, fresh):
     model = machine(**SMALL).fit(rows)
     for twin in (pickle.loads(pickle.dumps(model)), clone(model).fit(rows)):
         for actual, expected in zip(said(twin, fresh), said(model, fresh), strict=True):

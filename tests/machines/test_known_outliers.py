@@ -133,7 +133,7 @@ def test_wrappers_pass_known_outliers_on():
         TableDetector().fit(rows, outliers=known[["a", "b"]])
 
 
-def test_a_search_is_the_same_whatever_becomes_of_labelled_outliers():
+def test_a_search_does_not_depend_on_what_is_done_with_labelled_outliers():
     both = np.concatenate([X, KNOWN])
     found = [
         OneClassSearchCV(VAAKELM(known_outliers=what), {"C": [1.0, 8.0]}, scoring="auroc", cv=2).fit(both, Y)

@@ -84,7 +84,7 @@ def test_scoring_allocates_little_beyond_its_output(machine, train, features, n)
     assert peak_bytes(lambda: model.score_samples(Z)) <= 2 * n * 8 + 8 * arrays.HOST_BLOCK
 
 
-def test_a_saved_machine_takes_at_most_ten_times_the_room_of_its_rows(machine):
+def test_a_saved_machine_takes_at_most_ten_times_the_bytes_of_its_rows(machine):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(500, 5)), rng.normal(size=(50, 5))
     model = machine().fit(X)

@@ -30,7 +30,7 @@ def outputs_by_spectrum(Z, C, kernel, sigma):
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # duplicates are hard data
 @pytest.mark.parametrize("C", [1e-6, 1.0, 1e12])
 @pytest.mark.parametrize("name", HARD)
-def test_hard_data_give_finite_judgements(machine, name, C):
+def test_difficult_rows_give_finite_results(machine, name, C):
     X = HARD[name]
     model = machine(C=C, delta=0.0).fit(X)
     for verdict in (model.score_samples(X), model.p_value(X), np.array([model.offset_])):

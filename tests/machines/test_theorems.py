@@ -167,7 +167,7 @@ def test_refitting_gives_the_same_bits(machine, rows, fresh):
     np.testing.assert_array_equal(first, second)
 
 
-def test_the_number_of_rows_judged_at_once_changes_nothing(machine, rows, fresh):
+def test_scores_do_not_depend_on_the_number_of_rows_scored_at_once(machine, rows, fresh):
     model = machine().fit(rows)
     one_by_one = np.concatenate([model.score_samples(z[None, :]) for z in fresh])
     assert_agree(one_by_one, model.score_samples(fresh), 1e-12)

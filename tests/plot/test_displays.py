@@ -120,7 +120,7 @@ def test_the_stated_test_is_that_of_kolmogorov_and_smirnov_for_two_samples(knn, 
     assert ("differ from" in shown.summary) is bool(shown.test.p_value <= 0.05)
 
 
-def test_odd_rows_that_the_test_overlooks_are_told():
+def test_odd_rows_that_the_test_misses_are_reported():
     uniform = (np.arange(50) + 0.5) / 50
     assert PValueDisplay(uniform, 300).summary.startswith("no difference between new rows and training rows was found")
     odd = PValueDisplay(np.concatenate([np.full(8, 1 / 301), uniform]), 300)
@@ -128,7 +128,7 @@ def test_odd_rows_that_the_test_overlooks_are_told():
     assert odd.summary.startswith("more unusual rows than expected, otherwise no difference was found")
 
 
-def test_more_odd_rows_than_chance_explains_are_told_as_often_as_that_is_chance():
+def test_the_check_for_too_many_odd_rows_warns_by_chance_at_its_level():
     told = []
     for seed in range(400):
         held_out, fresh = np.split(np.random.default_rng(seed).random(140), [80])
@@ -178,7 +178,7 @@ def test_one_column_has_a_map():
     assert shown.variance[1] == 0
 
 
-def test_the_grid_of_a_boundary_is_judged_with_the_other_columns_at_their_medians(knn, mixed):
+def test_the_grid_of_a_boundary_is_scored_with_the_other_columns_at_their_medians(knn, mixed):
     shown = BoundaryDisplay.of(knn, mixed, columns=(2, 0), resolution=7)
     row = np.median(mixed, axis=0)
     row[2], row[0] = shown.x[5], shown.y[3]
@@ -296,7 +296,7 @@ def test_bars_of_an_explanation_are_its_shares_and_say_value_and_expected_value(
     assert words == [str(reason).partition("=")[2] for reason in found.row(40)[:2]]
 
 
-def test_long_names_leave_room_for_the_bars():
+def test_long_names_leave_space_for_the_bars():
     names = [f"average_concentration_of_substance_{i}_in_the_second_measurement_series [µg/l]" for i in range(8)]
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 8)), columns=names)
     shown = ExplanationDisplay.from_estimator(KNNDetector().fit(rows), rows, row=0)

@@ -62,7 +62,7 @@ def test_a_window_is_a_refit_on_its_rows(machine, rows, fresh):
     assert_same(stream, clone(machine).fit(rows[-150:]), fresh)
 
 
-def test_rows_leave_a_window_without_a_trace_under_one_plan(machine, rows, fresh):
+def test_rows_that_leave_a_window_have_no_effect_under_one_plan(machine, rows, fresh):
     stream = fed(Stream(machine, **PLAIN | {"window": 300}).fit(rows[:300]), rows[300:550])
     state = stream.state_
     batch = fit_moments(state.plan, state.plan.moments(rows[250:550], None))
@@ -93,7 +93,7 @@ def test_a_row_taken_back_was_never_learned(machine, rows, fresh, span):
     np.testing.assert_allclose(stream.score_samples(fresh), with_all, **CLOSE)
 
 
-def test_a_stream_that_was_stopped_goes_on_as_if_it_had_not(rows, fresh):
+def test_a_stream_that_was_stopped_continues_with_identical_results(rows, fresh):
     stopped = fed(Stream(window=200).fit(rows[:100]), rows[100:330], size=23)
     through = pickle.loads(pickle.dumps(stopped))
     for stream in (stopped, through):
@@ -127,7 +127,7 @@ def test_moments_are_carried_to_new_features_exactly_within_their_span(aakelm, r
         np.testing.assert_allclose(getattr(moved, name), getattr(expected, name), rtol=1e-5, atol=1e-5)
 
 
-def test_features_of_rows_that_are_gone_are_no_longer_than_features_can_be(aakelm, rows):
+def test_features_of_removed_rows_are_no_longer_than_features_can_be(aakelm, rows):
     from oneclass.stream.forgetting import carried
 
     before = Stream(aakelm, **PLAIN).fit(rows[:200]).state_.plan

@@ -33,7 +33,7 @@ def drifting():
     [{"window": 300}, {"window": None, "half_life": 100.0, "patience": Patience(90), "change": Martingale(0.01)}],
     ids=["window", "half-life"],
 )
-def test_a_stream_from_a_file_goes_on_as_if_it_had_never_stopped(aakelm, drifting, tmp_path, settings):
+def test_a_stream_loaded_from_a_file_continues_with_identical_results(aakelm, drifting, tmp_path, settings):
     stream, loaded, tried = Stream(aakelm, on_event=id, **settings).fit(drifting[:200]), [], []
     for stop in (217, 530, 610, 888):
         fed(stream, drifting[:stop], 19)

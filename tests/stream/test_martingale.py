@@ -72,7 +72,7 @@ def test_a_stream_tells_of_shifts_it_does_not_decide_on(aakelm):
     np.testing.assert_array_equal(tested.score_samples(X), silent.score_samples(X))
 
 
-def test_a_world_that_is_still_being_learned_is_not_taken_for_one_that_changes(aakelm):
+def test_a_distribution_that_is_still_being_learned_is_no_change(aakelm):
     rejected = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_a_world_that_is_still_being_learned_is_not_taken_for_one_that_changes(a
     assert rejected <= 1  # all eight, if it bets from the first row on
 
 
-def test_losses_in_other_units_are_worth_the_same_bets():
+def test_the_martingale_does_not_depend_on_the_units_of_the_losses():
     losses = np.random.default_rng(0).exponential(size=300)
     plain = Bets().after(losses[:200]).after(losses[200:])
     converted = Bets().after(losses[:200]).in_units_of(7.0).after(7 * losses[200:])

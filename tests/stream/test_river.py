@@ -61,7 +61,7 @@ def test_the_example_of_the_adapter_runs():
     assert doctest.testmod(river) == (0, 6)
 
 
-def test_a_clone_begins_anew_and_no_stream_is_learned_into(aakelm, rows):
+def test_a_clone_starts_without_rows_and_leaves_the_stream_unchanged(aakelm, rows):
     from oneclass.stream.river import RiverStream
 
     X, _ = rows

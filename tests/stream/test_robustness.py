@@ -90,7 +90,7 @@ def test_a_time_that_is_not_finite_is_named_with_its_row(aakelm, value):
         Stream(aakelm, clock=True).fit(X, time=time[:39])
 
 
-def test_labels_that_take_back_a_change_leave_the_threshold_on_what_is_known():
+def test_labels_that_undo_a_change_restore_the_threshold():
     rng = np.random.default_rng(0)
     stream = Stream(window=1000).fit(rng.normal(size=(500, 4)))
     for _ in range(3):
@@ -153,7 +153,7 @@ def test_columns_may_become_constant_or_explode(scale):
     assert np.mean(found[900:] > 0) > 0.8
 
 
-def test_a_constant_world_is_normal_and_anything_else_is_not(aakelm):
+def test_in_a_constant_stream_only_the_constant_row_is_normal(aakelm):
     stream = Stream(aakelm, window=200).fit(np.ones((100, 3)))
     for _ in range(5):
         stream.partial_fit(np.ones((50, 3)))
@@ -162,7 +162,7 @@ def test_a_constant_world_is_normal_and_anything_else_is_not(aakelm):
 
 
 @pytest.mark.parametrize("machine", [OCKELM, AAKELM], ids=lambda m: m.__name__)
-def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
+def test_rows_that_are_all_equal_are_normal(machine):
     """Whatever rounding makes of their losses, of which about every other number has some."""
     for n in range(20, 40):
         estimator = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
@@ -172,7 +172,7 @@ def test_rows_that_are_all_equal_are_not_strange_to_one_another(machine):
         assert model.predict([[5.0, 0.3], [5.0, 9.0]]).tolist() == [1, -1]
 
 
-def test_rows_too_far_to_be_believed_leave_the_world_as_it_is_to_be_seen():
+def test_rows_too_far_to_be_learned_do_not_change_the_learned_distribution():
     X = 100 * np.random.default_rng(0).normal(size=(4, 2))
     machine = AAKELM(C=1.0, kernel="rbf", scale=False, approximation=Nystrom(30))
     stream = Stream(machine, window=None, every=1)
@@ -197,7 +197,7 @@ def test_modes_that_recur_within_the_window_are_not_forgotten(aakelm):
 @pytest.mark.parametrize(
     "span", [{"window": 200}, {"window": None, "half_life": 100}, {"window": None}], ids=["window", "half-life", "all"]
 )
-def test_memory_does_not_grow_when_all_rows_are_strange_for_ever(aakelm, patience, span):
+def test_memory_does_not_grow_if_all_rows_stay_anomalous(aakelm, patience, span):
     rng = np.random.default_rng(0)
     stream = Stream(aakelm, patience=patience, **span).fit(rng.normal(size=(200, 3)))
     largest = []
@@ -211,7 +211,7 @@ def test_memory_does_not_grow_when_all_rows_are_strange_for_ever(aakelm, patienc
     assert largest[1] <= 1.1 * largest[0]
 
 
-def test_a_world_that_leaps_again_and_again_can_always_be_solved():
+def test_a_distribution_that_jumps_repeatedly_can_always_be_solved():
     rng = np.random.default_rng(4)
     stream = Stream(AAKELM(C=1.0, approximation=Nystrom(30)), window=None, half_life=50, patience=140)
     stream.fit(rng.normal(size=(200, 3)))
@@ -220,7 +220,7 @@ def test_a_world_that_leaps_again_and_again_can_always_be_solved():
     assert np.all(np.isfinite(stream.score_samples(rng.normal(size=(5, 3)))))
 
 
-def test_an_attack_that_is_not_believed_does_not_age_the_world(aakelm):
+def test_an_attack_that_is_not_learned_does_not_age_the_learned_rows(aakelm):
     rng = np.random.default_rng(0)
     probe = rng.normal(size=(100, 3))
     stream = Stream(aakelm, window=150, patience=float("inf")).fit(rng.normal(size=(200, 3)))
@@ -230,7 +230,7 @@ def test_an_attack_that_is_not_believed_does_not_age_the_world(aakelm):
     np.testing.assert_array_equal(stream.score_samples(probe), before)
 
 
-def test_a_long_silence_leaves_a_stream_that_learns_again(aakelm):
+def test_a_stream_learns_again_after_a_long_pause(aakelm):
     rng = np.random.default_rng(0)
     for span in ({"window": 50.0}, {"window": None, "half_life": 5.0}):
         stream = Stream(aakelm, clock=True, patience=None, **span).fit(rng.normal(size=(100, 3)), time=np.arange(100.0))
@@ -238,7 +238,7 @@ def test_a_long_silence_leaves_a_stream_that_learns_again(aakelm):
         assert np.mean(stream.predict(rng.normal(size=(200, 3))) > 0) > 0.7
 
 
-def test_what_is_told_must_leave_something(stream):
+def test_labels_must_leave_some_normal_rows(stream):
     with pytest.raises(
         ValueError, match="Stream: at least one learned row must remain, but these rows are all of them"
     ):
@@ -249,7 +249,7 @@ def test_what_is_told_must_leave_something(stream):
         stream.tell([0.5])
 
 
-def test_to_tell_nothing_is_nothing(stream):
+def test_tell_without_rows_changes_nothing(stream):
     state = stream.state_
     assert stream.tell([]).tell(np.empty(0, dtype=int), normal=False).state_ is state
 

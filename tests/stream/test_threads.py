@@ -104,7 +104,7 @@ def test_an_answer_is_that_of_the_fit_that_was_there_when_it_was_asked_for(monke
     assert not np.array_equal(model.score_samples(fresh), kind(delta=0.1).fit(first).score_samples(fresh))
 
 
-def test_what_is_told_of_events_may_call_the_stream_from_another_thread(aakelm):
+def test_an_event_callback_may_call_the_stream_from_another_thread(aakelm):
     def forget(event):
         if event.kind == "change":
             with ThreadPoolExecutor(1) as thread:

@@ -41,7 +41,7 @@ def known(number):
     return replace(memory, number=np.concatenate([np.arange(-50, 0), number]), waiting=strange)
 
 
-def test_a_kind_that_never_came_thick_needs_half_the_evidence():
+def test_a_kind_of_rows_that_was_never_dense_needs_half_the_evidence():
     patience, slow, burst = Patience(), np.arange(0, 160, 7), np.arange(60, 160)
     for number in (slow, burst):
         assert 0.5 * patience.needed < patience.evidence(number, 160) < patience.needed
@@ -61,7 +61,7 @@ def test_false_alarms_before_a_mode_was_adopted_are_made_up_for_after_it(stream)
     assert adopt(settings, state, numbers, "change", 0.0).level == settings.delta
 
 
-def test_rows_that_are_all_alike_are_no_world_before_patience_ends(stream):
+def test_equal_rows_are_not_learned_as_a_change_before_patience_ends(stream):
     rng = np.random.default_rng(1)
     assert np.all(fed(stream, rows(rng, 120, AWAY, width=0.3)) == -1)
     assert kinds(stream) == ["strange"]
@@ -69,14 +69,14 @@ def test_rows_that_are_all_alike_are_no_world_before_patience_ends(stream):
     assert kinds(stream) == ["strange", "change"]
 
 
-def test_a_world_of_rows_that_weigh_little_is_left_for_another_all_the_same(aakelm):
+def test_rows_of_small_weight_are_forgotten_for_a_new_distribution_too(aakelm):
     rng = np.random.default_rng(0)
     stream = Stream(aakelm, window=400).fit(rows(rng, 300), sample_weight=np.full(300, 0.1))
     fed(stream, rows(rng, 100, AWAY))
     assert kinds(stream) == ["strange", "change"]
 
 
-def test_a_stream_that_was_deceived_waits_twice_as_long(stream):
+def test_after_a_forgotten_change_a_stream_waits_twice_as_long(stream):
     rng = np.random.default_rng(1)
     for burst in range(2):
         fed(stream, rows(rng, 75, (-1) ** burst * AWAY))
@@ -104,7 +104,7 @@ def test_a_change_that_stays_makes_up_for_those_that_did_not(stream):
     assert kinds(stream)[-1] == "change"
 
 
-def test_a_tail_that_is_missing_its_end_is_found_by_what_is_left_of_it():
+def test_a_tail_whose_largest_losses_were_removed_is_fitted_from_the_others():
     losses = np.sort(np.random.default_rng(0).exponential(size=20_000) ** 2)
     left = losses[: round(0.96 * len(losses))]
     assert anomaly_limit(left, 0.04, columns=2) == pytest.approx(anomaly_limit(losses, columns=2), rel=0.01)

@@ -214,7 +214,7 @@ def test_true_among_numbers_is_a_number_and_among_words_a_word():
 
 
 @pytest.mark.parametrize("day", ["2024-13-01", "0000-00-00", "2024-02-30"])
-def test_a_day_that_no_calendar_has_is_refused_by_name_and_is_no_gap(day):
+def test_a_date_that_does_not_exist_is_refused_by_name_and_is_not_missing(day):
     days = [f"2024-01-{i % 28 + 1:02d}" for i in np.random.default_rng(1).permutation(40)]
     table = pd.DataFrame({"at": days, "x": np.random.default_rng(0).normal(size=40)})
     with pytest.raises(ValueError, match=f"dates as 2024-12-31, but column 'at' holds '{day}'"):

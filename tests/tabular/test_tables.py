@@ -68,7 +68,7 @@ def test_scikit_learns_checks(estimator, check):
         check(estimator)
 
 
-def test_every_column_is_taken_for_what_it_is(model):
+def test_every_column_gets_its_kind(model):
     assert {column.name: column.kind for column in model.plan_.columns} == {
         "id": "drop",
         "age": "number",
@@ -111,7 +111,7 @@ def test_the_first_reason_is_the_planted_column_in_nine_of_ten_flagged_rows(mode
     assert (first == planted)[flagged].mean() >= 0.98
 
 
-def test_a_column_is_not_blamed_for_the_number_of_numbers_that_it_became():
+def test_the_share_of_a_column_does_not_grow_with_its_encoded_numbers():
     rng = np.random.default_rng(0)
     table, fresh = (
         pd.DataFrame({"price": rng.gamma(4, 1, 200), "town": rng.choice(["Bonn", "Graz"], 200)}) for _ in range(2)
@@ -121,7 +121,7 @@ def test_a_column_is_not_blamed_for_the_number_of_numbers_that_it_became():
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
 
 
-def test_a_rare_category_that_the_other_columns_lead_to_has_nothing_else_expected():
+def test_a_rare_category_that_the_other_columns_predict_is_expected():
     rng = np.random.default_rng(0)
     ward = np.r_[["C"] * 6, rng.choice(["A", "B"], 294)]
     table = pd.DataFrame({"ward": ward, "dose": rng.normal(size=300) + 8 * (ward == "C")})
@@ -174,7 +174,7 @@ def test_a_column_of_spans_or_of_times_of_day_asked_to_be_numbers_is_a_column_of
             )
 
 
-def test_a_gap_where_training_rows_had_none_is_strange_and_blamed_on_its_column(model):
+def test_a_missing_value_where_training_rows_had_none_is_anomalous_because_of_its_column(model):
     fresh = visits(30, 1)
     fresh["income"] = np.nan
     assert (model.predict(fresh) == -1).mean() > 0.9
@@ -219,7 +219,7 @@ def test_times_of_a_zone_are_those_of_the_wall_in_frames_of_all_libraries():
         np.testing.assert_array_equal(model.encode(other), expected)
 
 
-def test_numbers_alone_are_what_their_detector_would_see():
+def test_a_table_of_numbers_is_encoded_as_the_plain_numbers():
     X = np.random.default_rng(0).normal(size=(80, 3))
     fresh = X[:10] * 3
     table, plain = (m.fit(X) for m in (TableDetector(PCADetector(n_components=1)), PCADetector(n_components=1)))
@@ -358,7 +358,7 @@ def test_masked_cells_are_gaps(kind):
 
 
 @pytest.mark.parametrize("cell", [np.inf, -np.inf, "inf"])
-def test_infinity_is_no_number_and_no_gap(cell):
+def test_infinity_is_neither_a_number_nor_missing(cell):
     table = pd.DataFrame({"a": np.random.default_rng(0).normal(size=60), "b": np.arange(60) % 7})
     table.loc[::5, "a"] = np.nan
     model = TableDetector(KNNDetector()).fit(table)
@@ -386,7 +386,7 @@ def test_infinity_is_no_number_and_no_gap(cell):
         (lambda t: t.assign(visit="soon"), "column 'visit' must hold a time in every cell"),
     ],
 )
-def test_what_cannot_be_judged_is_refused_by_name(model, change, message):
+def test_rows_that_cannot_be_scored_are_refused_by_name(model, change, message):
     with pytest.raises(ValueError, match=message):
         copy(model).set_params(bad_cells="refuse").predict(change(visits(10, 1)))
 
@@ -411,7 +411,7 @@ def test_what_cannot_be_judged_is_refused_by_name(model, change, message):
         ({"x": [[1], [2], [3]]}, "column 'x' must hold numbers, words or times, but holds a list"),
     ],
 )
-def test_tables_that_teach_nothing_are_refused(table, message):
+def test_tables_without_a_usable_column_are_refused(table, message):
     with pytest.raises((ValueError, TypeError), match=message):
         TableDetector(KNNDetector()).fit(pd.DataFrame(table))
 
@@ -443,7 +443,7 @@ def test_codes_and_few_sizes_are_words_and_no_numbers_of_people(codes):
     ],
     ids=["series", "dict", "dicts"],
 )
-def test_a_row_that_is_no_table_is_refused_with_what_to_pass(model, row_of, error, message):
+def test_a_row_that_is_not_a_table_is_refused_with_advice(model, row_of, error, message):
     with pytest.raises(error, match=message):
         model.predict(row_of(visits(3, 1)))
 
@@ -533,7 +533,7 @@ def test_categories_as_common_as_each_other_keep_the_rate(seed):
 
 
 @pytest.mark.parametrize("plain", [["1.0", "1.1", "2.0"], ["2024-01-01", "2024-01-02", "2024-01-03 12:00"]])
-def test_numbers_and_dates_among_words_are_what_they_are_alone(plain):
+def test_numbers_and_dates_among_words_are_read_as_in_columns_of_their_own(plain):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=400), "v": rng.choice([*plain, "beta", "gamma"], 400)})
     table = table.sort_values("v", key=lambda v: v.isin(plain), kind="stable")
@@ -577,7 +577,7 @@ def test_groups_by_name_are_groups_by_hand():
     ],
     ids=["search", "pipeline"],
 )
-def test_metadata_routing_sends_groups_to_tables_as_their_own_fit_does(wrapped):
+def test_metadata_routing_passes_groups_to_tables_as_fit_does(wrapped):
     rng, persons = np.random.default_rng(0), np.repeat(np.arange(30), 4)
     X, y = rng.normal(size=(30, 3))[persons] + 0.1 * rng.normal(size=(120, 3)), np.where(persons < 25, 1, -1)
     expected = wrapped(TableDetector(VAAKELM())).fit(X, y, groups=persons)
@@ -678,7 +678,7 @@ def wards(rng, n_persons, visits, n_wards):
 @pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("n_wards", [3, 20, 100, 1000])
-def test_words_that_persons_keep_are_no_stranger_of_new_persons(n_wards, in_chunks):
+def test_words_of_one_person_are_not_rarer_for_new_persons(n_wards, in_chunks):
     rates = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -689,7 +689,7 @@ def test_words_that_persons_keep_are_no_stranger_of_new_persons(n_wards, in_chun
     assert np.mean(rates) < 0.1
 
 
-def test_rows_that_weigh_nothing_have_no_part_in_the_plan():
+def test_rows_of_weight_zero_do_not_affect_the_plan():
     rng = np.random.default_rng(0)
     table = visits(200, 0)
     table.loc[100:, "city"] = "Atlantis"
@@ -710,7 +710,7 @@ def test_a_rate_for_chunks_needs_held_out_losses(tmp_path):
         model.score_chunks([table], tmp_path / "scored.csv", delta=0.1)
 
 
-def test_chunks_are_refused_what_the_classifier_refuses(tmp_path):
+def test_chunks_refuse_the_same_rows_as_the_classifier(tmp_path):
     table = pd.DataFrame({"mass": np.random.default_rng(0).normal(size=60)})
     model = TableDetector(KNNDetector()).fit(table)
     with pytest.raises(ValueError, match=r"KNNDetector: delta must be a number in \[0, 1\), got 5"):

@@ -44,7 +44,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("chunks", [1, 2])
-def test_a_column_at_once_says_what_its_cells_say(name, chunks):
+def test_a_column_read_at_once_equals_its_cells_read_one_by_one(name, chunks):
     cells = COLUMNS[name]
     text = pa.chunked_array([pa.array(cells[i::chunks], pa.string()) for i in range(chunks)])
     alone = np.array([cell for i in range(chunks) for cell in cells[i::chunks]], dtype=object)

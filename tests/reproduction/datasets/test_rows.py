@@ -72,7 +72,7 @@ def test_a_biomed_person_has_one_class_and_visits_within_three_years(raw_folder)
     assert len(frame) == 120
 
 
-def test_a_vowel_speaker_says_every_vowel_six_times(raw_folder):
+def test_a_vowel_speaker_has_six_recordings_of_every_vowel(raw_folder):
     data = load("vowel")
     targets = Counter(data.groups[data.y == 1].tolist())
     assert targets == dict.fromkeys(range(8), 6)
