@@ -47,7 +47,7 @@ def normal(d: int = 3) -> Draw:
 
 
 def changed(draw: Draw, change: Callable[[np.ndarray], np.ndarray]) -> Draw:
-    """What `change` makes of drawn rows."""
+    """Drawn rows after `change`."""
     return lambda rng, m: change(draw(rng, m))
 
 
@@ -212,7 +212,7 @@ DATASETS: dict[str, Dataset] = {
 #: Those whose training rows are no independent draws: no rule can promise a share of their fresh rows.
 DEPENDENT = {"mirrored", "every row twice", "sorted columns"}
 
-#: Sizes of values that mean nothing, from "no data" codes to the largest number.
+#: Sizes of values without meaning, from "no data" codes to the largest number.
 HUGE = (1e9, 1e30, 1e100, 1e150, 1e155, 1e300, float(np.finfo(float).max))
 
 

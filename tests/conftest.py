@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 settings.register_profile("theorems", deadline=None, max_examples=15, derandomize=True, database=None)
 settings.load_profile("theorems")
 
-#: Where data that are not part of the repository lie unless ONECLASS_DATA says otherwise.
+#: Default folder of data that are not part of the repository; ONECLASS_DATA names another.
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
 
 

@@ -1,4 +1,4 @@
-"""Fitted classifiers in all modes, and what they say of fresh rows."""
+"""Fitted classifiers in all modes, and their results for new rows."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def fitted(case):
 
 
 def answers(model, fresh):
-    """All that a fitted classifier says of rows."""
+    """All results of a fitted classifier for rows."""
     verbs = ["score_samples", "decision_function", "predict"]
     verbs += ["p_value"] if getattr(model, "calibration_", None) is not None else []
     verbs += ["reconstruct"] if hasattr(model, "reconstruct") else []

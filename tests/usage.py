@@ -1,4 +1,4 @@
-"""Code as users write it, for mypy to check and nobody to run: what signatures take, and what they refuse."""
+"""Code as users write it, checked by mypy and never run: what signatures accept and refuse."""
 
 from __future__ import annotations
 

@@ -39,5 +39,5 @@ def differences(one, other, at=""):
     elif is_dataclass(one):
         for field in fields(one):
             yield from differences(getattr(one, field.name), getattr(other, field.name), f"{at}.{field.name}")
-    else:  # what a copy would be made of
+    else:  # the source of a copy
         yield from differences(one.__reduce_ex__(4)[1:], other.__reduce_ex__(4)[1:], at)

@@ -76,7 +76,7 @@ def test_the_number_of_neighbors_has_the_largest_leave_one_out_likelihood(seed):
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")  # copies are what this is about
 def test_a_likelihood_that_grows_beyond_ten_is_followed():
-    # Tight clusters of fifteen: the density is nearly flat inside and falls to nothing outside.
+    # Tight clusters of fifteen: the density is nearly flat inside and falls to zero outside.
     random = np.random.default_rng(0)
     rows = np.concatenate([c + 1e-3 * random.uniform(size=(15, 2)) for c in random.normal(size=(6, 2))])
     copies = np.repeat(random.normal(size=(8, 2)), 12, axis=0)

@@ -151,7 +151,7 @@ def test_a_row_given_many_times_is_no_stray(far):
 
 
 def test_a_row_given_twice_among_strays_stands_by_itself():
-    # 0 and 0.1 and so on up to 4, a stray at 8, and at 20, beyond it, a row that was given twice.
+    # 0 and 0.1 and so on up to 4, an isolated row at 8, and a row at 20 that occurs twice.
     X = np.concatenate([np.arange(41) / 10, [8.0, 20.0, 20.0]])[:, None]
     model = MSTDetector(scale=False).fit(X)
     assert (model.edges_[:, 0] == model.edges_[:, 1]).sum() == 1

@@ -82,7 +82,7 @@ def test_a_feature_that_one_row_alone_moves_is_constant_without_it():
 
 @pytest.mark.parametrize("size", [1e9, 1e150, 1e300, np.finfo(float).max])
 def test_huge_rows_of_two_columns_are_off_the_plane_in_the_directions_that_smaller_ones_are(size):
-    """Two columns in z-scores have the diagonal for their plane, whatever they hold."""
+    """The principal direction of two z-scored columns is the diagonal, whatever their values."""
     model = PCADetector().fit(np.random.default_rng(0).normal(size=(400, 2)))
     directions = np.random.default_rng(1).uniform(-1, 1, (200, 2))
     directions = np.concatenate([directions, np.ones((1, 2)), -np.ones((1, 2)), [[1, -1]]])

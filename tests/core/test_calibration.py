@@ -38,7 +38,7 @@ def test_smallest_budget_is_one_in_n_plus_one(xp):
 
 
 def rates(n, asked, models=4000):
-    """False-alarm rates of models calibrated on n uniform losses, at the budget that `asked` makes of each."""
+    """False-alarm rates of models calibrated on n uniform losses, at the rate that `asked` returns for each."""
     rng = np.random.default_rng(0)
     for _ in range(models):
         calibration = Calibration.of(rng.uniform(size=n), np.ones(n))

@@ -98,7 +98,7 @@ def test_the_diagonal_of_the_inverse_may_be_worked_out_in_the_place_of_the_facto
     found = cholesky.diagonal_of_inverse(L, overwrite=True)
     assert found.dtype == dtype
     assert_agree(found, cholesky.diagonal_of_inverse(kept), 1e-12 if dtype == np.float64 else 1e-4)
-    assert np.array_equal(L, kept) == (n == 1 and kept[0, 0] == 1)  # no room was taken beside it
+    assert np.array_equal(L, kept) == (n == 1 and kept[0, 0] == 1)  # no memory was allocated beside it
 
 
 @pytest.mark.usefixtures("small_panels")

@@ -14,7 +14,7 @@ from oracle.problems import problems
 
 
 def partition(labels):
-    """Which rows share a cluster, whatever the clusters are called."""
+    """Which rows share a cluster, independent of the cluster numbers."""
     labels = to_numpy(labels)
     return labels[:, None] == labels[None, :]
 

@@ -27,7 +27,7 @@ X = RNG.normal(size=(600, 5)) * [1, 1, 1, 3, 9]
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Whatever its size, a call is compiled; the shapes of those that were."""
+    """Compile calls of every size, and record the shapes of compiled calls."""
     fill, shapes = compiled.load(), []
 
     def counting(X, YT, scale, out):
@@ -41,7 +41,7 @@ def calls(monkeypatch):
 
 @pytest.fixture
 def afresh():
-    """Nothing is compiled yet, nor afterwards by what the test has changed."""
+    """Start without compiled code, and undo the changes of the test."""
     compiled._compiled.cache_clear()
     yield
     compiled._compiled.cache_clear()
@@ -106,7 +106,7 @@ def test_values_vanish_as_those_of_numpy_do():
     tiny = np.finfo(float).tiny
     np.testing.assert_allclose(compiled.exp_city_block(far, nothing, -1.0), np.exp(-far), rtol=0, atol=tiny)
     with np.errstate(over="ignore"):
-        assert compiled.exp_city_block(far[-1:], -far[-1:], -1e-300) == 0  # a distance beyond all numbers
+        assert compiled.exp_city_block(far[-1:], -far[-1:], -1e-300) == 0  # a distance that overflows
 
 
 @pytest.mark.usefixtures("calls")
@@ -164,7 +164,7 @@ def test_a_job_uses_compiled_code_by_the_size_of_the_whole_not_of_its_parts(call
 
 
 def fit_on_a_cluster(model):
-    """A worker knows nothing but the steps that it is given."""
+    """A worker has only the steps that it is given."""
     dask = pytest.importorskip("dask")
     with dask.config.set(scheduler=partial(Context().run, dask.get)):
         model.fit(pytest.importorskip("dask.array").from_array(X, chunks=(200, 5)))

@@ -109,6 +109,6 @@ def test_every_row_is_drawn_as_often_as_any_other(near):
     share = size / n
     statistic = np.sum((drawn - seeds * share) ** 2) / (seeds * share * (1 - share)) * (n - 1) / n
     assert 1e-3 < chi2.sf(statistic, n - 1) < 1 - 1e-3
-    # Neighbors are drawn together as often as strangers: 600 x 100 pairs, each with chance 9 / 990.
+    # Neighbors are drawn together as often as other rows: 600 x 100 pairs, each with chance 9 / 990.
     expected = seeds * n * share * (size - 1) / (n - 1)
     assert abs(together.sum() - expected) < 4 * np.sqrt(expected)

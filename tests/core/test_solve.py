@@ -191,7 +191,7 @@ def test_near_singular_systems_keep_ten_digits_of_the_outputs(name, variance, C)
 def held_out_exactly(K, scatter, C, w, groups):
     """``C v`` of each row after its group has left errors and scatter, without rounding: ``K (U K + I / C)^-1``.
 
-    U are the errors and the scatter over C, and lam is one. A row that is a group of its own leaves with one unit.
+    U are the errors and the scatter over C, and lam is one. A row without a group is held out by one unit of weight.
     """
     n = len(K)
     K = [[Fraction(v) for v in row] for row in K.tolist()]

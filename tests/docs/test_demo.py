@@ -1,4 +1,4 @@
-"""The demo says what it shows."""
+"""The text of the demo agrees with its numbers."""
 
 import warnings
 

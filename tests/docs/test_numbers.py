@@ -24,7 +24,7 @@ def rounded(cells, digits=3):
 
 
 def sentences():
-    """Pages, and what they must say."""
+    """Pages, and the sentences that they must contain."""
     peers = rows("defaults", "defaults-peers")
     mean = {
         name: ", ".join(rounded(cells[::4])) for name, cells in peers.items() if name[0] != "-" and cells[0][:2] == "0."

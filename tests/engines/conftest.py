@@ -1,4 +1,4 @@
-"""Rows in every kind of source, and what a fitted machine says."""
+"""Rows in every kind of source, and the results of a fitted machine."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fresh(rows):
 
 @pytest.fixture(scope="session")
 def judgement():
-    """Everything a machine says about fresh rows, and where it draws the line."""
+    """All results of a machine for new rows, and its threshold."""
 
     def say(model, fresh):
         if hasattr(model, "feature_names_in_"):

@@ -225,7 +225,7 @@ def test_a_worker_killed_in_mid_fit_changes_nothing(cluster, vaakelm, judgement,
 
 
 def test_no_rows_travel_to_the_client(cluster, vaakelm, monkeypatch, tmp_path):
-    """What comes back is small whatever the number of rows, and blocks are made on the workers only."""
+    """Results are small for any number of rows, and blocks are read on the workers only."""
     monkeypatch.setattr(approximate, "_PLAN_ROWS", 300)
     monkeypatch.setattr(approximate, "_UNPLANNED_ROWS", 100)
     monkeypatch.setattr(DaskRows, "loss_limit", 500)

@@ -38,7 +38,7 @@ def chunks(table):
 
 
 def test_held_out_losses_are_those_of_machines_without_the_fold_of_the_group(table):
-    # Nothing but the weights depends on the rows.
+    # Only the weights depend on the rows.
     params = {"approximation": Fourier(30), "scale": False, "loss": "reconstruction"} | SETTINGS
     calibration = AAKELM(**params).fit_chunks(chunks(table), groups="patient").calibration_
     patients = np.unique(table["patient"])
@@ -83,7 +83,7 @@ def test_groups_that_share_rows_make_the_same_machine_in_any_order(kernel, m):
 
 
 def test_groups_that_share_all_their_rows_lose_no_landmark():
-    """Three values of two columns in thirty groups: landmarks hold all that there is to know."""
+    """Three values of two columns in thirty groups: the landmarks span all rows."""
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.integers(0, 3, size=(900, 2)), np.arange(900) % 30]).astype(float)
     found = AAKELM(C=8.0, delta=0.1, approximation=Nystrom(9)).fit_chunks([rows], groups=2)

@@ -22,7 +22,7 @@ def summed(xp, parts, *, limit=LIMIT, w=None):
 
 @pytest.fixture(scope="module")
 def binned():
-    """Losses and weights that stand for all, from chunks beyond the limit."""
+    """A weighted sample of losses, from chunks beyond the limit."""
     return summed(np, np.array_split(LOSSES, 37)).weighted()
 
 

@@ -1,4 +1,4 @@
-"""Rows in chunks come out as scores, p-values and labels: all of them, in order, whole or not at all."""
+"""Chunks of rows become scores, p-values and labels, in order, completely or not at all."""
 
 import csv
 import io
@@ -205,7 +205,7 @@ def test_an_open_file_gets_csv_and_stays_open(model, tmp_path):
     assert (tmp_path / "text.csv").read_bytes() == file.getvalue()
 
 
-# What goes wrong leaves what was there.
+# After an error, the older file is unchanged.
 
 
 def test_a_row_that_cannot_be_scored_leaves_the_older_file(model, tmp_path):

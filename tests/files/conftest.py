@@ -11,5 +11,5 @@ def case(request):
 
 @pytest.fixture
 def path(tmp_path):
-    """Where a model may lie."""
+    """Places of a model file."""
     return tmp_path / "model.oneclass"

@@ -45,7 +45,7 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 
 
 def ask(model, X, dtype="float64"):
-    """What onnxruntime says of rows, by the graph of a fitted classifier."""
+    """Results of onnxruntime for rows, by the graph of a fitted classifier."""
     graph = to_onnx(model, dtype=dtype)
     onnx.checker.check_model(graph, full_check=True)
     session = runtime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -176,7 +176,7 @@ def test_p_values_are_ours_for_any_number_of_held_out_losses(n):
 
 
 def hostile_rows(dtype):
-    """Rows that hold numbers which no measurement has: in all columns, in one, in some of them at random."""
+    """Rows with extreme numbers: in all columns, in one column, or in random columns."""
     info, usual, rng = np.finfo(dtype), ROWS[3].astype(dtype), np.random.default_rng(0)
     sizes = [0, info.smallest_subnormal, info.tiny, 1e30, np.sqrt(info.max), info.max / 2, info.max, np.inf, np.nan]
     values = np.array([*sizes, *np.negative(sizes)], dtype=dtype)

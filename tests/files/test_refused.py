@@ -1,4 +1,4 @@
-"""Files that are no models, or not whole, or not honest: each is refused in one sentence, and costs nothing."""
+"""Files that are no models, are incomplete or were altered: each is refused in one sentence, at little cost."""
 
 import os
 import pickle

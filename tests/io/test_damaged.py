@@ -69,7 +69,7 @@ FILES = {
     "rows.csv.gz": lambda path: path.write_bytes(gzip.compress(FRAME.to_csv(index=False).encode())),
     "rows.csv.zst": lambda path: path.write_bytes(pa.Codec("zstd").compress(FRAME.to_csv().encode(), asbytes=True)),
 }
-#: Reads damaged copies of files, each as a whole, and says how that ended.
+#: Reads damaged copies of files completely, and prints the outcome of each.
 READ = """
 import io, resource, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables in files: every format gives the same rows, and nothing about one is guessed."""
+"""Tables in files: every format gives the same rows, and no property of a file is guessed."""
 
 import csv
 import gzip

@@ -43,7 +43,7 @@ def copied(rows):
 
 
 def answers(model, fresh):
-    """Everything that a machine says."""
+    """All results of a machine."""
     said = {"score_samples": model.score_samples(fresh), "offset_": np.array([model.offset_])}
     if model.calibration_ is not None:
         said["p_value"] = model.p_value(fresh)
@@ -159,7 +159,7 @@ def test_a_device_computes_what_numpy_does_and_gives_numpy_back(machine, rows, f
     assert_same(model, machine(**params).fit(rows), fresh, 1e-10)
 
 
-# Pivots stay apart however many they are; other landmarks come so close that single precision cannot tell them apart.
+# Pivots differ enough for any number of them; other landmarks may be equal in single precision.
 @pytest.mark.parametrize("approximation", [Nystrom(200), Nystrom(20, "kmeans"), Nystrom(20, "uniform")], ids=str)
 @pytest.mark.parametrize("affordable", [True, False])
 def test_single_precision_is_close_to_double(machine, approximation, affordable, monkeypatch):
@@ -301,7 +301,7 @@ def test_landmarks_that_span_nothing_are_exact_too(machine, capfd):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("loss", ["uncertainty", "predictive"])
 def test_landmarks_that_are_known_well_are_on_no_other_side_of_their_own_threshold(loss, seed):
-    # Near-copies of much weight leave next to nothing unknown: a short cut to that would be rounding.
+    # Heavy near-copies leave almost no variance: a shortcut would compute rounding errors only.
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(100, 4))
     X[70:] = X[:30] + 2e-5 * rng.normal(size=(30, 4))

@@ -86,7 +86,7 @@ def test_scores_deliver_the_rate_where_leverages_are_negligible(machine, params,
     model = machine(C=32.0, kernel="rbf", sigma=1.0, delta=DELTA, approximation=approximation, **params).fit(rows)
     assert sum(leverages) < 2 * approximate._CHANGE_ROWS
     assert_delivers(model, fresh, N)
-    # Nothing was left out that mattered: leave-one-out would move the threshold by few of the rows' scores.
+    # The landmarks are accurate enough: leave-one-out would move the threshold by few of the rows' scores.
     exact = machine(C=32.0, kernel="rbf", sigma=1.0, delta=1e-9, approximation=approximation, **params)
     with pytest.warns(UserWarning, match="the smallest rate"):
         exact.fit(rows)

@@ -46,7 +46,7 @@ def test_kernel_machines_deliver_the_rate_asked_for(name):
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_baselines_deliver_the_rate_asked_for_or_a_quarter_less(name):
-    # Five folds judge each row by a model of four fifths of the others, which is stricter than the whole is.
+    # Five folds score each row by a model of four fifths of the rows, which is stricter than the model of all rows.
     repeats = BASELINES[name]
     for alpha, rate in zip(BUDGETS, delivered(getattr(oneclass, name), repeats), strict=True):
         assert 0.75 * alpha - band(alpha, repeats) <= rate <= alpha + band(alpha, repeats), (alpha, rate)

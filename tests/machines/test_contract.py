@@ -103,7 +103,7 @@ def test_whole_numbers_are_rows_too(machine, xp):
 
 
 def test_single_precision_stays_single_and_close_to_double(machine, xp, rows, fresh):
-    # Centred, or single precision would have lost the features of large mean before the machine sees them.
+    # Centred, because single precision would lose features of large mean before the fit.
     X, Z = ((v - rows.mean(axis=0)) / rows.std(axis=0) for v in (rows, fresh))
     single = machine().fit(xp.asarray(X, dtype=xp.float32))
     double = machine().fit(X)

@@ -43,7 +43,7 @@ def test_the_papers_rule_rejects_fewer_training_rows_than_its_budget_by_one(mach
 
 @pytest.mark.parametrize("delta", [0.0, 0.05, 0.5])
 def test_the_authors_rule_rejects_the_row_on_the_threshold(machine, rows, delta):
-    """That row itself is left to rounding; all others fall where the strict rule says."""
+    """That row depends on rounding; all others follow the strict rule."""
     model = machine(threshold="authors", delta=delta).fit(rows)
     order = np.argsort(-model.score_samples(rows))
     limit = int(np.ceil(60 * (1 - delta))) - 1

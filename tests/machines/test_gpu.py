@@ -64,7 +64,7 @@ def test_a_device_gives_what_the_host_gives(machine, to, dtype, tolerance):
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_nothing_of_a_fit_on_the_device_is_on_the_host(machine):
     model = machine.fit(on_torch(X, "float64")).model_
-    factored = getattr(model, "factored", None)  # of exact machines that judge by uncertainty
+    factored = getattr(model, "factored", None)  # of exact machines whose loss uses uncertainty
     arrays = [value for value in (model.weights, factored, getattr(model, "L", None)) if value is not None]
     assert all(value.device.type == "cuda" for value in arrays)
 

@@ -31,7 +31,7 @@ def machine(request):
 
 @pytest.fixture
 def judged_by(monkeypatch):
-    """The models that told leverages of rows."""
+    """The models whose leverages were computed."""
     seen = []
     for kind in (PrimalModel, RoundedModel):
 

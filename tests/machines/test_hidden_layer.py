@@ -45,7 +45,7 @@ def said(model, fresh):
 @pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
 @pytest.mark.parametrize(("machine", "params"), MACHINES, ids=str)
 def test_it_is_the_kernel_machine_of_its_own_hidden_units(machine, params, activation, threshold, groups, rows, fresh):
-    """The toolbox solves (HH' + I/C) A = T; the layer's own (H'H + I/C) B = H'T must say the same."""
+    """The toolbox solves (HH' + I/C) A = T; (H'H + I/C) B = H'T of the layer must give the same."""
     settings = {**SMALL, **params, "threshold": threshold}
     model = machine(activation=activation, **settings).fit(rows, groups=groups)
     h = units(model)

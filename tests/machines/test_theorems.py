@@ -16,7 +16,7 @@ LOSSES = ["reconstruction", "uncertainty", "predictive", "either"]
 
 
 def judgement(model, fresh):
-    """Everything a machine says about fresh rows, and where it draws the line."""
+    """All results of a machine for new rows, and its threshold."""
     p = [] if model.calibration_ is None else [model.p_value(fresh)]
     return np.concatenate([model.score_samples(fresh), *p, [model.offset_]])
 

@@ -1,1 +1,1 @@
-"""Slow, loop-by-loop versions of the equations, kept apart from the library that they judge."""
+"""Slow, loop-by-loop versions of the equations, independent of the library that they test."""

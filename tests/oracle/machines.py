@@ -21,7 +21,7 @@ class Fitted:
 
 
 def fit(machine, X, fresh, M, *, C, lam, without=None, kernel="rbf", sigma="mean", r=1.0):
-    """Fit the machine of that name to rows of weight one and judge fresh ones; ``without(i)``: M when row i leaves."""
+    """Fit the machine of that name to rows of weight one and score new rows; ``without(i)``: M if row i is held out."""
     mean, scale = equations.scaling(X)
     X, fresh = (X - mean) / scale, (fresh - mean) / scale
     distance = equations.city_block if kernel == "laplacian" else equations.euclidean

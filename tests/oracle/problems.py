@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 __all__ = ["EMBEDDINGS", "Problem", "problems"]
 
-#: Embeddings by name: what a machine is told, beside the user's own matrix.
+#: Embeddings by name: parameters of a machine; a matrix of the user has none.
 EMBEDDINGS = {
     "none": {"variance": "none"},
     "class": {"variance": "class"},

@@ -12,7 +12,7 @@ __all__ = ["exact_solve", "gaussian_process", "held_out_residuals", "held_out_va
 def held_out_residuals(K, T, M, w, *, C, lam):
     """Residual of each row under the minimum of tr(b'(V + lam I)b) + C sum_j w_j |e_j|^2, one unit of w_i removed.
 
-    V = F'MF stays that of all rows, or M is a function of the row that leaves. F is any matrix with FF' = K.
+    V = F'MF stays that of all rows, or M is a function of the row that is held out. F is any matrix with FF' = K.
     """
     eigenvalues, vectors = np.linalg.eigh(K)
     F = vectors * np.sqrt(np.clip(eigenvalues, 0, None))

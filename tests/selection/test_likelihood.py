@@ -1,4 +1,4 @@
-"""Searches without outliers: by the marginal likelihood where it is defined, else an error that says what to do."""
+"""Searches without outliers: by the marginal likelihood where it is defined, otherwise an error with advice."""
 
 import numpy as np
 import pytest

@@ -140,7 +140,7 @@ def test_features_of_removed_rows_are_no_longer_than_features_can_be(aakelm, row
 
 @pytest.mark.filterwarnings("ignore::oneclass.DependentRowsWarning")
 def test_what_is_carried_to_a_new_plan_is_close_and_says_how_close(aakelm, rows, fresh):
-    """Rows beyond the memory of a half-life live on in the moments."""
+    """Rows that a half-life has removed from memory still count in the moments."""
     long = np.concatenate([rows] * 8)
     stream = fed(Stream(aakelm, **PLAIN | {"half_life": 300.0}), long, size=200).renew()
     weights = 0.5 ** (np.arange(len(long))[::-1] / 300)

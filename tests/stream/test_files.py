@@ -1,4 +1,4 @@
-"""A stream in a file: killed at any point it goes on with nothing learned twice or lost."""
+"""A stream in a file: after a kill at any point it continues, and no row is lost or learned twice."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def fed(stream, X, size):
 
 @pytest.fixture(scope="module")
 def drifting():
-    """Rows with anomalies and a change, so that there are rows that wait, events and a new plan."""
+    """Rows with anomalies and a change, which give waiting rows, events and a new plan."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))
     X[rng.random(900) < 0.03] *= 5

@@ -1,4 +1,4 @@
-"""After `forget` a stream still sees: its threshold is finite, and rows that are far from all it knows are outliers."""
+"""After `forget` the threshold is finite, and rows far from all learned rows are outliers."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM, Fourier, Nystrom, Stream
 
-#: How rows that are adopted come: in place of the others, half of all, some of all, or scattered around the others.
+#: How adopted rows arrive: instead of the others, as half of all rows, as a few of all rows, or around the others.
 KINDS = {
     "change": lambda rng, X, size: X + size,
     "half": lambda rng, X, size: X + size * (np.arange(len(X)) % 2)[:, None],
@@ -19,7 +19,7 @@ MACHINES = {"OCKELM": OCKELM, "VOCKELM": VOCKELM, "AAKELM": AAKELM, "VAAKELM": V
 
 
 def fed(stream, rng, kind, *, size, columns, opening, batches):
-    """Feed the stream rows of a kind, make it forget whatever it adopts, and yield each event that it forgot."""
+    """Feed rows of a kind to the stream, forget each adopted change, and yield the forgotten events."""
     stream.fit(rng.normal(size=(opening, columns)))
     for _ in range(batches):
         for event in stream.watch(KINDS[kind](rng, rng.normal(size=(50, columns)), size)).events:
@@ -28,7 +28,7 @@ def fed(stream, rng, kind, *, size, columns, opening, batches):
 
 
 def assert_sees(stream, columns, *, far):
-    """The threshold is finite, and so is all that it is made of; far rows are outliers where the machine tells."""
+    """The threshold and the losses behind it are finite; far rows are outliers if the loss is unbounded."""
     losses = stream.calibration_.losses
     assert np.isfinite(stream.offset_)
     assert np.abs(losses).max() < 1e100
@@ -82,5 +82,5 @@ def test_a_stream_sees_after_forgetting_any_adoption_with_any_machine(name, data
         opening=data.draw(st.integers(20, 100)),
         batches=8,
     ):
-        # Losses of a constant target end at the constant: a threshold may be beyond it.
+        # Losses of a constant target are at most the constant: a threshold may be above it.
         assert_sees(stream, columns, far=rebuilds)

@@ -17,7 +17,7 @@ def normal(rng, n, shift=0.0):
 
 @pytest.fixture
 def stream(aakelm):
-    """A stream that has seen 500 rows of a world that stays, and believes in no other before its patience ends."""
+    """A stream after 500 rows of one distribution, which learns another only after its patience."""
     return Stream(aakelm, window=400, patience=140).fit(normal(np.random.default_rng(0), 500))
 
 
@@ -57,7 +57,7 @@ def test_a_change_differs_from_a_new_mode_also_after_anomalies(stream):
 
 @pytest.fixture
 def prompt(aakelm):
-    """The same by default: a change that leaves nobody of the old world is believed on trial."""
+    """The default: a change after which no row resembles the earlier rows is learned on trial."""
     return Stream(aakelm, window=400).fit(normal(np.random.default_rng(0), 500))
 
 
@@ -178,7 +178,7 @@ def test_the_rate_asked_for_is_delivered_under_drift(aakelm, delta):
     assert frozen > 3 * delta
 
 
-#: Rows of one column by their number, in worlds whose losses have tails of other kinds.
+#: One column, by distribution: the losses have different tails.
 SINGLE = {
     "normal": lambda rng, t: rng.normal(size=(len(t), 1)),
     "exponential": lambda rng, t: rng.exponential(size=(len(t), 1)),
@@ -299,7 +299,7 @@ def test_without_patience_all_rows_are_learned(aakelm):
 
 
 def held_row_by_row(before, alarm):
-    """Which rows lie in stretches of alarms, by looking at every stretch."""
+    """Which rows belong to runs of alarms, by checking every run."""
     seq = [*before[max(0, len(before) - STRETCH + 1) :], *alarm]
     n = len(seq)
     inside = np.zeros(n, dtype=bool)

@@ -17,7 +17,7 @@ def stream(aakelm):
 
 
 def sizes(state):
-    """Numbers that each part of a state holds."""
+    """Number of values in each part of a state."""
     memory = sum(np.size(column) for column in vars(state.memory).values())
     return memory + np.size(state.moments.ff) + np.size(state.bets.losses) + len(state.events)
 
@@ -163,7 +163,7 @@ def test_in_a_constant_stream_only_the_constant_row_is_normal(aakelm):
 
 @pytest.mark.parametrize("machine", [OCKELM, AAKELM], ids=lambda m: m.__name__)
 def test_rows_that_are_all_equal_are_normal(machine):
-    """Whatever rounding makes of their losses, of which about every other number has some."""
+    """For every rounding error of their losses, which about half of the numbers have."""
     for n in range(20, 40):
         estimator = machine(C=30.0, kernel="rbf", scale=False, approximation=Nystrom(30))
         model = Stream(estimator, window=None, every=1)

@@ -1,4 +1,4 @@
-"""How long strange rows wait, and what the stream makes of having been wrong about them."""
+"""How long anomalous rows wait, and how a stream reacts after a wrong decision about them."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def rows(rng, n, shift=0.0, width=1.0):
 
 @pytest.fixture
 def stream(aakelm):
-    """A stream by default, which has seen 500 rows of a world that stays."""
+    """A default stream after 500 rows of one distribution."""
     return Stream(aakelm, window=400).fit(rows(np.random.default_rng(0), 500))
 
 

@@ -1,4 +1,4 @@
-"""What a cell says depends on no other cell: it is the same alone, in a batch and in any order."""
+"""The value of a cell does not depend on other cells: it is the same alone, in a batch and in any order."""
 
 import datetime
 import decimal
@@ -97,7 +97,7 @@ HOLDERS = {
 
 
 def coded(plan, table):
-    """What the plan makes of a table, or None where it refuses it."""
+    """The encoded table, or None if the plan refuses it."""
     try:
         return plan.encode(table, owner="Plan")
     except ValueError:

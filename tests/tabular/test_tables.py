@@ -1,4 +1,4 @@
-"""Tables as they are: what the plan sees, what it says, and what becomes of explanations."""
+"""Tables with mixed columns: the plan, its messages, and explanations."""
 
 import datetime
 import warnings
@@ -667,7 +667,7 @@ def test_a_saved_table_detector_answers_bit_by_bit(model, tmp_path):
 
 
 def wards(rng, n_persons, visits, n_wards):
-    """Visits of persons, who are each of one ward."""
+    """Visits of persons; each person belongs to one ward."""
     X = rng.normal(size=(n_persons, 1, 3)) + 0.5 * rng.normal(size=(n_persons, visits, 3))
     table = pd.DataFrame(X.reshape(-1, 3), columns=list("abc"))
     table["ward"] = [f"w{i}" for i in np.repeat(rng.integers(0, n_wards, n_persons), visits)]

@@ -1,4 +1,4 @@
-"""Text that PyArrow reads a column at a time says what its cells say one by one."""
+"""Text columns read at once by PyArrow equal their cells read one by one."""
 
 import datetime
 import decimal

@@ -1,4 +1,4 @@
-"""A dataset of three rows, and a web server that answers as a test says."""
+"""A dataset of three rows, and a web server with the answers that a test sets."""
 
 import hashlib
 import threading
