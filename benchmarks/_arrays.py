@@ -1,4 +1,4 @@
-"""What benchmarks call their arrays."""
+"""Types of the arrays in benchmarks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rng = np.random.Generator
-#: Rows of numbers, or one number a row.
+#: Rows of numbers, or one number for each row.
 Rows = NDArray[np.float64]
-#: One yes or no a row.
+#: One boolean for each row.
 Marks = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Compiled code, or what an installation without the extra `fast` does."""
+"""Switch compiled code off, as in an installation without the extra `fast`."""
 
 from __future__ import annotations
 

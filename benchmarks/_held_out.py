@@ -1,4 +1,4 @@
-"""Streams that no choice was made by: public rows that come with river, and digits that no other stream is made of."""
+"""Streams that were not used for any choice: public rows that river contains, and digits of another collection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from _streams import LENGTH, OPENING, Drift, assembled, coarser, direction, draw
 
 
 def _river(name: str) -> tuple[Rows, NDArray[np.str_]]:
-    """The rows and labels of a dataset that lies within river."""
+    """The rows and labels of a dataset in river."""
     from river import datasets
 
     pairs = list(getattr(datasets, name)())
@@ -23,7 +23,7 @@ def _segments() -> dict[str, Rows]:
 
 
 def segments_switch(rng: Rng) -> Drift:
-    """Pieces of pictures: brick and cement, then foliage and windows, then paths and sky; anomalies are grass."""
+    """Image segments: brick and cement, then foliage and windows, then paths and sky; anomalies are grass."""
     of = _segments()
     kinds = (("brickface", "cement"), ("foliage", "window"), ("path", "sky"))
     return of_classes("segments switch", [[of[a], of[b]] for a, b in kinds], of["grass"], rng)
@@ -32,8 +32,8 @@ def segments_switch(rng: Rng) -> Drift:
 def segments_gradual(rng: Rng) -> Drift:
     """Cement among brick, gradually more; anomalies are windows."""
     of = _segments()
-    worlds = [[of["brickface"]], [of["brickface"], of["cement"]]]
-    return of_classes("segments gradual", worlds, of["window"], rng, gradual=True)
+    phases = [[of["brickface"]], [of["brickface"], of["cement"]]]
+    return of_classes("segments gradual", phases, of["window"], rng, gradual=True)
 
 
 def shuttle(rng: Rng) -> Drift:
@@ -51,7 +51,7 @@ def shuttle(rng: Rng) -> Drift:
 
 
 def bananas(rng: Rng) -> Drift:
-    """A banana that turns by a right angle; anomalies are of the other banana, which turns with it."""
+    """A banana-shaped class that is rotated by 90 degrees; anomalies are of the other class, rotated too."""
     X, y = _river("Bananas")
 
     def turned(rows: Rows, t: Rows) -> Rows:
@@ -67,7 +67,7 @@ def bananas(rng: Rng) -> Drift:
 
 
 def _semeion(digit: int) -> Rows:
-    """The images of a digit, four pixels made one."""
+    """The images of a digit, averaged over four pixels."""
     return coarser(rows_of(f"semeion_{digit}"))
 
 
@@ -75,7 +75,7 @@ def whole_bursts(rng: Rng) -> Drift:
     """Handwritten ones and zeros, and four bursts of 60 to 120 rows of another digit each, and of nothing else."""
     normal, others = np.concatenate([_semeion(0), _semeion(1)]), [_semeion(digit) for digit in (4, 2, 7, 6)]
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         kind = np.minimum((4 * t).astype(np.intp), 3)
         X = np.empty((t.size, 64))
         for k, rows in enumerate(others):
@@ -84,7 +84,7 @@ def whole_bursts(rng: Rng) -> Drift:
 
     times = tuple((700 + 1250 * k, n) for k, n in enumerate((60, 80, 100, 120)))
     return assembled(
-        "whole bursts", lambda t, rng: drawn(normal, t.size, rng), strange, rng, bursts=times, share=0.01, within=1.0
+        "whole bursts", lambda t, rng: drawn(normal, t.size, rng), anomalous, rng, bursts=times, share=0.01, within=1.0
     )
 
 

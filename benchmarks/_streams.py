@@ -1,6 +1,6 @@
-"""Streams that drift, made of random numbers and of public rows: what is normal changes, what is anomalous is known.
+"""Streams with drift, from random numbers and public rows: the normal distribution changes, and anomalies are known.
 
-Every stream opens with `OPENING` normal rows of its first world. After them about 2 % of the rows are anomalies, unless
+Every stream starts with `OPENING` normal rows. After them about 2 % of the rows are anomalies, unless
 the stream says otherwise.
 """
 
@@ -23,7 +23,7 @@ Maker = Callable[[Rng], "Drift"]
 
 @dataclass(frozen=True)
 class Drift:
-    """Rows in the order of their coming, which of them are anomalies, and where the normal world changes abruptly."""
+    """Rows in order of arrival, which of them are anomalies, and the rows at which the distribution changes."""
 
     name: str
     X: Rows
@@ -34,7 +34,7 @@ class Drift:
 def assembled(
     name: str,
     normal: Callable[[Rows, Rng], Rows],
-    strange: Callable[[Rows, Rng], Rows],
+    anomalous: Callable[[Rows, Rng], Rows],
     rng: Rng,
     *,
     changes: tuple[float, ...] = (),
@@ -42,7 +42,7 @@ def assembled(
     share: float = SHARE,
     within: float = 0.9,
 ) -> Drift:
-    """Draw the rows of a stream: `normal` and `strange` make rows for times between 0 and 1.
+    """Draw the rows of a stream: `normal` and `anomalous` make rows for times between 0 and 1.
 
     Inside `bursts` (first row, number of rows) a share `within` is anomalous.
     """
@@ -52,23 +52,23 @@ def assembled(
         anomaly[OPENING + start : OPENING + start + length] = rng.random(length) < within
     anomaly[:OPENING] = False
     X = normal(t, rng)
-    X[anomaly] = strange(t[anomaly], rng)
+    X[anomaly] = anomalous(t[anomaly], rng)
     return Drift(name, X, anomaly, tuple(OPENING + round(c * LENGTH) for c in changes))
 
 
 def _mixing(d: int, rng: Rng) -> Rows:
-    """Columns that hang together: a random mixture of independent ones, most of it in few directions."""
+    """Correlated columns: a random mixture of independent ones, with most variance in few directions."""
     return rng.normal(size=(d, d)) * np.geomspace(1.5, 0.2, d)[:, None] + 0.2 * np.eye(d)
 
 
 def mixed(n: int, A: Rows, rng: Rng) -> Rows:
-    """Rows of standard normal numbers, mixed."""
+    """Rows of standard normal numbers, mixed into correlated columns."""
     X: Rows = rng.normal(size=(n, len(A))) @ A
     return X
 
 
 def third(t: Rows) -> NDArray[np.intp]:
-    """Which of three worlds a time is in."""
+    """Which of three distributions a time belongs to."""
     return np.searchsorted(CHANGES, t, side="right")
 
 
@@ -81,7 +81,7 @@ def direction(d: int, rng: Rng) -> Rows:
 
 
 def stationary(rng: Rng) -> Drift:
-    """Three modes that stay; anomalies between and around them."""
+    """Three constant modes; anomalies between and around them."""
     centres = rng.normal(size=(3, 8)) * 4
 
     def normal(t: Rows, rng: Rng) -> Rows:
@@ -97,31 +97,31 @@ def ageing(rng: Rng) -> Drift:
     def normal(t: Rows, rng: Rng) -> Rows:
         return mixed(t.size, A, rng) * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         X = normal(t, rng)
         for j in rng.integers(10, size=(2, t.size)):
             X[np.arange(t.size), j] += rng.choice([-1, 1], size=t.size) * rng.uniform(2, 5, size=t.size)
         return X
 
-    return assembled("ageing", normal, strange, rng)
+    return assembled("ageing", normal, anomalous, rng)
 
 
 def abrupt(rng: Rng) -> Drift:
-    """Three worlds, each 4 to 6 deviations from the last; anomalies are broad."""
+    """Three distributions, each 4 to 6 deviations from the one before; anomalies are broad."""
     steps = np.stack([np.zeros(8), *(rng.uniform(4, 6) * direction(8, rng) for _ in range(2))]).cumsum(axis=0)
     A = _mixing(8, rng)
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return steps[third(t)] + mixed(t.size, A, rng)
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         return steps[third(t)] + rng.normal(size=(t.size, 8)) * float(A.std()) * 5
 
-    return assembled("abrupt", normal, strange, rng, changes=CHANGES)
+    return assembled("abrupt", normal, anomalous, rng, changes=CHANGES)
 
 
 def rotation(rng: Rng) -> Drift:
-    """A flat cloud that turns by a right angle; anomalies lie across it."""
+    """A flat cloud that rotates by 90 degrees; anomalies are outside its plane."""
     scales = np.array([4.0, 0.7, 1.0, 1.0, 0.5, 0.5])
 
     def turned(Z: Rows, t: Rows) -> Rows:
@@ -131,16 +131,16 @@ def rotation(rng: Rng) -> Drift:
     def normal(t: Rows, rng: Rng) -> Rows:
         return turned(rng.normal(size=(t.size, 6)) * scales, t)
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         Z = rng.normal(size=(t.size, 6)) * scales
         Z[:, 1] = rng.choice([-1, 1], size=t.size) * rng.uniform(3, 5, size=t.size)
         return turned(Z, t)
 
-    return assembled("rotation", normal, strange, rng)
+    return assembled("rotation", normal, anomalous, rng)
 
 
 def growing(rng: Rng) -> Drift:
-    """A second mode that grows from nothing at a quarter to half of the rows; anomalies are a dense kind."""
+    """A second mode that grows from zero, at a quarter of the stream, to half of the rows; anomalies are dense."""
     centres = rng.normal(size=(3, 8)) * 3
 
     def normal(t: Rows, rng: Rng) -> Rows:
@@ -151,32 +151,32 @@ def growing(rng: Rng) -> Drift:
 
 
 def recurring(rng: Rng) -> Drift:
-    """Two modes by turns, 600 rows each; anomalies between them and beyond."""
+    """Two modes in turn, 600 rows each; anomalies between them and outside."""
     centres = np.stack([np.zeros(6), 7 * direction(6, rng)])
     middle: Rows = centres.mean(axis=0)
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return centres[(t * 8.3333).astype(np.intp) % 2] + rng.normal(size=(t.size, 6))
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         return middle + rng.normal(size=(t.size, 6)) * 3.5
 
-    return assembled("recurring", normal, strange, rng, changes=(0.12,))
+    return assembled("recurring", normal, anomalous, rng, changes=(0.12,))
 
 
 def bursts(rng: Rng) -> Drift:
-    """A world that stays, and five bursts of 60 to 120 rows of one kind of anomaly each."""
+    """A constant distribution, and five bursts of 60 to 120 rows of one kind of anomaly each."""
     A = _mixing(8, rng)
     kinds = np.stack([direction(8, rng) * 6 for _ in range(5)])
 
     def normal(t: Rows, rng: Rng) -> Rows:
         return mixed(t.size, A, rng)
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         return kinds[np.minimum((5 * t).astype(np.intp), 4)] + 0.8 * rng.normal(size=(t.size, 8))
 
     times = tuple((400 + 1000 * k, n) for k, n in enumerate((60, 80, 100, 120, 120)))
-    return assembled("bursts", normal, strange, rng, bursts=times, share=0.01)
+    return assembled("bursts", normal, anomalous, rng, bursts=times, share=0.01)
 
 
 def louder(rng: Rng) -> Drift:
@@ -188,16 +188,16 @@ def louder(rng: Rng) -> Drift:
     def normal(t: Rows, rng: Rng) -> Rows:
         return rng.standard_t(5, size=(t.size, 10)) * level(t)
 
-    def strange(t: Rows, rng: Rng) -> Rows:
+    def anomalous(t: Rows, rng: Rng) -> Rows:
         X = normal(t, rng)
         X[:, :4] += 3.5 * level(t) * rng.choice([-1, 1], size=(t.size, 4))
         return X
 
-    return assembled("louder", normal, strange, rng, changes=CHANGES)
+    return assembled("louder", normal, anomalous, rng, changes=CHANGES)
 
 
 def dense(rng: Rng) -> Drift:
-    """One world turns gradually into another; anomalies of one dense kind keep coming."""
+    """One distribution changes gradually into another; anomalies of one dense kind arrive throughout."""
     A, to = _mixing(8, rng), 7 * direction(8, rng)
     kind = 5 * direction(8, rng) + to / 2
 
@@ -217,32 +217,32 @@ def rows_of(name: str) -> Rows:
 
 
 def coarser(images: Rows) -> Rows:
-    """Images of 16 by 16 pixels, four pixels made one."""
+    """Images of 16 by 16 pixels, averaged over four pixels."""
     return np.asarray(images.reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(-1, 64))
 
 
 def _usps(digit: int) -> Rows:
-    """The images of a digit, four pixels made one."""
+    """The images of a digit, averaged over four pixels."""
     return coarser(rows_of(f"usps_{digit}"))
 
 
 def drawn(X: Rows, n: int, rng: Rng) -> Rows:
-    """Rows drawn again and again, each time a little different."""
+    """Rows drawn with replacement, with a little noise."""
     spread: Rows = X.std(axis=0)
     return X[rng.integers(len(X), size=n)] + 0.05 * spread * rng.normal(size=(n, X.shape[1]))
 
 
-def of_classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, gradual: bool = False) -> Drift:
-    """Worlds of a few classes each, one after the other; anomalies are rows of `others`."""
-    k = len(worlds)
+def of_classes(name: str, phases: list[list[Rows]], others: Rows, rng: Rng, *, gradual: bool = False) -> Drift:
+    """Distributions of a few classes each, one after the other; anomalies are rows of `others`."""
+    k = len(phases)
 
     def normal(t: Rows, rng: Rng) -> Rows:
         w = (t * (k - 1) + rng.random(t.size)).astype(np.intp) if gradual else third(t)
         X = np.empty((t.size, others.shape[1]))
-        for i, world in enumerate(worlds):
+        for i, phase in enumerate(phases):
             here = np.flatnonzero(w == i)
-            kinds = rng.integers(len(world), size=here.size)
-            for c, rows in enumerate(world):
+            kinds = rng.integers(len(phase), size=here.size)
+            for c, rows in enumerate(phase):
                 X[here[kinds == c]] = drawn(rows, int(np.sum(kinds == c)), rng)
         return X
 
@@ -252,8 +252,8 @@ def of_classes(name: str, worlds: list[list[Rows]], others: Rows, rng: Rng, *, g
 
 def digits_switch(rng: Rng) -> Drift:
     """Handwritten digits (USPS): 0 and 6, then 2 and 3, then 4 and 9; anomalies are eights and fives."""
-    worlds = [[_usps(a), _usps(b)] for a, b in ((0, 6), (2, 3), (4, 9))]
-    return of_classes("digits switch", worlds, np.concatenate([_usps(8), _usps(5)]), rng)
+    phases = [[_usps(a), _usps(b)] for a, b in ((0, 6), (2, 3), (4, 9))]
+    return of_classes("digits switch", phases, np.concatenate([_usps(8), _usps(5)]), rng)
 
 
 def digits_gradual(rng: Rng) -> Drift:
@@ -262,7 +262,7 @@ def digits_gradual(rng: Rng) -> Drift:
 
 
 def waves(rng: Rng) -> Drift:
-    """Breiman's waveforms: the first class turns gradually into the second; anomalies are of the third."""
+    """Breiman's waveforms: the first class changes gradually into the second; anomalies are of the third."""
     from reproduction.datasets import waveform_generator
 
     def of(kind: int) -> Rows:
@@ -273,7 +273,7 @@ def waves(rng: Rng) -> Drift:
 
 
 def hearts(rng: Rng) -> Drift:
-    """Cardiotocograms without pathology whose sensors age; anomalies are pathological ones, aged the same."""
+    """Cardiotocograms without pathology, whose sensors age; anomalies are pathological ones, aged the same way."""
     table, y = load("cardiotocography_21", download=False)
     X: Rows = table.to_numpy(dtype=float)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -297,7 +297,7 @@ STREAMS = (
 
 
 def attack(rng: Rng) -> Drift:
-    """A world that stays, and an attack of 1,000 rows, nine of ten of them of one kind, six deviations away."""
+    """A constant distribution, and an attack of 1,000 rows: nine of ten are of one kind, six deviations away."""
     A = _mixing(8, rng)
     kind = 6 * direction(8, rng) @ A
     return assembled(

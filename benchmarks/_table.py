@@ -1,4 +1,4 @@
-"""Markdown tables, and where they go in the docs."""
+"""Markdown tables, and their places in the docs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def write_between_markers(page: Path, name: str, text: str) -> None:
-    """Replace what stands between ``<!-- name -->`` and ``<!-- /name -->`` on the page."""
+    """Replace the text between ``<!-- name -->`` and ``<!-- /name -->`` on the page."""
     before, rest = page.read_text().split(f"<!-- {name} -->\n", 1)
     _, after = rest.split(f"<!-- /{name} -->", 1)
     page.write_text(f"{before}<!-- {name} -->\n{text}\n<!-- /{name} -->{after}")

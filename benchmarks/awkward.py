@@ -1,7 +1,7 @@
-"""Every classifier on awkward rows: whether they answer with numbers that depend on nothing but the rows.
+"""Every classifier on difficult rows. All results must be finite and depend on the rows only.
 
-Every classifier with every threshold meets every dataset of tests/awkward.py. Prints what was tried, failed and refused
-for each check, classifier and dataset, and writes one line a check to results/awkward.json.
+Every classifier is fitted with every threshold to every dataset of tests/awkward.py. Prints what was tried, failed and
+refused for each check, classifier and dataset, and writes one line for each check to results/awkward.json.
 
 - answers: fitting and scoring raise nothing. A ValueError that names the classifier is a refusal, not a failure.
 - quiet: no overflow, division by zero or other arithmetic warning.
@@ -63,7 +63,7 @@ def make(classifier: str, **params: object) -> OneClassClassifier:
 
 
 def study(classifier: str, dataset: str) -> list[Row]:
-    """One row a check, for all thresholds of the classifier."""
+    """One row for each check, for all thresholds of the classifier."""
     name = classifier.removesuffix(NYSTROM)
     rows = []
     for threshold in ("held_out", "train", "authors", *MORE_THRESHOLDS.get(name, ())):
@@ -78,7 +78,7 @@ def _checks(classifier: str, dataset: str, threshold: str) -> Iterator[tuple[str
         warnings.simplefilter("always")
         try:
             found = list(_answers(classifier, dataset, threshold))
-        except Exception as error:  # whatever a classifier raises is a finding
+        except Exception as error:  # every exception of a classifier is a finding
             refused = isinstance(error, ValueError) and classifier.removesuffix(NYSTROM) in str(error)
             yield "answers", "refused" if refused else "failed", f"{type(error).__name__}: {error}"[:300]
             return
@@ -121,7 +121,7 @@ def _rate(classifier: str, dataset: str, delta: float, seed: int) -> float:
 
 
 def _same(one: Rows, other: Rows, scores: Rows) -> tuple[bool, str]:
-    """Whether scores agree to a millionth of themselves and of their spread, and by how much they do not."""
+    """Whether scores agree to a millionth of their size and of their spread, and the largest difference."""
     one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     size = np.abs(one) + float(np.ptp(scores))
     off = float(np.max(np.divide(np.abs(one - other), size, out=np.zeros_like(one), where=one != other)))
@@ -129,7 +129,7 @@ def _same(one: Rows, other: Rows, scores: Rows) -> tuple[bool, str]:
 
 
 def table(rows: list[Row], by: str, keys: Iterable[str]) -> str:
-    """Failed and tried, check by check, and refusals, for each value of a field."""
+    """Failed and tried checks, and refusals, for each value of a field."""
     count = Counter((row[by], row["check"], row["outcome"]) for row in rows)
     body = []
     for key in keys:

@@ -47,10 +47,10 @@ PEER_OF = {
 
 
 class Forest:
-    """A plain random forest on as many rows as the one-class forest grows its trees on."""
+    """A plain random forest on as many rows as the trees of the one-class forest get."""
 
     def fit(self, X: Rows) -> Forest:
-        """Tell the rows from uniform ones, ten times as many."""
+        """Fit a classifier of the rows against ten times as many uniform rows."""
         random = np.random.default_rng(0)
         low, high = X.min(axis=0), X.max(axis=0)
         outliers = random.uniform(low, high, size=(10 * len(X), X.shape[1]))
@@ -59,7 +59,7 @@ class Forest:
         return self
 
     def score_samples(self, X: Rows) -> Rows:
-        """Share of the votes for the rows' side."""
+        """Share of the votes for the class of the rows."""
         return np.asarray(self.model.predict_proba(X)[:, 1])
 
 
@@ -69,7 +69,7 @@ def candidates() -> dict[str, Callable[[], Any]]:
     for name in OURS:
         for threshold in ("train", "held_out"):
             made[f"{name} {threshold}"] = partial(_ours, name, threshold)
-    # The same nu, contamination and bandwidth as ours; the rest as it comes.
+    # The same nu, contamination and bandwidth as ours; otherwise the defaults.
     made["PyOD KNN"] = lambda: KNN(contamination=0.05)
     made["PyOD PCA"] = lambda: PCA(contamination=0.05)
     made["PyOD OCSVM"] = lambda: ocsvm.OCSVM(nu=0.05, contamination=0.05, gamma=0.25 / FEATURES)
@@ -89,7 +89,7 @@ def _ours(name: str, threshold: str) -> OneClassClassifier:
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """Processor time: on one thread that is the time taken, whatever else the machine does."""
+    """Processor time: on one thread it does not depend on the load of the machine."""
     start = time.process_time()
     run()
     return time.process_time() - start

@@ -1,6 +1,6 @@
 """Values of the default kernel by compiled code against SciPy and NumPy, in processor time on one thread.
 
-Writes the tables of docs/speed.md: nanoseconds a value, and what a fit by landmarks and its scores make of it.
+Writes the tables of docs/speed.md: nanoseconds for each value, and the effect on fits by landmarks and their scores.
 """
 
 from __future__ import annotations

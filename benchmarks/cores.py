@@ -1,6 +1,6 @@
-"""What more cores make of a fit, its scores and its labels, in rows a second of the clock.
+"""The effect of more cores on a fit, its scores and its labels, in rows per second.
 
-Writes the table of docs/speed.md; the numbers of cores are those that this machine has.
+Writes the table of docs/speed.md; the numbers of cores depend on the machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MANY, EXACT, SCORED = 100_000, 3_000, 20_000
 
 
 def rate(n: int, run: Callable[[], object], rounds: int) -> float:
-    """Rows a second, the median of some rounds after a first one."""
+    """Rows per second: the median of some rounds, after a first one that is not counted."""
     run()
     times = []
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""Which parameters the marginal likelihood should choose: each choice is judged by outliers that it did not see.
+"""Which parameters should the marginal likelihood choose? Each choice is measured by outliers that it did not use.
 
 The tasks are those of the defaults study; VAAKELM learns from targets only. Writes a table of docs/selection.md. Reads
 the paper's datasets: set ONECLASS_DATA to their folder.

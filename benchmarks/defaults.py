@@ -1,11 +1,12 @@
-"""The defaults study: which setting finds outliers best when it never saw any, and which peer comes closest.
+"""The defaults study: AUROC of settings and of other detectors, all fitted without outliers.
 
-Machines learn from targets only; outliers only judge (area under the ROC curve). Writes the tables of docs/defaults.md.
-The first collection holds the paper's datasets (set ONECLASS_DATA to their folder) and those of scikit-learn.
-ONECLASS_TABLES may name a folder with a folder for each further collection (benchmarks/tables.py makes two): CSV files
-of numbers, a header, and in the last column the class. Without it the tables are printed only.
+Machines are fitted to targets only; outliers are used only for the area under the ROC curve. Writes the tables of
+docs/defaults.md. The first collection holds the paper's datasets (set ONECLASS_DATA to their folder) and those of
+scikit-learn. ONECLASS_TABLES may name a folder with a folder for each further collection (benchmarks/tables.py makes
+two): CSV files with a header, columns of numbers, and the class in the last column. Without it the tables are printed
+only.
 
-``python benchmarks/defaults.py [ROWS]`` learns from at most ROWS rows (1,000). The page has 1,000 and 3,000.
+``python benchmarks/defaults.py [ROWS]`` learns from at most ROWS rows (1,000). The page has tables for 1,000 and 3,000.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from oneclass import AAKELM, OCKELM, VAAKELM, VOCKELM
 from oneclass.base.classifier import OneClassClassifier
 from reproduction.datasets import load, names
 
-#: Rows to judge by, and a common task's splits: a collection of few tasks gets several of each.
+#: Largest number of test rows, and number of splits: a collection of few tasks has several splits of each.
 LARGEST_TEST, JUDGEMENTS = 500, 100
-#: Tasks of a collection, drawn from those that it has.
+#: Largest number of tasks of a collection; they are drawn at random.
 MOST = 120
 DIGITS = (0, 4, 8)
 DEFAULT = "VAAKELM"
 
-#: Every machine by its default, and other settings of the one whose variance is nothing.
+#: Every machine with its defaults, and other settings of the machine without a variance.
 MACHINES: dict[str, Callable[[], OneClassClassifier]] = {
     "VAAKELM": VAAKELM,
     "AAKELM": AAKELM,
@@ -76,7 +77,7 @@ def collections() -> dict[str, list[Task]]:
 
 
 def of_table(file: Path) -> Iterator[Task]:
-    """The two largest classes of a table, each against the rest, if there are rows enough."""
+    """The two largest classes of a table, each against the other rows, if they have enough rows."""
     table = pd.read_csv(file)
     X, y = table.iloc[:, :-1].to_numpy(dtype=float), table.iloc[:, -1].astype(str).to_numpy()
     for label in table.iloc[:, -1].astype(str).value_counts().index[:2]:
@@ -98,13 +99,13 @@ def library() -> list[Task]:
             out.append((f"{family}_{digit}", X[y == 1], X[y == -1]))
     for name, source in (("iris", load_iris), ("wine", load_wine), ("wdbc", load_breast_cancer)):
         data = source()
-        classes = [k for k in np.unique(data.target) if (name, k) != ("wine", 1)]  # that one is "wine" already
+        classes = [k for k in np.unique(data.target) if (name, k) != ("wine", 1)]  # the same as "wine" above
         out += [(f"{name} {k}", data.data[data.target == k], data.data[data.target != k]) for k in classes]
     return [task for task in out if len(task[1]) >= 30]
 
 
 def split(task: Task, seed: int, rows: int) -> tuple[Rows, Rows, Rows]:
-    """Rows to learn from, rows to judge by and what they are."""
+    """Training rows, test rows and their labels."""
     name, targets, outliers = task
     rng = np.random.default_rng([seed, *name.encode()])
     targets, outliers = rng.permutation(targets), rng.permutation(outliers)[:LARGEST_TEST]
@@ -144,7 +145,7 @@ PEERS = (
 
 
 def study(task: Task, seed: int, rows: int) -> tuple[str, dict[str, float], float]:
-    """AUROC by every key, and the false alarms of the default at 5 %."""
+    """AUROC of every key, and the false alarms of the default at 5 %."""
     warnings.simplefilter("ignore")
     train, test, y = split(task, seed, rows)
     scores = {key: make().fit(train).score_samples(test) for key, make in {**MACHINES, **SETTINGS}.items()}
@@ -164,7 +165,7 @@ class Table:
         values = np.array(
             [np.mean([[r[k] for k in self.keys] for n, r, _ in results if n == name], axis=0) for name in found]
         )
-        # A class of just any table need not be one that others are outliers to.
+        # In an arbitrary table, the other classes need not be outliers to a class.
         others = values[:, [self.keys.index(name) for name in PEERS]].mean(axis=1)
         self.values = values if chosen_for_outliers else values[others > 0.6]
         self.alarms = float(np.mean([alarms for _, _, alarms in results]))
@@ -178,7 +179,7 @@ class Table:
         ]
 
     def lead(self, key: str) -> str:
-        """By how much the default is ahead of a key in the mean, and its standard error."""
+        """Mean lead of the default over a key, and its standard error."""
         gaps = self.values[:, self.keys.index(DEFAULT)] - self.values[:, self.keys.index(key)]
         return f"{gaps.mean():+.4f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.4f}"
 
@@ -200,7 +201,7 @@ def main() -> None:
     """Run the study and write its tables."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     found = collections()
-    if rows > 1000:  # others would learn from the same rows again
+    if rows > 1000:  # the other tasks have no more rows than that
         found = {name: [task for task in tasks if 0.7 * len(task[1]) > 1000] for name, tasks in found.items()}
     tables = {
         name: Table(tasks, rows, chosen_for_outliers=name == "library")
@@ -214,7 +215,7 @@ def main() -> None:
     made["settings"] = compared(tables, [DEFAULT, *SETTINGS], "setting")
     for name, text in made.items():
         print(text, "\n")
-        if len(found) > 1:  # the page speaks of all collections
+        if len(found) > 1:  # the page describes all collections
             write_between_markers(page, f"defaults-{name}" if rows == 1000 else f"defaults-{name}-{rows}", text)
 
 

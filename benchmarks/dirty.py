@@ -32,7 +32,7 @@ Q = 0.1
 SCREEN = "`screen`"
 PEERS = ("isolation forest", "LOF", "20-NN", "ECOD", "one-class SVM")
 
-#: Strangeness of each row, and which of them the detector names.
+#: Score of each row (larger is more anomalous), and which rows the detector names.
 Answer = tuple[Rows, Marks]
 #: Of each detector: AUROC, average precision, share of false discoveries, of outliers found and of rows named.
 Result = dict[str, tuple[float, ...]]
@@ -92,25 +92,25 @@ def peers(X: Rows) -> Iterator[tuple[str, Answer]]:
     yield "one-class SVM", (-machine.decision_function(Z), machine.predict(Z) == -1)
 
 
-def _largest_tenth(strange: Rows) -> Answer:
-    return strange, strange > np.quantile(strange, 0.9)
+def _largest_tenth(scores: Rows) -> Answer:
+    return scores, scores > np.quantile(scores, 0.9)
 
 
 def study(task: Task, share: float, seed: int) -> Result | None:
-    """What every detector makes of one table."""
+    """Results of every detector on one table."""
     if (made := contaminated(task, share, seed)) is None:
         return None
     X, y = made
     result = {}
-    for name, (strange, named) in (*ours(X), *peers(X)):
-        ranking = (roc_auc_score(y, strange), average_precision_score(y, strange)) if y.any() else (np.nan, np.nan)
+    for name, (scores, named) in (*ours(X), *peers(X)):
+        ranking = (roc_auc_score(y, scores), average_precision_score(y, scores)) if y.any() else (np.nan, np.nan)
         false = np.sum(named & ~y) / max(1, named.sum())
         result[name] = (*ranking, false, named[y].mean() if y.any() else np.nan, named.mean())
     return result
 
 
 def has_outliers(results: list[Result]) -> bool:
-    """Whether the peers find the other class of a task strange."""
+    """Whether the other detectors separate the other class of a task."""
     return float(np.mean([area for result in results for name, (area, *_) in result.items() if name in PEERS])) > 0.6
 
 
@@ -156,7 +156,7 @@ def main() -> None:
     page = Path(__file__).parents[1] / "docs" / "dirty.md"
     for name, text in made.items():
         print(text, "\n")
-        if len(found) > 1 and not quick:  # the page speaks of all collections
+        if len(found) > 1 and not quick:  # the page describes all collections
             write_between_markers(page, f"dirty-{name}", text)
 
 

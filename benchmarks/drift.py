@@ -1,10 +1,10 @@
-"""Streams that drift: what patience, forgetting and thresholds before learning are worth, beside simpler ways.
+"""Streams with drift: the effect of patience, forgetting and thresholds before learning, compared with simpler methods.
 
-Every method is handed blocks of 50 rows: it scores them, decides at a budget of 5 %, then learns what it wants of them.
-Writes the tables of docs/streams.md. Streams of public rows need river, and ONECLASS_DATA set to the
-folder of the paper's datasets. ``--quick`` runs one seed of a few streams and writes nothing. The full run takes about
-nine minutes of one core, most of them for the refits: ``--keep FILE`` keeps what every method made of every stream, and
-runs only what is not there.
+Every method gets blocks of 50 rows. It scores them, labels them with delta of 5 %, and then learns some of them. Writes
+the tables of docs/streams.md. Streams of public rows need river, and ONECLASS_DATA set to the folder of the paper's
+datasets. ``--quick`` runs one seed of a few streams and writes nothing. The full run takes about nine minutes of one
+core, most of them for the refits: ``--keep FILE`` stores the results of every method and stream, and runs only those
+that are missing.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ BLOCK, DELTA, WINDOW, RANKED, REFIT = 50, 0.05, 1000, 500, 100
 
 
 class Method(Protocol):
-    """A way to follow a stream."""
+    """A method that learns from a stream."""
 
     def begin(self, X: Rows) -> None:
-        """Learn the opening."""
+        """Learn the initial rows."""
         ...
 
     def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
-        """Score a block, decide, then learn of it."""
+        """Score and label a block, then learn from it."""
         ...
 
 
 class Ours:
-    """The stream, which gets all rows, and their labels if `told`."""
+    """The library's stream, which gets all rows, and their labels if `told`."""
 
     def __init__(self, *, told: bool = False, patience: str | float | None = "prompt") -> None:
         self.stream, self.told = Stream(window=WINDOW, delta=DELTA, patience=patience), told
 
     def begin(self, X: Rows) -> None:
-        """Learn the opening."""
+        """Learn the initial rows."""
         self.stream.fit(X)
 
     def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
-        """Score a block, decide, then learn of it."""
+        """Score and label a block, then learn from it."""
         verdict = self.stream.watch(X, np.where(anomaly, -1, 1) if self.told else None)
         return -verdict.scores, verdict.labels < 0
 
@@ -68,16 +68,16 @@ class Refitted:
     """VAAKELM with its own threshold, refitted on the last rows, on the normal ones among them, or never."""
 
     def __init__(self, *, told: bool = False, frozen: bool = False) -> None:
-        # C = 8, for a window may hold anomalies: the default, 16 for so many rows, would trust each of them more.
+        # C = 8, because a window may hold anomalies: the default of 16 would fit each of them more closely.
         self.told, self.frozen, self.since, self.machine = told, frozen, 0, VAAKELM(C=8.0, delta=DELTA)
 
     def begin(self, X: Rows) -> None:
-        """Learn the opening."""
+        """Learn the initial rows."""
         self.X = X
         self.machine.fit(X)
 
     def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
-        """Score a block, decide, then learn of it."""
+        """Score and label a block, then learn from it."""
         losses = -self.machine.score_samples(X)
         alarms = losses > -self.machine.offset_
         self.X = np.concatenate([self.X, X[~anomaly] if self.told else X])[-WINDOW:]
@@ -89,20 +89,20 @@ class Refitted:
 
 
 class Sliding(ABC):
-    """A score with a sliding quantile of all scores before learning as its threshold."""
+    """A score whose threshold is a sliding quantile of all scores before learning."""
 
     ranked: Rows
 
     @abstractmethod
     def losses(self, X: Rows) -> Rows:
-        """Larger for stranger rows."""
+        """Scores, larger for more anomalous rows."""
 
     @abstractmethod
     def learn(self, X: Rows, alarms: Marks) -> None:
-        """Learn of rows that were judged."""
+        """Learn from rows that were scored."""
 
     def step(self, X: Rows, anomaly: Marks) -> tuple[Rows, Marks]:
-        """Score a block, decide, then learn of it."""
+        """Score and label a block, then learn from it."""
         losses = self.losses(X)
         alarms = losses > np.quantile(self.ranked, 1 - DELTA)
         self.ranked = np.concatenate([self.ranked, losses])[-RANKED:]
@@ -114,36 +114,36 @@ class Neighbors(Sliding):
     """Distance to the 20th neighbor in a window of rows that were accepted."""
 
     def begin(self, X: Rows) -> None:
-        """Learn the opening."""
+        """Learn the initial rows."""
         self.X, self.scale = X, X.std(axis=0) + 1e-12
         self.ranked = np.sort(cdist(X / self.scale, X / self.scale), axis=1)[:, 20]
 
     def losses(self, X: Rows) -> Rows:
-        """Larger for stranger rows."""
+        """Scores, larger for more anomalous rows."""
         return np.partition(cdist(X / self.scale, self.X / self.scale), 19, axis=1)[:, 19]
 
     def learn(self, X: Rows, alarms: Marks) -> None:
-        """Learn of rows that were judged."""
+        """Learn from rows that were scored."""
         self.X = np.concatenate([self.X, X[~alarms]])[-WINDOW:]
 
 
 class Gaussian(Sliding):
-    """Mahalanobis distance to a mean and covariance that forget by halves, every 500 rows."""
+    """Mahalanobis distance to a mean and covariance with a half-life of 500 rows."""
 
     def begin(self, X: Rows) -> None:
-        """Learn the opening."""
+        """Learn the initial rows."""
         self.weight, self.mean, self.cov = float(len(X)), X.mean(axis=0), np.cov(X.T)
         self.ranked = self.losses(X)
 
     def losses(self, X: Rows) -> Rows:
-        """Larger for stranger rows."""
+        """Scores, larger for more anomalous rows."""
         ridge = 1e-6 * np.trace(self.cov) / len(self.cov) * np.eye(len(self.cov))
         away = X - self.mean
         found: Rows = np.vecdot(away, np.linalg.solve(self.cov + ridge, away.T).T)
         return found
 
     def learn(self, X: Rows, alarms: Marks) -> None:
-        """Learn of rows that were judged."""
+        """Learn from rows that were scored."""
         old = self.weight * 0.5 ** (len(X) / 500)
         self.weight = old + len(X)
         mean = (old * self.mean + X.sum(axis=0)) / self.weight
@@ -172,7 +172,7 @@ ANCHORS = (REFITTED, NEIGHBOURS, GAUSSIAN)
 
 @dataclass(frozen=True)
 class Result:
-    """How a method fared on a stream."""
+    """Results of a method on a stream."""
 
     area: float  # mean over thousands of rows
     false_alarms: float
@@ -185,7 +185,7 @@ class Result:
 
 
 def run(method: Method, drift: Drift) -> Result:
-    """Hand a stream to a method, block by block."""
+    """Run a method on a stream, block by block."""
     X, anomaly, n = drift.X, drift.anomaly, len(drift.X)
     losses, alarms = np.zeros(n), np.zeros(n, dtype=bool)
     method.begin(X[:OPENING])
@@ -229,7 +229,7 @@ def recovery(alarms: Marks, anomaly: Marks, change: int) -> int:
 
 
 def streams(makers: tuple[Maker, ...], seeds: int) -> Iterator[tuple[str, Drift]]:
-    """Every stream for every seed, and what it is called; those whose files are not there are left out."""
+    """Every stream for every seed, with its name; streams whose files are missing are left out."""
     for seed in range(seeds):
         for make in makers:
             try:
@@ -240,7 +240,7 @@ def streams(makers: tuple[Maker, ...], seeds: int) -> Iterator[tuple[str, Drift]
 
 
 class Kept:
-    """Results in a file, a line each; those that are there need no run."""
+    """Results in a file, one line each; stored ones are not run again."""
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.known = path, dict[tuple[str, str], Result]()
@@ -251,7 +251,7 @@ class Kept:
                 self.known[name, stream] = Result(**found | lists)
 
     def run(self, name: str, make: Callable[[], Method], stream: str, drift: Drift) -> Result:
-        """What a method makes of a stream."""
+        """Results of a method on a stream."""
         if (name, stream) not in self.known:
             self.known[name, stream] = found = run(make(), drift)
             if self.path is not None:
@@ -319,7 +319,7 @@ def mean_over(results: list[Result], names: list[str], stream: str, what: str) -
 
 
 def shows(results: dict[str, list[Result]], names: list[str]) -> list[str]:
-    """What was asked for, and what was reached."""
+    """Goals and results."""
 
     def area(name: str) -> float:
         return average(results[name], "area")
@@ -351,7 +351,7 @@ def shows(results: dict[str, list[Result]], names: list[str]) -> list[str]:
 
 
 def shows_of_random_numbers(results: dict[str, list[Result]], names: list[str], seeds: int) -> list[str]:
-    """The same for what takes streams of its own."""
+    """The same for goals that need other streams."""
     ours, lines = results[OURS], []
     for stream, text in (("bursts", "5. Bursts"), ("stationary", "   Stationary")):
         if stream in names:
@@ -371,19 +371,19 @@ def shows_of_random_numbers(results: dict[str, list[Result]], names: list[str], 
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Processor time that some work takes."""
+    """Processor time of a function."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def refitted(machine: VAAKELM, X: Rows, block: Rows) -> None:
-    """Fit on a window, then judge a block."""
+    """Fit to a window, then score a block."""
     machine.fit(X).predict(block)
 
 
 def speed() -> str:
-    """Rows a second at d = 20 and 256 landmarks, and the cost of a block of 50 rows beside that of a refit.
+    """Rows per second at d = 20 and 256 landmarks, and the cost of a block of 50 rows compared with a refit.
 
     Medians of calls, where each call learns: other work on the machine slows some of them.
     """
@@ -404,7 +404,7 @@ def speed() -> str:
 
 
 def long_run(n: int) -> str:
-    """Memory of the process over so many rows, in calls of 1,000, of a world that moves slowly."""
+    """Memory of the process over many rows, in calls of 1,000, while the distribution moves slowly."""
     rng = np.random.default_rng(0)
     stream = Stream(window=WINDOW).fit(rng.normal(size=(1000, 20)))
     peaks, start = [], time.process_time()

@@ -51,7 +51,7 @@ def main() -> None:
             for threshold in ("train", "held_out"):
                 model = machine(threshold=threshold, **PAPER)
                 runs[f"{machine.__name__} {threshold}"] = partial(model.fit, X)
-        # Interleaved, so that a busy moment of the machine hits all of them; the best of each is compared.
+        # Interleaved, so that load of the machine affects all of them; the best of each is compared.
         times: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(max(3, 40_000 // n)):
             for name, run in runs.items():

@@ -1,7 +1,7 @@
-"""Do explanations name the column that is wrong? One value of fresh normal rows is corrupted, on twelve tables.
+"""Do explanations name the column that is wrong? On twelve tables, one value of each new normal row is corrupted.
 
 A value is shifted by three deviations of its column, up or down, or swapped for the more distant of the column's
-extremes. Among the rows that a classifier then rejects at 5 %, how often does it blame that column first? Writes the
+extremes. Among the rows that a classifier then rejects at 5 %, how often is that column the first reason? Writes the
 table of docs/explanations.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
@@ -35,7 +35,7 @@ def tables() -> Iterator[tuple[str, Rows]]:
     for name in TABLES:
         try:
             X, y = load(name)
-        except Exception as missing:  # a table that is not there is said and left out
+        except Exception as missing:  # a missing table is reported and left out
             print(f"{name}: {missing}")
             continue
         yield name, X.to_numpy(dtype=float)[np.asarray(y) == 1]
@@ -57,17 +57,17 @@ def corrupted(train: Rows, rows: Rows, how: str, rng: np.random.Generator) -> tu
 
 
 def largest(blame: Rows) -> Columns:
-    """The column of each row that is blamed most."""
+    """The column of each row with the largest share."""
     return np.asarray(blame.argmax(axis=1))
 
 
 def explained(model: OneClassClassifier, rows: Rows) -> Columns:
-    """The column of each row that its explanation blames most."""
+    """The first reason of each row."""
     return largest(model.explain(rows).shares)
 
 
 def detectors(train: Rows) -> Iterator[tuple[str, OneClassClassifier, Blame]]:
-    """Name, fitted classifier, and the column that is blamed most."""
+    """Name, fitted classifier, and a function that returns the first reason of each row."""
     centre, deviation = train.mean(axis=0), train.std(axis=0)
     scaled = (train - centre) / deviation
     nearest = NearestNeighbors(n_neighbors=1).fit(scaled)

@@ -1,10 +1,10 @@
 """False discoveries and power of `label_batch`, with conformal p-values and with tails fitted beyond the sample.
 
 First the procedure itself, on independent losses (squared lengths of rows of five features): batches of 10 to 10^5 rows
-without outliers, where naming any row is a false discovery, and with 3 % of them far away. A generalised Pareto tail
-by probability-weighted moments (Hosking and Wallis, 1987), plugged in as if it were known, stands beside the library's.
-Then whole classifiers, with 280 rows to learn from: 50 far rows among 1,590, and 1,000 normal rows. Writes the tables
-of docs/calibration.md in a minute and a half of one core; ``--quick`` takes a tenth and prints them only.
+without outliers, where naming any row is a false discovery, and with 3 % of them far away. A generalised Pareto tail by
+probability-weighted moments (Hosking and Wallis, 1987), plugged in as if it were known, is compared with the library's.
+Then classifiers with 280 training rows: 50 far rows among 1,590, and 1,000 normal rows. Writes the tables of
+docs/calibration.md in a minute and a half on one core; ``--quick`` takes a tenth and prints them only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FAR_SHARE = 0.03
 FAR = 1e6
 
 Draw = Callable[[np.random.Generator, int], Rows]
-#: Losses, held-out rows, rows of a batch, whether some of these are far, and the way to p-values.
+#: Losses, held-out rows, rows of a batch, whether some of these are far, and the method of p-values.
 Key = tuple[str, int, int, bool, str]
 
 DATA: dict[str, Draw] = {
@@ -46,7 +46,7 @@ def squares(draw: Draw, rng: np.random.Generator, n: int) -> Rows:
     return np.asarray((draw(rng, n) ** 2).sum(axis=1))
 
 
-#: Losses, and what a far row's is.
+#: Losses, and the loss of a far row.
 LOSSES: dict[str, tuple[Draw, float]] = {
     **{name: (partial(squares, draw), FAR**2) for name, draw in DATA.items()},
     "normal, bounded": (lambda rng, n: 1 - np.exp(-squares(DATA["normal"], rng, n) / 10), 1.0),
@@ -68,7 +68,7 @@ CLASSIFIERS: dict[str, dict[str, str]] = {
 
 
 def plugged_in(held_out: Rows, losses: Rows) -> Rows:
-    """P-values by a generalised Pareto tail of the largest tenth, its shape and scale taken for the truth."""
+    """P-values by a generalised Pareto tail of the largest tenth, with the estimates used as if they were known."""
     calibration = Calibration.of(held_out, np.ones(len(held_out)))
     s, n = calibration.losses, len(held_out)
     p: Rows = calibration.p_value(losses)
@@ -101,7 +101,7 @@ def named(p: Rows, normal: int) -> tuple[float, float]:
 
 
 def losses_study(name: str, m: int, repeats: int) -> dict[Key, tuple[float, float]]:
-    """Mean share of false discoveries and of far rows found: by name, n, m, whether there are far rows, and way."""
+    """Mean share of false discoveries and of far rows found: by name, n, m, whether there are far rows, and method."""
     rng = np.random.default_rng([m, *name.encode()])
     draw, far = LOSSES[name]
     n_far = max(1, round(FAR_SHARE * m))

@@ -1,8 +1,8 @@
-"""Files of models beside pickle and skops, one-row latency of ONNX graphs, and tables from file to file.
+"""Model files compared with pickle and skops, one-row latency of ONNX graphs, and tables from file to file.
 
-Writes the tables of docs/files.md. skops and skl2onnx are peers to measure against, not dependencies; without them
-their lines are missing. All of it takes some three minutes; ``--quick``
-takes small sizes and writes nothing, and ``latency``, ``models`` or ``tables`` is one part alone.
+Writes the tables of docs/files.md. skops and skl2onnx are no dependencies; without them their lines are missing. The
+whole script takes some three minutes; ``--quick`` takes small sizes and writes nothing, and ``latency``, ``models`` or
+``tables`` is one part alone.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def show(name: str, table: str) -> None:
 
 
 def best(runs: Runs, seconds: float) -> dict[str, float]:
-    """Least time of each, interleaved so that a busy moment of the machine hits all of them."""
+    """Least time of each, interleaved so that load of the machine affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or not times[next(reversed(times))]:
@@ -122,7 +122,7 @@ def latency() -> None:
 
 
 def models() -> None:
-    """Bytes and seconds of a saved model, beside pickle and skops."""
+    """Bytes and seconds of a saved model, compared with pickle and skops."""
     n = 500 if QUICK else 5000
     body = []
     cases: dict[str, OneClassClassifier] = {
@@ -166,7 +166,7 @@ def ways() -> dict[str, tuple[Save, Load]]:
 
 
 def tables() -> None:
-    """A table from file to file in a process of its own: seconds and peak memory."""
+    """A table from file to file in a separate process: seconds and peak memory."""
     n = 20_000 if QUICK else 1_000_000
     body = []
     with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +195,7 @@ def one(path: str) -> None:
     start = time.perf_counter()
     model.score_chunks(path, str(Path(path).with_name("scored.csv")))
     seconds = time.perf_counter() - start
-    # The peak of this process alone; what getrusage tells starts with the parent's.
+    # The peak of this process only; the value of getrusage starts with that of the parent.
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     print(f"{seconds:.1f} {int(status['VmHWM'].split()[0]) / 1e6:.2f}")
 

@@ -1,8 +1,8 @@
 """The default fit against the bare cost of its own kernel, in processor time on one thread.
 
-Bare is what cannot be left out: kernel blocks by SciPy's city-block distances and `exp`, then one Cholesky
-factorisation and one solve; with landmarks their Gram matrix too. Fits have no compiled code either, but for one column
-of landmark fits. Writes the tables of docs/speed.md.
+"Bare" is the least work: kernel blocks by SciPy's city-block distances and `exp`, then one Cholesky factorisation and
+one solve; with landmarks their Gram matrix too. Fits use no compiled code, except in one column of landmark fits.
+Writes the tables of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from oneclass.core import compiled
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 D, M = 20, 1000
 EXACT, MANY = (300, 1000, 3000, 8000), (10_000, 50_000, 200_000)
-#: What `train` cost beside its own kernel when that was RBF and the likelihood chose its bandwidth.
+#: Earlier ratio of `train` to its kernel, with RBF and a bandwidth chosen by the likelihood.
 BEFORE = {1000: "6.3", 3000: "2.1", 10_000: "9", 50_000: "3.5 to 4.7"}
 
 
@@ -83,7 +83,7 @@ def medians(runs: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[st
 
 
 def line(n: int, bare: Callable[[Rows], None], rounds: int, *, fast: bool, approximation: Nystrom | None) -> list[str]:
-    """Bare seconds, and the ratios of fits with either threshold, at last with compiled kernel values."""
+    """Bare seconds, and the ratios of fits with either threshold, the last with compiled kernel values."""
     X = rows(n)
 
     def fit(rule: str, yes: bool) -> None:
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def write(name: str, head: list[str], body: list[list[str]]) -> None:
-    """Print a table, and put it in the page."""
+    """Print a table, and write it to the page."""
     table = markdown(head, body)
     print(table, flush=True)
     write_between_markers(PAGE, name, table)

@@ -25,7 +25,7 @@ S = TypeVar("S")
 
 
 class Settings(TypedDict, total=False):
-    """What machines are told of their kernel."""
+    """Parameters of the kernel of each machine."""
 
     kernel: str
     sigma: str
@@ -50,7 +50,7 @@ def seconds(run: Callable[[], object], repeats: int = 1) -> float:
 
 
 def gemm_rate(n: int = 12288) -> float:
-    """Multiply-adds a second, twice, of a large float64 matrix product."""
+    """Twice the multiply-adds per second of a large float64 matrix product."""
     A = torch.randn(n, n, dtype=torch.float64, device="cuda")
     A @ A
     return 2 * n**3 / seconds(lambda: A @ A, 5)
@@ -70,14 +70,14 @@ def exact(n: int, rate: float, params: Settings, threshold: str = "held_out") ->
 
 
 class Timed:
-    """An engine that notes how long each pass takes."""
+    """An engine that records the time of each pass."""
 
     def __init__(self, X: torch.Tensor) -> None:
         self.engine, self.passes = InMemory(X, None), dict[str, float]()
         self.loss_limit = self.engine.loss_limit
 
     def total(self, step: Callable[[Block], S], label: str) -> S:
-        """As the engine's own."""
+        """As in the engine."""
         result: list[S] = []
         self.passes[label] = seconds(lambda: result.append(self.engine.total(step, label)))
         return result[0]

@@ -1,7 +1,7 @@
-"""Rows that belong together: false-alarm rates without and with groups when 5 % are asked for, and who was warned.
+"""Grouped rows: false-alarm rates without and with groups for 5 % asked, and the share of fits that warned.
 
-Persons with five rows each, rows entered twice, and series; fresh rows are of new persons, and of other times. Writes
-the table of docs/calibration.md. ``python benchmarks/groups.py 3`` is a quick look at three draws, and writes nothing.
+Persons with five rows each, duplicated rows, and time series; new rows are of new persons and other times. Writes
+the table of docs/calibration.md. ``python benchmarks/groups.py 3`` runs three draws only, and writes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DRAWS, FRESH, FEATURES = 12, 500, 4
 
 Groups = NDArray[np.intp] | None
 GroupsOf = Callable[[Rows], Groups]
-#: Rows to learn from, their groups, and fresh rows.
+#: Training rows, their groups, and new rows.
 Draw = Callable[[np.random.Generator], tuple[Rows, GroupsOf, Rows]]
 
 CLASSIFIERS: dict[str, Callable[[Rows, Groups], OneClassClassifier]] = {

@@ -1,6 +1,6 @@
-"""Time to fit and to score from a thousand to a million rows: the default beside what scikit-learn offers.
+"""Time to fit and to score a thousand to a million rows: the default compared with scikit-learn's detectors.
 
-Processor time on one thread; a method stops where its next size would take longer than `PATIENCE` by its growth so far.
+Processor time on one thread; a method stops if its next size is expected to take longer than `PATIENCE` seconds.
 Writes the table of docs/scale.md and the plot beside it.
 """
 
@@ -87,7 +87,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def too_long(times: dict[int, tuple[float, float]], n: int) -> bool:
-    """Whether the next size would try one's patience, if time grows on as it did between the last two."""
+    """Whether the next size would take too long, if time grows as between the last two sizes."""
     if len(times) < 2:
         return False
     (a, before), (b, last) = list(times.items())[-2:]

@@ -1,4 +1,4 @@
-"""What importing takes on top of the packages that it needs: seconds of processor time, in one run.
+"""Processor time of importing the library, without that of the packages that it needs.
 
 python benchmarks/importing.py
 """
@@ -18,7 +18,7 @@ start = time.process_time()
 for name in {names!r}.split():
     try:
         importlib.import_module(name)
-    except Exception:  # modules that only their owner can import
+    except Exception:  # modules that only their package can import
         pass
 needed = time.process_time()
 {statement}

@@ -1,8 +1,8 @@
 """False alarms asked for and delivered by the detectors of other libraries, on three of scikit-learn's tables.
 
-Four fifths of the normal rows to learn from, the others to judge. Detectors have their defaults and are told the rate
-in their own words; those of other libraries get z-scores. Writes the second table of docs/false_alarms.md. PyOD and
-river are measured where they are installed.
+Four fifths of the normal rows are for training, the others are new rows. Detectors have their defaults; the rate is set
+by the parameter that they have for it. Those of other libraries get z-scores. Writes the second table of
+docs/false_alarms.md. PyOD and river are measured where they are installed.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Predicts(Protocol):
 
 
 def judged(make: Callable[[float], Predicts], outlier: int = -1) -> Judge:
-    """Fresh rows that a detector rejects."""
+    """New rows that a detector rejects."""
     return lambda asked, train, fresh: make(asked).fit(train).predict(fresh) == outlier
 
 
 def told(make: Callable[..., Predicts], word: str) -> Callable[[float], Predicts]:
-    """A detector that is told the rate by a word."""
+    """A detector whose parameter of this name sets the rate."""
     return lambda asked: make(**{word: asked})
 
 

@@ -1,6 +1,6 @@
 """Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
 
-Each comparison is made in one run; a fit runs in a process of its own so that its peak memory is its own. Writes the
+Each comparison is made in one run; each fit runs in a separate process, to measure its peak memory. Writes the
 tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask. For
 "accuracy", set ONECLASS_DATA to the folder of the paper's datasets.
 """
@@ -34,7 +34,7 @@ def rows(n: int, seed: int = 0) -> Rows:
 
 
 def bare(X: Rows) -> None:
-    """Kernel blocks and their Gram matrix, nothing else."""
+    """Kernel blocks and their Gram matrix only."""
     from oneclass.core.kernels import RBF
 
     kernel, landmarks, G = RBF(6.0), X[:M].copy(), np.zeros((M, M))
@@ -99,7 +99,7 @@ def large(n: int = 1_000_000) -> None:
     _write("large", markdown(head, body))
 
 
-Task = tuple[Rows, Rows, Rows]  # targets to learn, rows to judge, their labels
+Task = tuple[Rows, Rows, Rows]  # training targets, test rows, their labels
 
 
 def accuracy() -> None:
@@ -126,7 +126,7 @@ def accuracy() -> None:
 
 
 def change() -> None:
-    """What exact fits and landmarks cost on either side of where "auto" goes from one to the other."""
+    """Cost of exact fits and of landmarks around the size at which "auto" changes to landmarks."""
     from sklearn.metrics import roc_auc_score
     from threadpoolctl import threadpool_limits
 
@@ -153,7 +153,7 @@ def change() -> None:
 
 
 def classes() -> str:
-    """What landmarks lose on classes of as many rows."""
+    """AUROC lost by landmarks on classes of that size."""
     from sklearn.metrics import roc_auc_score
 
     from defaults import collections, split
@@ -200,7 +200,7 @@ def groups() -> dict[str, list[Task]]:
 
 
 def task(name: str, target: int) -> Task:
-    """Seven tenths of the target class to learn; the others and the other class to judge."""
+    """Seven tenths of the target class for training; the others and the other class for testing."""
     from reproduction.datasets import load
 
     X, y = load(name)

