@@ -1,4 +1,4 @@
-"""What the library is for, in three short scenes on data that come with scikit-learn: `python -m examples.demo`."""
+"""What the library does, in three short examples on datasets of scikit-learn: `python -m examples.demo`."""
 
 from __future__ import annotations
 
@@ -41,61 +41,61 @@ def normal_rows() -> dict[str, Rows]:
 
 
 def splits(X: Rows, n: int = SPLITS) -> Iterator[tuple[Rows, Rows]]:
-    """Four fifths of the rows to learn from, and fresh ones, in `n` random ways."""
+    """Training rows (four fifths) and new rows, for `n` random splits."""
     for seed in range(n):
         row = np.random.default_rng(seed).permutation(len(X))
         yield X[row[: 4 * len(X) // 5]], X[row[4 * len(X) // 5 :]]
 
 
 def delivered(make: Callable[[float], Any], asked: float, X: Rows) -> float:
-    """Share of fresh normal rows that are rejected, mean over the splits."""
+    """Share of new normal rows that are rejected, mean over the splits."""
     return float(np.mean([np.mean(make(asked).fit(train).predict(fresh) < 0) for train, fresh in splits(X)]))
 
 
 def budgets() -> None:
-    """The first scene: what is asked for, and what comes."""
+    """The first example: false-alarm rates asked for and delivered."""
     tables = normal_rows()
     print("1. You ask for a false-alarm rate. What do you get?\n")
-    print("   Percent of fresh normal rows rejected, mean of ten random splits")
+    print("   Percent of new normal rows rejected, mean of ten random splits")
     print(f"   {'':<36}" + "".join(f"{f'{name}, {len(X)} rows':>26}" for name, X in tables.items()))
     print(f"   {'asked':<36}" + "".join(f"{'   '.join(f'{b:>5.0%}' for b in BUDGETS):>26}" for _ in tables))
     for name, make in WAYS.items():
         rates = [[100 * delivered(make, asked, X) for asked in BUDGETS] for X in tables.values()]
         print(f"   {name:<36}" + "".join(f"{'   '.join(f'{r:>5.1f}' for r in row):>26}" for row in rates))
     print("""
-   OneClassSVM's nu bounds the share of *training* rows outside; fresh rows are another matter. A threshold on the
-   scores of the rows that a model was fitted to fails likewise. LOF comes close, since it leaves a training row out of
-   its own neighborhood. `VAAKELM(delta=...)` puts the threshold on leave-one-out scores, with the correction of
-   conformal prediction: what is asked is delivered on average, if rows are independent. (56 rows of wine cannot promise
-   less than 1/57, which is nearly 2 %.)
+   The parameter nu of OneClassSVM bounds the share of *training* rows outside, and many more new rows are rejected.
+   A threshold on training scores has the same problem. LOF comes close, because it leaves a training row out of its
+   own neighborhood. `VAAKELM(delta=...)` uses leave-one-out scores with the correction of conformal prediction. Its
+   mean rate is close to the rate asked for, if rows are independent. (With 56 rows of wine, no rate below 1/57 = 1.8 %
+   is possible.)
 """)
 
 
 def alarm() -> None:
-    """The second scene: one alarm, how sure it is, and why."""
+    """The second example: an alarm, its p-value and its reasons."""
     data = load_breast_cancer()
     benign, malignant = (data.data[data.target == label] for label in (1, 0))
     train, fresh = next(splits(benign))
     model = VAAKELM(delta=0.05).fit(train)
     row = malignant[:1]
     low, high = model.false_alarm_interval()
-    print("2. An alarm that one can argue with\n")
-    print(f"   Learnt from {len(train)} benign tumours, 5 % false alarms asked for.")
-    print(f"   This very model's own rate is {100 * low:.1f} to {100 * high:.1f} % (95 % confidence);")
-    print(f"   it rejects {np.mean(model.predict(fresh) < 0):.1%} of {len(fresh)} fresh benign tumours", end=" ")
+    print("2. An alarm with a p-value and reasons\n")
+    print(f"   Fitted to {len(train)} benign tumours, 5 % false alarms asked for.")
+    print(f"   The rate of this model is between {100 * low:.1f} and {100 * high:.1f} % (95 % confidence);")
+    print(f"   it rejects {np.mean(model.predict(fresh) < 0):.1%} of {len(fresh)} new benign tumours", end=" ")
     print(f"and {np.mean(model.predict(malignant) < 0):.0%} of {len(malignant)} malignant ones.")
-    print(f"   The first malignant one: p = {model.p_value(row)[0]:.4f}. To blame most, of {row.shape[1]} columns:")
+    print(f"   The first malignant one: p = {model.p_value(row)[0]:.4f}. First reasons, of {row.shape[1]} columns:")
     for column, value, expected, share in model.explain(row).top(3)[0]:
         name = data.feature_names[column]
-        print(f"     {name:<16} is {value:>7.4g}, expected {expected:>6.4g} ({share:.0%} of the blame)")
+        print(f"     {name:<16} is {value:>7.4g}, expected {expected:>6.4g} ({share:.0%} of the loss)")
 
 
 def ranking() -> None:
-    """The third scene, which flatters nobody."""
+    """The third example: AUROC beside other classifiers."""
     data = load_breast_cancer()
     benign, malignant = (data.data[data.target == label] for label in (1, 0))
-    print("\n3. What it is not: the best ranking of every table\n")
-    print("   Area under the ROC curve, malignant against fresh benign tumours, mean of five splits, defaults, untuned")
+    print("\n3. The ranking of rows: not the best on every table\n")
+    print("   Area under the ROC curve, malignant against new benign tumours, mean of five splits, defaults")
     svm = make_pipeline(StandardScaler(), OneClassSVM())
     for model in (NaiveParzen(), KNNDetector(), VAAKELM(), svm):
         areas = []
@@ -105,8 +105,9 @@ def ranking() -> None:
         name = "sklearn's OneClassSVM" if model is svm else type(model).__name__
         print(f"     {name:<22}{np.mean(areas):.3f}")
     print("""
-   Nobody leads on every table. Over three collections of tables VAAKELM's defaults lead on average
-   (docs/defaults.md); sixteen others are behind the same contract: budgets, p-values, screening, files.
+   No classifier is best on every table. VAAKELM's defaults have the highest mean on three collections of tables, on
+   which they were chosen (docs/defaults.md). Sixteen other classifiers have the same methods: thresholds, p-values,
+   screening, files.
 """)
 
 

@@ -24,7 +24,7 @@ LOOKS = (("#4c72b0", 2.6, "o"), ("#dd8452", 1.6, "s"), ("#8172b3", 1.6, "^"), ("
 
 
 def draw_budgets(ax: Axes) -> None:
-    """Share of fresh normal rows rejected, mean over three tables."""
+    """Share of new normal rows rejected, mean over three tables."""
     tables = normal_rows().values()
     ax.plot([0, 20], [0, 20], color="black", linewidth=0.8, linestyle=":")
     for (name, make), (colour, width, mark) in zip(WAYS.items(), LOOKS, strict=True):

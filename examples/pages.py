@@ -1,4 +1,4 @@
-"""Run the Python blocks of a page, in its order; `python -m examples.pages start understand` draws their pictures.
+"""Run the Python blocks of a page in order; `python -m examples.pages start understand` draws their pictures.
 
 A block is typed (``>>>``, and then shows what it prints) or plain. Names that plain blocks take for granted stand in a
 comment before them, ``<!-- given: ... -->``; a block that cannot run has ``<!-- not run: reason -->`` above it.
@@ -23,7 +23,7 @@ PIECE = re.compile(
 
 
 def run(page: Path) -> None:
-    """Run all blocks of a page in one namespace, in the folder that is the current one."""
+    """Run all blocks of a page in one namespace, in the current folder."""
     text, names = page.read_text(), dict[str, object](__name__="__main__")
     for piece in PIECE.finditer(text):
         if piece["reason"] is None:

@@ -25,7 +25,7 @@ class Drawn(Protocol):
 
 
 def tumours() -> dict[str, Callable[[], Drawn]]:
-    """Benign tumours, fresh ones, and malignant ones among them."""
+    """Benign tumours for training, and new rows of both classes."""
     data = load_breast_cancer(as_frame=True)
     benign, malignant = data.data[data.target == 1], data.data[data.target == 0]
     train, fresh = train_test_split(benign, train_size=250, random_state=0)

@@ -14,7 +14,7 @@ import oneclass
 
 FOLDER = Path(__file__).parents[1] / "docs" / "report"
 
-#: Windows of the pictures.
+#: Window sizes of the pictures.
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1100, "height": 1500}},
     "dark": {"viewport": {"width": 1100, "height": 1500}, "color_scheme": "dark"},
@@ -23,7 +23,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 def biopsies() -> oneclass.Report:
-    """Report on biopsies, most of them benign, by a model that was fitted on other benign ones."""
+    """Report on biopsies, most of them benign, by a model that was fitted to other benign ones."""
     X, y = load_breast_cancer(as_frame=True, return_X_y=True)
     rng = np.random.default_rng(0)
     benign, malignant = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
@@ -33,7 +33,7 @@ def biopsies() -> oneclass.Report:
 
 
 def main() -> None:
-    """Write the page, look at it in three ways, and keep the pictures."""
+    """Write the page and take three pictures of it."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 

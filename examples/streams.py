@@ -1,7 +1,8 @@
-"""A world that drifts, five times: an ageing sensor, an abrupt change, a new mode, a burst, and a long attack.
+"""Five streams with drift: an ageing sensor, an abrupt change, a new mode, a burst, and a long attack.
 
-Each time 3,000 rows come in blocks of 50, are judged, and are then learned by a stream; a machine that was fitted once,
-and river's half-space trees where river is installed, look at the same rows. Draws docs/streams.png (needs matplotlib):
+In each, 3,000 rows arrive in blocks of 50. A stream scores each block and then learns from it. A machine that was
+fitted once scores the same rows, and so do river's half-space trees if river is installed. Draws docs/streams.png
+(needs matplotlib):
 
     python -m examples.streams
 """
@@ -29,12 +30,12 @@ Marks = NDArray[np.bool_]
 
 
 def sensors(rng: np.random.Generator, n: int) -> Rows:
-    """Six sensors that see two hidden causes, each through a curve of its own."""
+    """Six sensors, each a different function of two hidden variables."""
     return np.tanh(rng.normal(size=(n, 2)) @ FREQUENCIES) * 3 + 0.3 * rng.normal(size=(n, 6))
 
 
 def scattered(X: Rows, rng: np.random.Generator, share: float = 0.02) -> Marks:
-    """Replace some rows by anomalies: sensors that do not agree."""
+    """Replace some rows by anomalies: sensors that do not fit together."""
     anomaly = rng.random(len(X)) < share
     X[anomaly] = rng.permuted(X[anomaly], axis=1) + rng.normal(size=(int(anomaly.sum()), 6)) * 1.5
     return anomaly
@@ -67,7 +68,7 @@ def new_mode(rng: np.random.Generator) -> tuple[Rows, Marks]:
 
 
 def burst(rng: np.random.Generator) -> tuple[Rows, Marks]:
-    """Rows 1,000 to 1,120: nine of ten rows are anomalies, all alike."""
+    """Rows 1,000 to 1,120: nine of ten rows are anomalies of one kind."""
     return attacked(rng, 120)
 
 
@@ -96,7 +97,7 @@ SCENES: dict[str, tuple[Callable[[np.random.Generator], tuple[Rows, Marks]], str
 
 
 def rolling(alarms: Marks, anomaly: Marks, n: int = 200) -> Rows:
-    """Share of alarms among the last `n` normal rows, at every row; none before there were half as many."""
+    """Share of alarms among the last `n` normal rows, at every row; NaN before there are half as many."""
     normal = ~anomaly
     false, seen = (np.cumsum(np.r_[0, part]) for part in (alarms & normal, normal))
     ago = np.maximum(np.arange(1, len(alarms) + 1) - n, 0)
@@ -105,7 +106,7 @@ def rolling(alarms: Marks, anomaly: Marks, n: int = 200) -> Rows:
 
 
 def half_space_trees(opening: Rows, X: Rows) -> Marks | None:
-    """Alarms of river's detector beyond the sliding quantile of its scores, if river is there."""
+    """Alarms of river's detector: scores above their sliding quantile, if river is installed."""
     try:
         from river import anomaly, compose, preprocessing
     except ImportError:

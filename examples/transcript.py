@@ -1,4 +1,4 @@
-"""Put what `oneclass demo` shows into README and docs/from_a_file.md, between marks: python -m examples.transcript."""
+"""Write the output of `oneclass demo` to README and docs/from_a_file.md: python -m examples.transcript."""
 
 from __future__ import annotations
 

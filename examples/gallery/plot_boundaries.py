@@ -1,9 +1,9 @@
 """
-Where each classifier draws the line
-====================================
+Decision boundaries of all classifiers
+======================================
 
-All seventeen classifiers learn four shapes of 150 normal points and are asked for 5 % false alarms. Blue is accepted;
-the number is the percentage of 500 fresh normal points that are rejected.
+All seventeen classifiers learn four shapes of 150 normal points and have delta of 5 %. Blue areas are accepted; the
+number is the percentage of 500 fresh normal points that are rejected.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ models += [AAELM(random_state=0), OCELM(random_state=0), AutoencoderDetector(ran
 models += [OCRF(random_state=0)]
 
 # %%
-# Fit, and colour the plane by the decision.
+# Fit, and colour the plane by the decision function.
 
 shapes = [(shape(150), shape(500)) for shape in (blobs, ring, banana, skewed)]
 xs, ys = np.meshgrid(np.linspace(-4, 4, 50), np.linspace(-4, 4, 50))

@@ -1,9 +1,10 @@
 """
-What to expect of this very model
-=================================
+The false-alarm rate of one fitted model
+========================================
 
-A budget is kept on average over training sets. The rate of one fitted model lies around it, the closer the more rows
-it has learnt from; ``interval`` says where, ``confidence=`` makes a model that keeps the budget itself.
+The requested rate holds on average over training sets. The rate of one fitted model differs from it, and less so with
+more training rows. ``false_alarm_interval`` returns an interval for it. With ``confidence=``, the threshold is chosen
+so that most models keep the rate.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ fresh = rng.normal(size=(4000, 3))
 sizes, repeats = (30, 60, 120, 250, 500), 20
 
 # %%
-# Fit many times, and measure each model's own rate on four thousand fresh rows.
+# Fit many times, and measure the rate of each model on four thousand new rows.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
 for ax, confidence in zip(axes, (None, 0.9), strict=True):
@@ -35,7 +36,7 @@ axes[0].set_ylabel("this model's false alarms, %")
 plt.show()
 
 # %%
-# How many rows does a budget take?
+# How many rows does a rate need?
 
 for budget in (0.1, 0.05, 0.01, 0.001):
     sure = rows_needed(budget, confidence=0.95)

@@ -1,10 +1,10 @@
 """
-The most and the least normal digits, and what is odd about them
-================================================================
+The most and the least normal digits
+====================================
 
-A machine learns 500 handwritten digits of all ten kinds, without their labels, and judges the other 1,297. Here are
-the most and the least normal one of each kind; below the latter what the machine would have expected, and where the
-blame lies.
+A machine learns 500 handwritten digits of all ten kinds, without their labels, and scores the other 1,297. The pictures
+show the most and the least normal digit of each kind. Below the latter are the expected image and the share of each
+pixel in the loss.
 """
 
 import matplotlib.pyplot as plt
@@ -20,14 +20,14 @@ model = AAKELM(delta=0.02).fit(X[train])
 print(f"{(model.predict(X[rest]) == -1).mean():.1%} of fresh digits rejected, 2 % asked for")
 
 # %%
-# Rank the fresh digits of each kind.
+# Rank the new digits of each kind.
 
 ranked = rest[np.argsort(-model.score_samples(X[rest]))]
 normal, odd = ([ranked[y[ranked] == kind][place] for kind in range(10)] for place in (0, -1))
 print("p-values of the least normal ones:", model.p_value(X[odd]).round(3))
 
 # %%
-# ``explain`` gives every pixel its value, the expected value and its share of the blame.
+# ``explain`` returns the value, the expected value and the share of the loss for every pixel.
 
 why = model.explain(X[odd])
 figure, axes = plt.subplots(4, 10, figsize=(10, 4.4), layout="constrained")
@@ -35,7 +35,7 @@ lines = {
     "most normal": (X[normal], "gray_r", 16),
     "least normal": (X[odd], "gray_r", 16),
     "expected": (why.expected, "gray_r", 16),
-    "blame": (why.shares, "Oranges", 0.1),
+    "share": (why.shares, "Oranges", 0.1),
 }
 for line, (name, (images, colours, most)) in zip(axes, lines.items(), strict=True):
     for ax, image in zip(line, images, strict=True):

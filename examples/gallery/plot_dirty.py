@@ -1,9 +1,9 @@
 """
-A dirty table: name the odd rows, learn from the others
-=======================================================
+A contaminated table: name the outliers, learn from the other rows
+==================================================================
 
-Four hundred rows of three kinds, and thirty of them do not belong: twenty are scattered, ten stand in a clump.
-``screen`` names rows with at most a tenth of false discoveries, and learns from those that stay.
+A table of 400 rows: 370 normal rows of three kinds and 30 outliers, of which twenty are scattered and ten form a
+cluster. ``screen`` names outliers at a false-discovery rate of 10 %, and learns from the other rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ clump = [6, 6] + 0.2 * rng.normal(size=(10, 2))
 X, dirty = np.concatenate([normal, scattered, clump]), np.repeat([False, True], [370, 30])
 
 # %%
-# ``fit_predict`` judges rows by a model that has learnt from them, and misses most of them.
+# ``fit_predict`` scores rows by a model that has learned from them, and misses most outliers.
 
 found = VAAKELM(delta=0.05).screen(X, q=0.1)
 naive = VAAKELM(delta=0.05).fit_predict(X) == -1
@@ -28,7 +28,7 @@ for name, odd in (("screen", found.odd), ("fit_predict", naive)):
     print(f"{name}: {(odd & dirty).sum()} of {dirty.sum()} found, {(odd & ~dirty).sum()} normal rows named")
 
 # %%
-# The classifier of the rows that stayed, beside one of all rows.
+# The classifier of the remaining rows, and one of all rows.
 
 xs, ys = np.meshgrid(np.linspace(-10, 10, 120), np.linspace(-10, 10, 120))
 plane = np.c_[xs.ravel(), ys.ravel()]

@@ -2,9 +2,9 @@
 P-values, and false discoveries
 ===============================
 
-A p-value says how many normal rows are as strange. In a batch of normal rows p-values are uniform; outliers pile up
-at the left. A budget bounds false alarms among *normal* rows; ``label_batch`` bounds the share of normal rows
-among those *named*.
+A p-value is about the share of normal rows that are at least as anomalous. In a batch of normal rows p-values are
+nearly uniform; outliers have small ones. ``delta`` bounds false alarms among *normal* rows; ``label_batch`` bounds the
+share of normal rows among those *named*.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ batches = {
 }
 
 # %%
-# Three batches. The last one is not full of outliers: its rows are no longer those that the model has learnt.
+# Three batches. The last one contains no outliers: the distribution of its normal rows has changed.
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
 for ax, (name, rows) in zip(axes, batches.items(), strict=True):
@@ -35,7 +35,7 @@ axes[0].set_ylabel("rows")
 plt.show()
 
 # %%
-# Of the rows named, how many are normal? Twenty models, and as many batches, for each number of outliers.
+# Share of normal rows among the named ones: twenty models and twenty batches for each number of outliers.
 
 counts, shares = (3, 10, 30, 100), {name: list[float]() for name in ("budget of 5 %", "label_batch, q = 10 %")}
 for count in counts:

@@ -2,9 +2,9 @@
 A sensor that ages, and an attack
 =================================
 
-Four thousand rows of six sensors come in blocks of fifty. One sensor ages, at row 2,500 the plant moves to another
-operating point, and at row 1,200 a hundred rows are something else. A stream follows the first two and does not learn
-the last; a machine that was fitted once cannot.
+Four thousand rows of six sensors arrive in blocks of fifty. One sensor ages. At row 2,500 the plant changes to another
+operating point. At row 1,200 there is an attack of 100 rows. A stream learns the first two changes and not the attack.
+A machine that was fitted once cannot.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ seen = rng.normal(size=(2, 6))
 
 
 def sensors(n: int) -> NDArray[np.float64]:
-    """Six sensors that see two hidden causes, each through a curve of its own."""
+    """Six sensors, each a different function of two hidden variables."""
     return 3 * np.tanh(rng.normal(size=(n, 2)) @ seen) + 0.3 * rng.normal(size=(n, 6))
 
 
@@ -30,7 +30,7 @@ attack[1200:1300] = True
 X[attack] = [5, -4, 5, -4, 5, -4] + 0.4 * rng.normal(size=(100, 6))
 
 # %%
-# ``watch`` judges a block, then learns the rows that it believes.
+# ``watch`` scores a block, then learns the accepted rows.
 
 stream, once = Stream(window=1000, delta=0.05).fit(opening), VAAKELM(delta=0.05).fit(opening)
 alarms = np.concatenate([stream.watch(X[i : i + 50]).labels == -1 for i in range(0, 4000, 50)])

@@ -2,8 +2,8 @@
 A million rows
 ==============
 
-The same machine with 300 landmarks, on ever more rows: time grows as rows do, and the rate is kept. ``ONECLASS_ROWS``
-sets the largest number, a million unless it says otherwise.
+The same machine with 300 landmarks, with more and more rows: time is proportional to the number of rows, and the false-
+alarm rate is kept. ``ONECLASS_ROWS`` sets the largest number (default: a million).
 """
 
 import os
@@ -21,12 +21,13 @@ seen = rng.normal(size=(3, 10))
 
 
 def readings(n: int) -> NDArray[np.float64]:
-    """Ten sensors that see three hidden causes, each through a curve of its own."""
+    """Ten sensors, each a different function of three hidden variables."""
     return 3 * np.tanh(rng.normal(size=(n, 3)) @ seen) + 0.3 * rng.normal(size=(n, 10))
 
 
 # %%
-# Fresh rows, and rows of which every second sensor is somebody else's: no value is out of range, but they do not agree.
+# New rows, and rows in which every second sensor comes from another row: each value is in range, but they do not fit
+# together.
 
 fresh = readings(5_000)
 mixed = readings(5_000)

@@ -2,9 +2,9 @@
 Patients in clinical units: which entry is wrong?
 =================================================
 
-scikit-learn's 442 diabetes patients, in the units in which they were measured. A machine learns 300 of them. Of the
-others twelve get one slip of the pen each: a value in another unit, a point that was lost, a digit too many. Which
-rows are named, and which column is blamed?
+scikit-learn's 442 diabetes patients, in the units in which they were measured. A machine learns 300 of them. Twelve of
+the others get one wrong entry each: another unit, a lost decimal point, or an extra digit. Which rows are named, and is
+the wrong column the first reason?
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ train, new = table[:300], table[300:].reset_index(drop=True)
 model = VAAKELM(delta=0.05).fit(train)
 
 # %%
-# Slips of the pen: where, and what.
+# The wrong entries: column and change.
 
 slips: list[tuple[str, Callable[[float], float]]] = [
     ("glucose, mg/dl", lambda value: value / 18),  # mmol/l
@@ -36,17 +36,17 @@ for row in range(12):
     new.loc[row, column] = slip(new.loc[row, column])
 
 # %%
-# All rows are judged at once, with at most a tenth of false discoveries among those that are named.
+# All rows are labelled as one batch, at a false-discovery rate of 10 %.
 
 named = model.label_batch(new, q=0.1, tail="pareto") == -1
 why = model.explain(new)
 print(f"{named[:12].sum()} of 12 slips found, {named[12:].sum()} other patients named")
 print(f"{np.mean(model.predict(new[12:]) == -1):.1%} of the others have p <= 0.05")
-blamed = [reasons[0].column for reasons in why.top(1)]
-print(f"right column blamed: {sum(blamed[row] == slips[row % 4][0] for row in range(12))} of 12")
+first = [reasons[0].column for reasons in why.top(1)]
+print(f"right column is the first reason: {sum(first[row] == slips[row % 4][0] for row in range(12))} of 12")
 
 # %%
-# One of each kind: the value (orange), what would have been normal (blue), and where 90 % of the patients are.
+# One of each kind: the entered value (orange), the expected value (blue), and the range of 90 % of the patients.
 
 figure, axes = plt.subplots(2, 2, figsize=(10, 5.6), layout="constrained")
 low, middle, high = (train.quantile(q).to_numpy() for q in (0.05, 0.5, 0.95))

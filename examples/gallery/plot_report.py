@@ -1,9 +1,9 @@
 """
-A mixed table, and a report for those who read no code
-======================================================
+A table with mixed columns, and a report without code
+=====================================================
 
-Parcels as a shop writes them down: numbers, a town, a flag, a time, gaps. The table goes in as it is; out come alarms
-with reasons in its own columns, and one page that can be sent around.
+Parcels of a shop: numbers, a town, a flag, a time, and missing values. The table needs no preprocessing. The results
+are alarms with reasons by column, and a report as one HTML file.
 """
 
 import warnings
@@ -31,13 +31,13 @@ def parcels(n: int) -> pd.DataFrame:
 
 
 # %%
-# Learn from 800 parcels. The plan says what became of each column, and why.
+# Learn from 800 parcels. The plan lists the encoding of each column, and the reason.
 
 model = oneclass.TableDetector(oneclass.VAAKELM(delta=0.02)).fit(parcels(800))
 print(model.plan_)
 
 # %%
-# Four hundred new ones, five of which are odd.
+# Four hundred new parcels, five of them with errors.
 
 new = parcels(400)
 new.loc[0, "price"] = 45.0
@@ -52,12 +52,12 @@ for row, reasons in zip(flagged[:5], model.explain(new.iloc[flagged[:5]]).top(2)
     print(f"{row}: {'; '.join(map(str, reasons))}")
 
 # %%
-# One of them as a picture: the value beside what would have been normal, and its share of the blame.
+# One alarm as a picture: values, expected values, and shares of the loss.
 
 ExplanationDisplay(model.explain(new), row=3).plot()
 plt.show()
 
 # %%
-# And all of it as a page: ``save("report.html")`` writes one file, without a network, to be sent around.
+# The report: ``save("report.html")`` writes one file that needs no network.
 
 oneclass.report(model, new, title="Parcels of this week")

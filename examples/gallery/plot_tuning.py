@@ -3,8 +3,7 @@ Tuning with and without outliers
 ================================
 
 Digit 3 is the target. ``OneClassSearchCV`` chooses bandwidth and C twice: by the likelihood of the targets alone, and
-by fifty outliers (other digits). Both are then judged by digits that neither has seen, beside the default, which
-chose nothing.
+by fifty outliers (other digits). Both are then compared with the default on digits that neither search used.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +22,7 @@ test = np.concatenate([targets[110:], others[50:]])
 grid = {"C": [0.5, 2.0, 8.0, 32.0], "sigma": [10.0, 20.0, 40.0, 80.0]}
 
 # %%
-# Without outliers no label is needed; with some, they judge and are never learnt from.
+# Without outliers no label is needed. Labelled outliers are used for comparison only, and never for a fit.
 
 without = OneClassSearchCV(VAAKELM(), grid, criterion="likelihood").fit(train)
 rows, labels = np.concatenate([train, odd]), np.repeat([1, -1], [len(train), len(odd)])
@@ -36,7 +35,7 @@ for name, model in chosen.items():
     print(f"{name:<18} AUROC {area:.3f}, {alarms:.0%} false alarms", getattr(model, "best_params_", ""))
 
 # %%
-# What the searches saw, and the truth that neither saw.
+# The scores in both searches, and the AUROC on the other digits.
 
 shape = len(grid["C"]), len(grid["sigma"])
 points = without.cv_results_["params"]

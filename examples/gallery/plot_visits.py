@@ -1,9 +1,10 @@
 """
-One row a visit: who is a new patient?
-======================================
+Groups: five visits of each patient
+===================================
 
-Sixty patients came five times each. Rows of one patient are alike, so a threshold that does not know of patients is
-put on rows whose twins the machine has seen. It is too tight for anybody new. ``groups=`` leaves out whole patients.
+Sixty patients have five visits each, and visits of one patient are similar. Without groups, one visit is held out while
+similar visits stay in the training rows. The threshold is then too strict for new patients. ``groups=`` holds out whole
+patients.
 """
 
 import warnings
@@ -14,18 +15,18 @@ from numpy.typing import NDArray
 
 from oneclass import VAAKELM, DependentRowsWarning, KNNDetector
 
-warnings.simplefilter("ignore", DependentRowsWarning)  # said once for every fit below; it is right
+warnings.simplefilter("ignore", DependentRowsWarning)  # one warning for every fit below; it is correct
 rng = np.random.default_rng(0)
 
 
 def visits(patients: int, noise: float) -> NDArray[np.float64]:
-    """Five visits of each patient: his habit, and the day's noise."""
+    """Five visits of each patient: a value of the patient plus noise of the day."""
     habit = rng.normal(size=(patients, 1, 4))
     return (habit + noise * rng.normal(size=(patients, 5, 4))).reshape(-1, 4)
 
 
 # %%
-# What is delivered to new patients, the more alike a patient's visits are.
+# The false-alarm rate for new patients, by the similarity of a patient's visits.
 
 noises, patient = (1.0, 0.5, 0.3, 0.2, 0.1), np.repeat(np.arange(60), 5)
 delivered = {(model, known): list[float]() for model in (VAAKELM, KNNDetector) for known in (False, True)}
