@@ -11,6 +11,7 @@ from .base.warnings import (
     FewRowsWarning,
     LabelWarning,
     OneClassWarning,
+    SegmentWarning,
     SlowFitWarning,
     UnreachableRateWarning,
 )
@@ -30,6 +31,7 @@ from .baselines import (
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
+from .core.segments import SegmentRate
 from .files import ModelFileError, load, to_onnx
 from .io.sinks import EscapedCSV
 from .io.table_file import TableFile
@@ -81,6 +83,8 @@ __all__ = [
     "Reason",
     "Report",
     "Screening",
+    "SegmentRate",
+    "SegmentWarning",
     "SlowFitWarning",
     "Stream",
     "TableDetector",

@@ -78,6 +78,7 @@ OTHERS = {
     "explain",
     "reconstruct",
     "learn_from",
+    "segment_rates",
     "false_alarm_interval",
     "score_chunks",
     "save",

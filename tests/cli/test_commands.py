@@ -224,3 +224,19 @@ def test_a_screen_that_names_no_row_says_so(folder, run):
     code, out, err = run("screen normal.csv --drop note --drop id")
     assert (code, len(out.splitlines())) == (0, 1)
     assert "normal.csv: no row is found" in err
+
+
+def test_segments_keep_the_rate_and_score_finds_them_in_their_column(folder, run):
+    normal = pd.concat([pd.read_csv("normal.csv")] * 2, ignore_index=True)
+    normal["price"] += np.random.default_rng(0).normal(0, 0.1, len(normal))
+    normal.to_csv("twice.csv", index=False)
+    code, out, _ = run("fit twice.csv -o model.oneclass --segments town --json")
+    assert code == 0
+    rates = json.loads(out)["segments"]
+    assert [rate["segment"] for rate in rates] == ["Bonn", "Graz"]
+    assert sum(rate["rows"] for rate in rates) == len(normal)
+    assert "with one threshold for all rows" in run("info model.oneclass")[1]
+    assert run("score model.oneclass new.csv -o scored.csv")[0] == 0
+    scored, model = pd.read_csv("scored.csv"), oneclass.load("model.oneclass")
+    np.testing.assert_array_equal(scored["segment"], pd.read_csv("new.csv")["town"])
+    np.testing.assert_array_equal(scored["label"], model.predict(pd.read_csv("new.csv")))

@@ -17,33 +17,31 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
-from ..core.arrays import Array, namespace, to_numpy
-from ..core.calibration import Calibration, HeldOut, benjamini_hochberg
+from ..core.arrays import Array, namespace
+from ..core.calibration import Calibration, HeldOut
 from ..core.cholesky import SingularSystemError
 from ..core.column_summary import ColumnSummary
-from ..core.pareto_tail import TAILS
 from ..core.plan import CostError
+from ..core.segments import Segments
 from ..core.stored import MAYBE, Names, Size, must
 from ..core.typing import Labels, Name, Rows, Weights
-from ..engines.chunks import Source
 from ..engines.dask import is_dask, map_rows
-from ..engines.scoring import Columns, Scored, score_through
-from ..io.sinks import Sink
-from .checks import check_choice, check_number, read_scaling
+from .checks import check_number, read_scaling
 from .explain_mixin import Explains
-from .held_out import HoldsOut
 from .parameter_docs import complete_docstrings
-from .rates import decision_of, warn_below_smallest, warn_of_decision, warn_too_coarse
+from .rates import decision_of, warn_of_decision
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
+from .score_tables import ScoresTables
 from .screening import Screening, judge_rows, removed_share
+from .segments import refuse_training_losses, warn_of_small, without_segments
 from .threads import by_one_fit
 from .training_set import TrainingSet, read_training_set
 
 __all__ = ["OneClassClassifier"]
 
 
-class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(Saved, Explains, ScoresTables, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base class of classifiers that give each row a loss, which is larger for a more anomalous row.
 
     A subclass implements `fit`, which ends with a call of `_keep`, and `_losses`, which computes the loss of new rows.
@@ -57,8 +55,10 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     #: Attributes that grow with the number of training rows and that no method on new rows needs. They are not sent to
     #: the workers of a cluster.
     _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
-    #: With scikit-learn's metadata routing, `fit` requests `groups` by default: the parameter has one meaning only.
-    __metadata_request__fit: ClassVar = {"groups": True}
+    #: With scikit-learn's metadata routing, these are requested by default: the parameters have one meaning only.
+    __metadata_request__fit: ClassVar = {"groups": True, "segments": True}
+    __metadata_request__predict: ClassVar = {"segments": True}
+    __metadata_request__decision_function: ClassVar = {"segments": True}
 
     delta: float
     threshold: str
@@ -67,6 +67,7 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
     offset_: float
     calibration_: Calibration | None
     held_out_: Annotated[HeldOut | None, MAYBE]
+    segments_: Annotated[Segments | None, MAYBE]
     n_features_in_: Annotated[int, Size("features")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
     column_summary_: Annotated[ColumnSummary, MAYBE]
@@ -98,10 +99,12 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         held_out: HeldOut | None = None,
         *,
         decision_: rules.Decision,
+        training: TrainingSet | None = None,
         **fitted: object,
     ) -> Self:
         """Replace the attributes of an earlier fit by those of this one.
 
+        The segments of `training` are those of the rows with a held-out loss.
         This is the last step of a fit. If the fit fails before, the estimator is unchanged.
         """
         if not math.isfinite(threshold):
@@ -111,9 +114,15 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             )
         if calibration is not None and decision_.held_out:
             warn_of_decision(self._name, decision_, calibration)  # the user may have turned warnings into errors
+        segments = None
+        if training is not None and training.segments is not None and held_out is not None:
+            with self._naming(" in a segment"):
+                segments = Segments.of(held_out, training.segments, decision_, training.segment_column)
+            warn_of_small(self._name, segments, decision_.delta)
         found = {name: value for name, value in vars(self).copy().items() if not name.endswith("_")}
         found |= header.attributes() | fitted
         found |= {"offset_": -threshold, "calibration_": calibration, "decision_": decision_, "held_out_": held_out}
+        found |= {"segments_": segments}
         self.__dict__ = found  # in one step, so that no thread reads attributes of two fits
         return self
 
@@ -136,15 +145,6 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         if not hasattr(self, "offset_"):  # scikit-learn's check is slower: it reads the estimator's tags first
             check_is_fitted(self)
 
-    def _calibrated(self) -> Calibration:
-        self._check_fitted()
-        if self.calibration_ is None:
-            raise ValueError(
-                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
-                f"{self.decision_.rule!r} does not compute; fit with threshold='held_out'"
-            )
-        return self.calibration_
-
     # Public methods.
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **fit_params: Any) -> Array:
@@ -163,7 +163,8 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         array of shape (n_samples,)
             Labels: +1 for the target class, -1 for an outlier.
         """
-        return self.fit(X, y, **fit_params).predict(X)
+        segments = {} if fit_params.get("segments") is None else {"segments": fit_params["segments"]}
+        return self.fit(X, y, **fit_params).predict(X, **segments)
 
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
         """Find anomalous rows in a contaminated table, remove them, and fit on the others.
@@ -222,10 +223,15 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         outliers: Rows | None = None,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
     ) -> Self:
         """Check the parameters, read the rows, and fit."""
         decision = decision_of(self)
-        training = read_training_set(self, X, y, outliers=outliers, sample_weight=sample_weight, groups=groups)
+        if segments is not None:
+            refuse_training_losses(self._name, decision)
+        training = read_training_set(
+            self, X, y, outliers=outliers, sample_weight=sample_weight, groups=groups, segments=segments
+        )
         return self._fit_set(training, decision)
 
     def _read_training(self, X: Rows) -> tuple[Array, Header]:
@@ -251,238 +257,6 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
             Scores: the negative loss.
         """
         return self._answer(X, lambda scores: scores)
-
-    @by_one_fit
-    def decision_function(self, X: Rows) -> Array:
-        """Score minus `offset_`: negative for outliers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to judge.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Signed distance of the score from the threshold.
-        """
-        self._check_fitted()
-        offset = self.offset_
-        return self._answer(X, lambda scores: scores - offset)
-
-    @by_one_fit
-    def predict(self, X: Rows, *, delta: float | None = None) -> Array:
-        """Label each row: +1 for the target class, -1 for an outlier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to label.
-        delta : float in [0, 1), optional
-            False-alarm rate to use instead of that of the fit, without fitting again. The threshold is then the
-            (1 - delta) quantile of the held-out losses, whatever `threshold` is. This needs a fit that has held-out
-            losses (`calibration_` is not None).
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels.
-        """
-        offset = self._offset_for(delta)
-        return self._answer(X, lambda scores: _labels(scores >= offset))
-
-    def _offset_for(self, delta: float | None) -> float:
-        """Threshold on the scores for a false-alarm rate, by default that of the fit."""
-        self._check_fitted()
-        if delta is None:
-            return self.offset_
-        delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
-        calibration = self._calibrated()
-        warn_below_smallest(self._name, calibration, "delta", delta)
-        return -calibration.threshold(delta)
-
-    @by_one_fit
-    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-        """Confidence interval for this model's false-alarm rate.
-
-        `delta` is kept on average over training sets; the rate of one fitted model varies around it.
-
-        Parameters
-        ----------
-        delta : float in [0, 1), optional
-            False-alarm rate given to `predict`; by default that of the fit.
-        confidence : float in (0, 1), default=0.95
-            Probability that the interval contains the rate.
-
-        Returns
-        -------
-        (float, float)
-            Lower and upper bound of the two-sided interval.
-        """
-        calibration = self._calibrated()
-        confidence = check_number(self, "confidence", 0, 1, value=confidence)
-        if delta is not None:
-            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
-        elif not self.decision_.held_out:
-            raise ValueError(
-                f"{self._name}: delta must be given, got None: the threshold of this fit, {self.decision_.rule!r}, "
-                "does not use held-out losses, so that its false-alarm rate is unknown"
-            )
-        return calibration.false_alarm_interval(
-            self.decision_.budget(calibration.total) if delta is None else delta, confidence
-        )
-
-    @by_one_fit
-    def label_batch(self, X: Rows, *, q: float = 0.1, tail: str | None = None) -> Array:
-        """Label a batch of rows with a false-discovery rate of at most `q`.
-
-        Of the rows labelled as outliers, a share of at most `q` are normal on average. `predict` instead bounds the
-        share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
-        p-values: the label of a row depends on the whole batch.
-
-        To label r of m rows as outliers, the method needs p-values of at most q r / m, and n held-out losses give no
-        p-value below 1 / (n + 1). If no row is labelled as an outlier for this reason, a warning is raised.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The batch.
-        q : float in (0, 1), default=0.1
-            Upper bound on the false-discovery rate.
-        tail : {None, "pareto"}, default=None
-            P-values of rows beyond every held-out loss, as in `p_value`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels: +1 for the target class, -1 for an outlier.
-        """
-        q = check_number(self, "q", 0, 1, value=q)
-        p = np.asarray(self.p_value(X, tail=tail)) if is_dask(X) else self.p_value(X, tail=tail)
-        limit = benjamini_hochberg(p, q=q)
-        if tail is None:
-            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be labelled as an outlier")
-            if not limit:
-                warn_too_coarse(self._name, self._calibrated(), p, q)
-        return _labels(p > limit)
-
-    @by_one_fit
-    def p_value(self, X: Rows, *, tail: str | None = None) -> Array:
-        """Conformal p-value of each row, for the hypothesis that the row is normal.
-
-        A share of at most delta of new normal rows has a p-value of at most delta.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to judge.
-        tail : {None, "pareto"}, default=None
-            P-values of rows whose loss is larger than every held-out loss. None: 1 / (n + 1), which is valid for every
-            distribution. ``"pareto"``: smaller values, from a Pareto tail fitted to the largest tenth of the held-out
-            losses; they include the uncertainty of the fit. They are valid for Pareto tails and for tails that fall
-            faster. They are not valid if a kind of normal rows is so rare that the training rows hold almost none of
-            it (docs/calibration.md).
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``. A p-value is at
-            most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier.
-        """
-        calibration = self._calibrated()
-        check_choice(self, "tail", (None, *TAILS), value=tail)
-        return self._answer(X, lambda scores: calibration.p_value(-scores, tail))
-
-    @by_one_fit
-    def score_chunks(
-        self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
-    ) -> Scored:
-        """Score rows that arrive in chunks and write a table of results, in memory that does not grow with the rows.
-
-        One line is written for each row, in order: the columns that the source is to keep, then those of
-        `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was.
-
-        Parameters
-        ----------
-        source : array, path, TableFile, callable or iterable
-            Rows, as in `fit_chunks`, or an iterator: rows are read once.
-        sink : path, binary file or EscapedCSV
-            File to write, in the format of its suffix: ``.csv`` or ``.tsv`` (compressed if ``.gz`` or ``.zst``
-            follows), ``.parquet``, ``.feather`` or ``.arrow``; or a file open for writing, such as
-            ``sys.stdout.buffer``, for CSV. `EscapedCSV` is for CSV that is opened in a spreadsheet.
-        delta : float in [0, 1), optional
-            False-alarm rate to use instead of that of the fit, as in `predict`.
-        tail : {None, "pareto"}, default=None
-            P-values of rows beyond every held-out loss, as in `p_value`.
-        verbose : bool, default=False
-            Whether to show progress on standard error.
-
-        Returns
-        -------
-        Scored
-            Number of rows, and of outliers among them.
-
-        Examples
-        --------
-        >>> import io
-        >>> import numpy as np
-        >>> from oneclass import KNNDetector
-        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
-        >>> file = io.BytesIO()
-        >>> model.score_chunks([[[0.0, 0.0]], [[6.0, 6.0]]], file)
-        Scored(rows=2, outliers=1)
-        >>> file.getvalue().splitlines()[0]
-        b'score,p_value,label'
-        """
-        offset = self._check_scoring(delta, tail)
-        return score_through(source, sink, partial(self._table, offset, tail), name=self._name, verbose=verbose)
-
-    @by_one_fit
-    def score_table(self, X: Rows, *, delta: float | None = None, tail: str | None = None) -> Columns:
-        """Scores, p-values and labels of rows, computed in one pass.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to score.
-        delta : float in [0, 1), optional
-            False-alarm rate to use instead of that of the fit, as in `predict`.
-        tail : {None, "pareto"}, default=None
-            P-values of rows beyond every held-out loss, as in `p_value`.
-
-        Returns
-        -------
-        dict of arrays
-            NumPy arrays by name: ``"score"``, ``"p_value"`` (if the fit has held-out losses) and ``"label"``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from oneclass import KNNDetector
-        >>> model = KNNDetector().fit(np.random.default_rng(0).normal(size=(99, 2)))
-        >>> table = model.score_table([[0.0, 0.0], [6.0, 6.0]], delta=0.1)
-        >>> list(table), table["label"]
-        (['score', 'p_value', 'label'], array([ 1, -1]))
-        """
-        return self._table(self._check_scoring(delta, tail), tail, X)
-
-    def _check_scoring(self, delta: float | None, tail: str | None) -> float:
-        """Check the options of `score_table`, and return the threshold on the scores."""
-        offset = self._offset_for(delta)
-        if check_choice(self, "tail", (None, *TAILS), value=tail) is not None:
-            self._calibrated()
-        return offset
-
-    def _table(self, offset: float, tail: str | None, X: Rows) -> Columns:
-        calibration = self.calibration_
-
-        def columns(scores: Array) -> Array:
-            xp = namespace(scores)
-            p = [] if calibration is None else [calibration.p_value(-scores, tail)]
-            return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, _labels(scores >= offset))], axis=1)
-
-        score, *p, label = to_numpy(self._answer(X, columns)).T
-        return {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
 
     def _finite_losses(self, rows: Array) -> Array:
         """Loss of each row; the largest finite number where it overflowed."""
@@ -513,10 +287,4 @@ class OneClassClassifier(Saved, Explains, HoldsOut, OutlierMixin, BaseEstimator,
         return result
 
     def _read(self, X: Rows) -> Array:
-        return read_rows(Header.of(self), X)
-
-
-def _labels(normal: Array) -> Array:
-    """+1 where true, -1 where false."""
-    xp = namespace(normal)
-    return 2 * xp.astype(normal, xp.int64) - 1
+        return read_rows(Header.of(self), without_segments(self, X))

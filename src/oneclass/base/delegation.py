@@ -11,15 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array
 from ..core.calibration import Calibration
+from ..core.segments import Segments
 from ..core.threshold import Decision
-from ..core.typing import Labels, Rows
+from ..core.typing import Labels, Name, Rows
 from ..engines.chunks import Source, Transformed
-from ..engines.scoring import Scored
+from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from .classifier import OneClassClassifier
+from .groups import without_groups
 from .saving import Saved
 
 __all__ = ["Delegates", "documented_as", "if_wrapped_has"]
+
+#: Methods that take the segments of the rows.
+_OF_SEGMENTS = ("predict", "decision_function", "p_value", "label_batch", "score_table")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,7 +59,7 @@ def _of_rows(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def delegated(self: Delegates, X: Rows, **options: Any) -> Any:
         self._check_fitted()
-        return self._delegate(verb.__name__, X, _given(options))
+        return self._delegate(verb.__name__, X, _given(self._options(X, verb.__name__, options)))
 
     return cast(Callable[P, R], delegated)
 
@@ -98,6 +103,23 @@ class Delegates(Saved):
         """The answer of the wrapped estimator's method `verb` about the rows."""
         return getattr(self._wrapped(), verb)(self._prepare(X), **options)
 
+    @property
+    def _segment_column(self) -> Name | None:
+        """The column of the rows that holds the segments, if `fit` was given a column and passed labels on."""
+        column: Name | None = vars(self).get("segment_column_")
+        return column
+
+    def _labels_in(self, X: Rows, column: Name) -> Labels | None:
+        """The segments that a column of the rows holds."""
+        return without_groups(type(self).__name__, X, column, "segments")[1]
+
+    def _options(self, X: Rows, verb: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a verb about rows `X`, with the segments that a column of the rows holds."""
+        column = self._segment_column
+        if verb in _OF_SEGMENTS and column is not None and options.get("segments") is None:
+            return options | {"segments": self._labels_in(X, column)}
+        return options
+
     predict = _of_rows(OneClassClassifier.predict)
     decision_function = _of_rows(OneClassClassifier.decision_function)
     score_samples = _of_rows(OneClassClassifier.score_samples)
@@ -106,15 +128,32 @@ class Delegates(Saved):
     score_table = _of_rows(OneClassClassifier.score_table)
     explain = _of_rows(OneClassClassifier.explain)
     false_alarm_interval = _of_model(OneClassClassifier.false_alarm_interval)
+    segment_rates = _of_model(OneClassClassifier.segment_rates)
 
     @if_wrapped_has("score_chunks")
     @documented_as(OneClassClassifier.score_chunks)
     def score_chunks(  # noqa: D102
-        self, source: Source, sink: Sink, *, delta: float | None = None, tail: str | None = None, verbose: bool = False
+        self,
+        source: Source,
+        sink: Sink,
+        *,
+        delta: float | None = None,
+        tail: str | None = None,
+        segments: Name | None = None,
+        verbose: bool = False,
     ) -> Scored:
         self._check_fitted()
-        prepared = Transformed(source, self._prepare)
-        found: Scored = self._wrapped().score_chunks(prepared, sink, delta=delta, tail=tail, verbose=verbose)
+        if self._segment_column is not None and segments is None:
+            scores = self._wrapped().score_table
+
+            def judged(block: Rows) -> Columns:
+                parts = self._options(block, "score_table", {})
+                found: Columns = scores(self._prepare(block), delta=delta, tail=tail, **parts)
+                return found
+
+            return score_through(source, sink, judged, name=type(self).__name__, verbose=verbose)
+        prepared, options = Transformed(source, self._prepare), _given({"segments": segments})
+        found: Scored = self._wrapped().score_chunks(prepared, sink, delta=delta, tail=tail, verbose=verbose, **options)
         return found
 
     @if_wrapped_has("learn_from")
@@ -172,6 +211,12 @@ class Delegates(Saved):
         """How the threshold was chosen."""
         decision: Decision = self._wrapped().decision_
         return decision
+
+    @property
+    def segments_(self) -> Segments | None:
+        """Segments of the rows, or None."""
+        segments: Segments | None = getattr(self._wrapped(), "segments_", None)
+        return segments
 
     @property
     def held_out_scores_(self) -> Array:

@@ -21,6 +21,7 @@ from ..core.typing import Name, Rows
 from ..engines.dask import is_dask, map_rows
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
+from .segments import without_segments
 from .threads import by_one_fit
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
@@ -99,7 +100,7 @@ class Explains(ABC):
                 raise ValueError(f"{name}: neighbors must be 0 for a Dask collection, got {neighbors!r}")
             one = self._travelling()
             return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
-        X = framed(X)
+        X = without_segments(self, framed(X))  # type: ignore[arg-type]
         rows = self._read(X)
         parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbors)
         exact, values = parts is not None, to_numpy(rows)

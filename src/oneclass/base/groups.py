@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, TypeGuard
 
@@ -14,7 +15,17 @@ from ..core.row_sample import mixed
 from ..core.typing import Labels, Name, Rows
 from .non_numeric import framed
 
-__all__ = ["column_of", "group_keys", "is_column", "is_missing", "read_groups", "read_labels", "without_groups"]
+__all__ = [
+    "column_of",
+    "group_keys",
+    "is_column",
+    "is_missing",
+    "label_texts",
+    "read_groups",
+    "read_labels",
+    "split_off",
+    "without_groups",
+]
 
 
 def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
@@ -36,15 +47,16 @@ def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array 
     return None if alone else found
 
 
-def read_labels(name: str, groups: Labels) -> NDArray[np.generic]:
-    """Labels of rows as an array. Missing labels are an error."""
+def read_labels(name: str, groups: Labels, role: str = "groups") -> NDArray[np.generic]:
+    """Labels of rows as an array. Missing labels are an error that names their `role`."""
     labels = to_numpy(groups) if is_foreign(groups) else np.asarray(groups)
     if labels.dtype.kind in "UT" and isinstance(groups, list | tuple):
         labels = np.asarray(groups, dtype=object)  # NumPy has turned NaN into the text "nan"
     missing = is_missing(labels)
     if np.any(missing):
         raise ValueError(
-            f"{name}: groups must name the group of every row, but {int(missing.sum())} labels are missing"
+            f"{name}: {role} must name the {role.removesuffix('s')} of every row, but {int(missing.sum())} labels are "
+            "missing"
         )
     return labels
 
@@ -64,58 +76,85 @@ def _is_missing(label: object) -> bool:
     return label is None or not isinstance(itself, bool | np.bool_) or not itself or label == ""
 
 
-def column_of(estimator: object, groups: Labels | Name | None) -> Name | None:
+def column_of(estimator: object, groups: Labels | Name | None, role: str = "groups") -> Name | None:
     """The name or number of the column that holds the groups; an error for labels, which need all rows in memory."""
     if groups is None or is_column(groups):
         return groups
     name, kind = type(estimator).__name__, type(groups).__name__
     raise ValueError(
-        f"{name}: groups must name a column of X, by name or number, if rows are read in chunks; got {kind}"
+        f"{name}: {role} must name a column of X, by name or number, if rows are read in chunks; got {kind}"
     )
 
 
 def is_column(groups: object) -> TypeGuard[Name]:
-    """Whether `groups` is the name or number of a column."""
+    """Whether groups or segments are given as the name or number of a column."""
     return isinstance(groups, str | Integral) and not isinstance(groups, bool | np.bool_)
 
 
-def without_groups(name: str, given: Rows, groups: Labels | Name | None) -> tuple[Rows, Labels | None]:
+def without_groups(
+    name: str, given: Rows, groups: Labels | Name | None, role: str = "groups"
+) -> tuple[Rows, Labels | None]:
     """Split the group column off the rows if `groups` is a column name or number; else return both unchanged."""
-    if not is_column(groups):
-        return given, groups  # type: ignore[return-value]  # no column: labels, or none
+    rows, (labels,) = split_off(name, given, {role: groups})
+    return rows, labels
+
+
+def split_off(
+    name: str, given: Rows, labels: Mapping[str, Labels | Name | None]
+) -> tuple[Rows, tuple[Labels | None, ...]]:
+    """Rows without the columns that hold labels, and the labels. `labels` gives both by role: groups or segments."""
+    if not any(map(is_column, labels.values())):
+        return given, tuple(labels.values())  # type: ignore[arg-type]  # no column: labels, or none
     X: Any = np.asarray(given) if isinstance(given, list | tuple) else framed(given)
-    j = _column(name, X, groups)
-    rest = [i for i in range(X.shape[1]) if i != j]
-    if hasattr(X, "iloc"):
-        return X.iloc[:, rest], X.iloc[:, j]
+    places = {role: _column(name, X, of, role) for role, of in labels.items() if is_column(of)}
+    rest = [i for i in range(X.shape[1]) if i not in places.values()]
     if is_foreign(X):
         xp = namespace(X)
-        return xp.take(X, xp.asarray(rest, device=X.device), axis=1), X[:, j]
-    return X[:, rest], X[:, j]
+        rows: Any = xp.take(X, xp.asarray(rest, device=X.device), axis=1)
+    else:
+        rows = _cells(X)[:, rest]
+    found: list[Any] = [_cells(X)[:, places[role]] if role in places else of for role, of in labels.items()]
+    return rows, tuple(found)
 
 
-def _column(name: str, X: Any, groups: Name) -> int:
-    """The number of the column that holds the groups."""
+def _cells(X: Any) -> Any:
+    """What takes rows and columns by their numbers."""
+    return getattr(X, "iloc", X)
+
+
+def _column(name: str, X: Any, groups: Name, role: str) -> int:
+    """The number of the column that holds the groups or segments."""
     d, names = int(X.shape[1]), list(getattr(X, "columns", ()))
     if groups in names:
         return names.index(groups)
     if isinstance(groups, Integral) and -d <= int(groups) < d:
         return int(groups) % d
     known = f"one of {names}" if names else f"a number from 0 to {d - 1}"
-    raise ValueError(f"{name}: groups must be labels, one a row, or name a column of X, {known}; got {groups!r}")
+    raise ValueError(f"{name}: {role} must be labels, one a row, or name a column of X, {known}; got {groups!r}")
 
 
 def group_keys(name: str, groups: Labels) -> NDArray[np.int64]:
     """A 64-bit hash of each label's text, the same in every chunk and process; 7, 7.0 and "7" have the same hash."""
-    labels = read_labels(name, groups)
+    text, places = _distinct_texts(read_labels(name, groups))
+    letters = np.ascontiguousarray(text).view(np.uint32).reshape(len(text), -1).astype(np.int64)
+    keys = np.zeros(len(text), dtype=np.int64)
+    for letter in letters.T:  # shorter labels are padded with zeros, which do not change the keys
+        keys = np.where(letter == 0, keys, mixed(keys, letter))
+    return np.asarray(keys[places])
+
+
+def label_texts(labels: NDArray[np.generic]) -> NDArray[np.str_]:
+    """The text of each label; 7, 7.0 and "7" have the same text."""
+    text, places = _distinct_texts(labels)
+    return text[places]
+
+
+def _distinct_texts(labels: NDArray[np.generic]) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
+    """The texts of the distinct labels, and the place of each row's label among them."""
     distinct, places = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
     if distinct.dtype.kind == "f":
         whole = (distinct == np.floor(distinct)) & (np.abs(distinct) < 2**53)
         text = np.where(whole, np.where(whole, distinct, 0).astype(np.int64).astype(str), distinct.astype(str))
     else:
         text = distinct.astype(str)
-    letters = np.ascontiguousarray(text).view(np.uint32).reshape(len(text), -1).astype(np.int64)
-    keys = np.zeros(len(text), dtype=np.int64)
-    for letter in letters.T:  # shorter labels are padded with zeros, which do not change the keys
-        keys = np.where(letter == 0, keys, mixed(keys, letter))
-    return np.asarray(keys[places.reshape(-1)])
+    return text, places.reshape(-1)

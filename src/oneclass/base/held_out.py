@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Array, clipped, namespace
 from ..core.calibration import Calibration, HeldOut
+from ..core.segments import Segments
 from ..core.threshold import Decision
 
 __all__ = ["HoldsOut"]
@@ -38,12 +39,14 @@ class HoldsOut:
     def held_out_p_values_(self) -> Array:
         """Conformal p-value of each training row: the rank of its held-out score among those of all other rows.
 
-        With groups, it is the rank among the rows of other groups. Because the p-values are ranks of the training rows
-        themselves, about a share alpha of them is at most alpha, even if no row is anomalous. To find anomalous rows,
-        use `screen`.
+        With groups, it is the rank among the rows of other groups; with segments, among the rows of its segment.
+        Because the p-values are ranks of the training rows themselves, about a share alpha of them is at most alpha,
+        even if no row is anomalous. To find anomalous rows, use `screen`.
         """
         held_out = self._row_by_row("held_out_p_values_")
-        return self._give(held_out.in_row_order(held_out.p_values()))
+        segments: Segments | None = vars(self).get("segments_")
+        found = held_out.p_values() if segments is None else segments.held_out_p_values(held_out)
+        return self._give(held_out.in_row_order(found))
 
     def _row_by_row(self, attribute: str) -> HeldOut:
         check_is_fitted(self)

@@ -214,6 +214,14 @@ _DESCRIPTIONS = {
             classifiers leave them out. Rows with a missing label are left out. If there are several other labels, a
             warning says so and the fit uses all rows.
         """,
+    "segments": """
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, as labels of any kind: for example a site, a product or an age class. Every segment
+            keeps the false-alarm rate, because a row is ranked within its own segment. Segments decide which rate a row
+            gets; groups say which rows depend on one another. A column with segments is not a feature. If a segment has
+            too few rows for the rate, a warning names it, and its rows are ranked among all rows too (docs/groups.md).
+            Needs ``threshold="held_out"`` and rows in memory.
+        """,
     "rows_to_reconstruct": """
         X : array-like of shape (n_samples, n_features)
             Rows to reconstruct.

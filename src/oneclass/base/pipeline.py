@@ -79,7 +79,8 @@ class OneClassPipeline(Delegates, Pipeline):
         outliers : array-like of shape (n_outliers, n_features), optional
             Known outliers that are not in `X`, for the classifier. The transformers do not learn from them.
         **params
-            For the classifier, such as ``groups=`` and ``sample_weight=``; for another step as ``step__parameter``.
+            For the classifier, such as ``groups=``, ``segments=`` and ``sample_weight=``; for another step as
+            ``step__parameter``. A column of groups or segments is one of the output of the transformers.
             With scikit-learn's metadata routing enabled, each step gets what it requests.
 
         Returns
@@ -127,9 +128,12 @@ class OneClassPipeline(Delegates, Pipeline):
 
     @if_wrapped_has("predict")
     @documented_as(OneClassClassifier.predict)
-    def predict(self, X: Rows, *, delta: float | None = None, **params: Any) -> Array:  # noqa: D102
-        if delta is not None:
-            return self._wrapped().predict(self._prepare(X), delta=delta)
+    def predict(  # noqa: D102
+        self, X: Rows, *, delta: float | None = None, segments: Labels | Name | None = None, **params: Any
+    ) -> Array:
+        given = {name: value for name, value in (("delta", delta), ("segments", segments)) if value is not None}
+        if given:
+            return self._wrapped().predict(self._prepare(X), **given)
         return Pipeline.predict(self, framed(X), **params)
 
     @if_wrapped_has("explain")

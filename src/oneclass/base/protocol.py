@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Array
 from ..core.calibration import Calibration
+from ..core.segments import SegmentRate, Segments
 from ..core.threshold import Decision
 from ..core.typing import Labels, Name, Rows
 from ..engines.chunks import Source
@@ -78,27 +79,50 @@ class Detector(Decides, Protocol):
         """Score of each row; larger means more normal."""
         ...
 
-    def predict(self, X: Rows, /, *, delta: float | None = None) -> Array:
+    def predict(self, X: Rows, /, *, delta: float | None = None, segments: Labels | Name | None = None) -> Array:
         """+1 for the target class, -1 for an outlier."""
         ...
 
-    def p_value(self, X: Rows, /, *, tail: str | None = None) -> Array:
+    def p_value(self, X: Rows, /, *, tail: str | None = None, segments: Labels | Name | None = None) -> Array:
         """Conformal p-value of each row."""
         ...
 
-    def label_batch(self, X: Rows, /, *, q: float = 0.1, tail: str | None = None) -> Array:
+    def label_batch(
+        self, X: Rows, /, *, q: float = 0.1, tail: str | None = None, segments: Labels | Name | None = None
+    ) -> Array:
         """Labels of a batch with a bound on the false-discovery rate."""
         ...
 
-    def false_alarm_interval(self, *, delta: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+    def false_alarm_interval(
+        self, *, delta: float | None = None, confidence: float = 0.95, segment: object = None
+    ) -> tuple[float, float]:
         """Confidence interval for this model's false-alarm rate."""
+        ...
+
+    def segment_rates(
+        self, *, segments: Labels | None = None, delta: float | None = None, confidence: float = 0.95
+    ) -> list[SegmentRate]:
+        """False-alarm rate of each segment."""
         ...
 
     def explain(self, X: Rows, /, *, neighbors: int = 0) -> Explanation:
         """Contribution of each column to the loss of each row."""
         ...
 
-    def score_table(self, X: Rows, /, *, delta: float | None = None, tail: str | None = None) -> Columns:
+    @property
+    def segments_(self) -> Segments | None:
+        """Segments of the rows; None if the fit had none."""
+        ...
+
+    def score_table(
+        self,
+        X: Rows,
+        /,
+        *,
+        delta: float | None = None,
+        tail: str | None = None,
+        segments: Labels | Name | None = None,
+    ) -> Columns:
         """Scores, p-values and labels of rows, computed in one pass."""
         ...
 

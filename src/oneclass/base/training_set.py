@@ -13,10 +13,11 @@ from ..core.arrays import Array, beside, device, namespace, ones, to_numpy
 from ..core.groups import Groups
 from ..core.typing import Labels, Name, Rows, Weights
 from .checks import check_square
-from .groups import is_column, read_groups, without_groups
+from .groups import is_column, read_groups, split_off
 from .independence import warn_if_dependent
 from .labels import read_outliers, read_targets
 from .reading import Header, read_rows, read_weights
+from .segments import read_segment_texts
 from .warnings import LabelWarning, warn
 
 __all__ = ["ReadsTraining", "TrainingSet", "read_training_set"]
@@ -44,6 +45,8 @@ class TrainingSet:
     outlier_weights: Array | None = None  # None are ones
     outlier_groups: NDArray[np.intp] | None = None  # as in `groups`; -1 for a group without normal rows
     answered: NDArray[np.bool_] | None = None  # mask of the rows that a user was asked about; they set no threshold
+    segments: NDArray[np.str_] | None = None  # the text of each row's segment
+    segment_column: Name | None = None  # the column that holds the segments, if it was given so
     removed: float = 0.0  # normal rows that screening removed, as a ratio to the rows that stayed
 
     def only(self, rows: Array, *, removed: float = 0.0) -> TrainingSet:
@@ -90,7 +93,8 @@ class TrainingSet:
                 known = np.unique(labels)
                 place = np.minimum(np.searchsorted(known, theirs), len(known) - 1)
                 theirs = np.where(known[place] == theirs, place, -1)
-            training = replace(self, X=X, w=w, groups=groups, kept=kept, outlier_groups=theirs)
+            segments = None if self.segments is None else self.segments[to_numpy(kept)]
+            training = replace(self, X=X, w=w, groups=groups, segments=segments, kept=kept, outlier_groups=theirs)
         copies = training.w if self.weighted else None
         if copies is not None and not bool(namespace(copies).all(copies == namespace(copies).round(copies))):
             # Importance, not copies: a row leaves with its whole weight.
@@ -111,13 +115,14 @@ def read_training_set(
     outliers: Rows | None = None,
     sample_weight: Weights | None = None,
     groups: Labels | Name | None = None,
+    segments: Labels | Name | None = None,
 ) -> TrainingSet:
     """Read and check the arguments of `fit`. The estimator is not changed.
 
     Rows that are labelled as outliers get weight 0, and so do rows without a label.
     """
     name = type(estimator).__name__
-    table, labels = without_groups(name, given, groups)
+    table, (labels, parts) = split_off(name, given, {"groups": groups, "segments": segments})
     X, header = estimator._read_training(table)
     pairwise = bool(get_tags(estimator).input_tags.pairwise)
     if pairwise:
@@ -131,12 +136,15 @@ def read_training_set(
         grouped=labels is not None,
         weighted=sample_weight is not None,
         pairwise=pairwise,
+        segments=None if parts is None else read_segment_texts(name, parts, X.shape[0]),
+        segment_column=segments if is_column(segments) else None,
     )
     targets = read_targets(estimator, y, X.shape[0])
     if targets is not None:
         training = _labelled(training, targets, read_outliers(y, targets))
     if outliers is not None:
-        training = _beside(name, training, without_groups(name, outliers, groups if is_column(groups) else None)[0])
+        columns = {role: of for role, of in (("groups", groups), ("segments", segments)) if is_column(of)}
+        training = _beside(name, training, split_off(name, outliers, columns)[0])
     if sample_weight is not None and (learned := int(namespace(w).count_nonzero(training.w))) < 2:
         raise ValueError(
             f"{name}: sample_weight must be positive for at least two rows of the target class, got {learned}; "

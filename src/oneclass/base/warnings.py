@@ -14,6 +14,7 @@ __all__ = [
     "FewRowsWarning",
     "LabelWarning",
     "OneClassWarning",
+    "SegmentWarning",
     "SlowFitWarning",
     "UnreachableRateWarning",
     "collected",
@@ -66,6 +67,17 @@ class UnreachableRateWarning(FewRowsWarning):
     >>> import warnings
     >>> from oneclass import UnreachableRateWarning
     >>> warnings.simplefilter("error", UnreachableRateWarning)
+    """
+
+
+class SegmentWarning(OneClassWarning):
+    """New rows belong to a segment without training rows, so that their false-alarm rate is unknown.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import SegmentWarning
+    >>> warnings.simplefilter("error", SegmentWarning)
     """
 
 

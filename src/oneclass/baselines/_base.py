@@ -138,7 +138,14 @@ class Baseline(OneClassClassifier, Generic[M]):
     decision_: Decision
     ranks_: Ranks
 
-    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
+    ) -> Self:
         """Learn the target class from its rows.
 
         Parameters
@@ -150,13 +157,14 @@ class Baseline(OneClassClassifier, Generic[M]):
             The group of each row, as labels of any kind: for example a person, a machine or a day. Rows of a group
             resemble each other, so the five folds hold out whole groups, and each group has the same weight. Thresholds
             and p-values then hold for rows of *new* groups. A column with groups is not a feature.
+        {segments}
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return self._fit(X, y, groups=groups)
+        return self._fit(X, y, groups=groups, segments=segments)
 
     def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
         rows = training.to_learn(self)
@@ -184,6 +192,7 @@ class Baseline(OneClassClassifier, Generic[M]):
             judgement.calibration,
             judgement.held_out,
             decision_=decision,
+            training=rows,
             ranks_=judgement.ranks,
             model_=model,
             scaler_=scaler,

@@ -99,7 +99,14 @@ class SVDD(KernelDescription["_Ball"]):
         self.threshold = threshold
         self.confidence = confidence
 
-    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
+    ) -> Self:
         """Learn the target class from its rows, and from labelled outliers if there are any.
 
         Parameters
@@ -115,13 +122,14 @@ class SVDD(KernelDescription["_Ball"]):
             outliers are not used. Rows of a group resemble each other, so the five folds hold out whole groups, and
             each group has the same weight. Thresholds and p-values then hold for rows of *new* groups. A column with
             groups is not a feature.
+        {segments}
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return super().fit(X, y, groups=groups)
+        return super().fit(X, y, groups=groups, segments=segments)
 
     def _center_distance(self, X: Rows) -> Array:
         """Distance of each row from the center of the ball, to compare with `radius_`.

@@ -6,7 +6,7 @@ from typing import Any
 
 import oneclass as library
 
-__all__ = ["described", "plan_rows"]
+__all__ = ["described", "plan_rows", "segment_rows"]
 
 
 def described(model: Any) -> dict[str, Any]:
@@ -15,6 +15,8 @@ def described(model: Any) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": type(model).__name__, "detector": " ".join(repr(detector).split())}
     if isinstance(model, library.TableDetector):
         fields["columns"] = plan_rows(model)
+        if model.segments_ is not None:
+            fields["segments"] = segment_rows(model)
     if isinstance(model, library.Stream):
         return fields | {"rows": model.n_seen_}
     fields |= {"delta": model.decision_.delta, "threshold": model.decision_.rule}
@@ -29,3 +31,8 @@ def described(model: Any) -> dict[str, Any]:
 def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:
     """The column plan of a model, for JSON."""
     return [{"name": column.name, "kind": column.kind, "why": column.why} for column in model.plan_.columns]
+
+
+def segment_rows(model: library.TableDetector) -> list[dict[str, object]]:
+    """The false-alarm rates by segment."""
+    return [found._asdict() for found in model.segment_rates()]

@@ -8,7 +8,7 @@ import click
 
 import oneclass as library
 
-from .describing import plan_rows
+from .describing import plan_rows, segment_rows
 from .methods import classifier, method_option
 from .options import (
     as_json,
@@ -21,6 +21,8 @@ from .options import (
     plan_table,
     reading,
     say,
+    segment_table,
+    segments,
 )
 from .table_io import CellOptions, Reading, first_rows, names_of, on_terminal, read_all, source_of
 from .terminal import prose
@@ -38,6 +40,7 @@ _IN_MEMORY = 5_000
 @confidence
 @learning
 @cell_options
+@segments
 @force
 @reading
 @as_json
@@ -48,6 +51,7 @@ def fit(
     confidence: float | None,
     delta: float,
     groups: str | None,
+    segments: str | None,
     drop: tuple[str, ...],
     column: tuple[str, ...],
     cells: CellOptions,
@@ -57,7 +61,9 @@ def fit(
 ) -> None:
     """Fit a model on TABLE, whose rows are normal.
 
-    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input.
+    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --segments, each segment
+    keeps the rate, and score finds the segment of a row in the same column. --groups names rows that depend on one
+    another.
 
     \b
     Examples:
@@ -73,13 +79,16 @@ def fit(
         asked = asked_columns(names_of(first), drop, column)
         learner = classifier(method, delta, confidence=confidence)
         model = library.TableDetector(learner, asked, **cells)
-        if is_small or not hasattr(learner, "fit_chunks"):
-            model.fit(read_all(source), groups=groups)
+        if is_small or segments is not None or not hasattr(learner, "fit_chunks"):
+            model.fit(read_all(source), groups=groups, segments=segments)
         else:
             model.fit_chunks(source, groups=groups, verbose=on_terminal())
         model.save(output, force=force)
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
     made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
+    if segments is not None:
+        fields["segments"] = segment_rows(model)
+        made = f"{segment_table(model)}\n{made}"
     change = prose(f"To change a kind: --column NAME=KIND, where KIND is {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
     say(fields, as_json, f"{plan_table(model)}\n{change}\n{made}")

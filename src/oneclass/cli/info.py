@@ -9,7 +9,7 @@ import click
 import oneclass as library
 
 from .describing import described
-from .options import as_json, plan_table, say
+from .options import as_json, plan_table, say, segment_table
 from .terminal import number, prose
 
 __all__ = ["info"]
@@ -27,6 +27,6 @@ def info(model: str, as_json: bool) -> None:
     """
     known = library.load(model)
     fields = described(known) | {"bytes": Path(model).stat().st_size}
-    plan = [plan_table(known)] if isinstance(known, library.TableDetector) else []
-    said = [prose(f"{name}: {number(value)}") for name, value in fields.items() if name != "columns"]
-    say(fields, as_json, "\n".join(said + plan))
+    plan = [plan_table(known), segment_table(known)] if isinstance(known, library.TableDetector) else []
+    said = [prose(f"{name}: {number(value)}") for name, value in fields.items() if name not in ("columns", "segments")]
+    say(fields, as_json, "\n".join(filter(None, said + plan)))

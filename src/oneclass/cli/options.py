@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape", "force",
-    "known_model", "learning", "named", "plan_table", "reading", "refuse_both", "say", "shown",
+    "known_model", "learning", "named", "plan_table", "reading", "refuse_both", "say", "segment_table", "segments",
+    "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -86,6 +87,9 @@ def cell_options(command: Command) -> Command:
 
 confidence = click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
+)
+segments = click.option(
+    "--segments", metavar="COLUMN", help="Column of segments, as sites: each of them keeps the rate."
 )
 escape = click.option(
     "--escape", is_flag=True, help="Put an apostrophe before CSV text that a spreadsheet takes for a formula."
@@ -189,3 +193,18 @@ def plan_table(model: library.TableDetector) -> str:
         made = f"{len(column.parts)}: {', '.join(column.parts)}" if len(column.parts) > 1 else "".join(column.parts)
         rows.append((column.name, column.kind, column.why, made))
     return drawn(("column", "taken for", "because", "made of it"), rows)
+
+
+def segment_table(model: library.TableDetector) -> str:
+    """The false-alarm rates by segment, for people; empty without segments."""
+    if model.segments_ is None:
+        return ""
+    from ..reporting.formatting import percent
+
+    heads = ("segment", "training rows", "false-alarm rate", "95 % interval", "with one threshold for all rows")
+    rows = [
+        (found.segment, f"{found.rows:g}", percent(found.rate), f"{percent(found.low)} to {percent(found.high)}",
+         percent(found.unsegmented))
+        for found in model.segment_rates()
+    ]  # fmt: skip
+    return drawn(heads, rows)

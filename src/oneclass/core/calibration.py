@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import betabinom
 
@@ -17,6 +19,9 @@ from .stored import Flags, Floats, must
 from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
 
 __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]
+
+#: A sum of weights up to this is zero but for rounding.
+_NO_WEIGHT = 1e-9
 
 
 class Alarms(NamedTuple):
@@ -238,11 +243,29 @@ class HeldOut:
         """Return the calibration by these losses."""
         return Calibration.of(self.losses, self.w if self.groups is None else self.weights)
 
+    def only(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Return the held-out losses of the rows of a mask; a group keeps those of its rows that are among them."""
+        mask = namespace(self.losses).asarray(rows, device=device(self.losses))
+        groups = self.groups
+        if groups is not None:
+            numbers = np.unique(groups.of_rows[rows], return_inverse=True)[1]
+            groups = replace(groups, of_rows=numbers.reshape(-1))
+        return HeldOut(self.losses[mask], None if self.w is None else self.w[mask], groups)
+
     def p_values(self) -> Array:
         """Return the conformal p-value of each row with respect to all other rows, or to the rows of other groups.
 
         ``(1 + weight of others with a loss at least as large) / (1 + weight of others)``.
         """
+        above, others = self._above_others()
+        return namespace(above).astype((1 + above) / (1 + others), self.losses.dtype, copy=False)
+
+    def is_beyond_others(self) -> Array:
+        """Return a mask of the rows whose loss is larger than those of all other rows, or of all other groups."""
+        return self._above_others()[0] <= _NO_WEIGHT
+
+    def _above_others(self) -> tuple[Array, Array]:
+        """Return the weight of the other rows with a loss at least as large, and of all other rows."""
         xp, w, calibration = namespace(self.losses), self.weights, self.calibration()
         reached = xp.concat([xp.zeros_like(w[:1]), calibration.reached])
         below = xp.searchsorted(calibration.limits, self.losses, side="left")
@@ -251,8 +274,7 @@ class HeldOut:
             own = own_above = xp.clip(w, max=1.0)  # one unit of a row's weight is held out
         else:
             own, own_above = self._of_own_group(self.groups, w, below)
-        p = (1 + above - own_above) / (1 + calibration.total - own)
-        return xp.astype(p, self.losses.dtype, copy=False)
+        return above - own_above, calibration.total - own
 
     def _of_own_group(self, groups: Groups, w: Array, below: Array) -> tuple[Array, Array]:
         """Return the weight of each row's group, and the weight of its rows with a loss at least as large.

@@ -29,6 +29,7 @@ from ..core.plan import Plan
 from ..core.primal import Columns, Equations, PrimalModel
 from ..core.recipe import Recipe, Variance
 from ..core.scaling import Scaler
+from ..core.segments import Segments
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
 from ..io.codec import decode, name_of
@@ -79,6 +80,7 @@ _VALUES: tuple[type, ...] = (
     Recipe,
     Scaler,
     Scatter,
+    Segments,
     Standard,
     Measures,
     ColumnSummary,

@@ -95,6 +95,7 @@ class KernelMachine(OneClassClassifier):
         outliers: Rows | None = None,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
     ) -> Self:
         """Learn the target class from its rows and, if some are known, from outliers.
 
@@ -130,16 +131,24 @@ class KernelMachine(OneClassClassifier):
             where = "for a Dask collection" if is_dask(X) else "in machines that ignore known outliers"
             raise ValueError(f"{self._name}: outliers must be None {where}, got {type(outliers).__name__}")
         if is_dask(X):
-            return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups)
-        return self._fit(X, y, outliers=outliers, sample_weight=sample_weight, groups=groups)
+            return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups, segments=segments)
+        return self._fit(X, y, outliers=outliers, sample_weight=sample_weight, groups=groups, segments=segments)
 
     def _fit_collection(
-        self, X: Rows, y: Labels | None, *, sample_weight: Weights | None, groups: Labels | Name | None
+        self,
+        X: Rows,
+        y: Labels | None,
+        *,
+        sample_weight: Weights | None,
+        groups: Labels | Name | None,
+        segments: Labels | Name | None,
     ) -> Self:
         """Fit a Dask collection."""
         decision = decision_of(self)
         if sample_weight is not None:
             raise ValueError(f"{self._name}: sample_weight must be None for a Dask collection; repeat rows instead")
+        if segments is not None:
+            raise ValueError(f"{self._name}: segments must be None for a Dask collection; pass rows in memory")
         if y is not None:
             raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
         reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
@@ -199,6 +208,8 @@ class KernelMachine(OneClassClassifier):
         array([1, 1])
         """
         self._check_fitted()
+        if self._segments is not None:
+            raise ValueError(f"{self._name}: learn_from needs a fit without segments; fit again with the answered rows")
         rows = self._read(X)
         normal, outliers = read_answers(self._name, y, int(rows.shape[0]))
         some = np.flatnonzero(normal | outliers)
@@ -279,7 +290,7 @@ class KernelMachine(OneClassClassifier):
                 check=self._checking(header, recipe),
                 groups=None if training is None else training.groups,
                 exact=exact,
-                every_row=training is not None and training.outliers is not None,
+                every_row=training is not None and (training.outliers is not None or training.segments is not None),
             )
         return self._keep_fit(fit, header, decision, approximation=approximation, training=training)
 
@@ -328,6 +339,7 @@ class KernelMachine(OneClassClassifier):
             judgement.calibration,
             judgement.held_out,
             decision_=decision,
+            training=training,
             device_=self.device,
             _kept_columns_=kept if precomputed else None,
             **{name: part for name, part in (("known_", known), ("answered_", answered)) if part is not None},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .schema import Cell, ColumnValues, Row
+from .schema import Cell, ColumnValues, Row, Segment
 
 __all__ = [
     "CHANGES",
@@ -18,6 +18,7 @@ __all__ = [
     "range_text",
     "rarity",
     "rarity_heading",
+    "segment_line",
     "values_text",
 ]
 
@@ -111,3 +112,16 @@ def rarity(row: Row, fitted_on: float | None) -> str:
     if p * (fitted_on + 1) < 1.5:  # the smallest p-value is 1 / (n + 1), the next one at least 2 / (n + 1)
         return f"none of {fitted_on:,.0f}"
     return f"1 in {1 / p:,.0f}" if p < _ONE_IN else percent(p)
+
+
+def segment_line(segment: Segment) -> tuple[str, ...]:
+    """The cells of a segment in the table of segments."""
+    rate, unsegmented, interval = segment["rate"], segment["unsegmented"], segment["interval"] or [0.0, 1.0]
+    return (
+        segment["segment"],
+        f"{segment['rows']:,}",
+        f"{segment['flagged']:,}",
+        f"{segment['fitted_on']:,.10g}",
+        "unknown" if rate is None else f"{percent(rate)} ({percent(interval[0])} to {percent(interval[1])})",
+        "unknown" if unsegmented is None else percent(unsegmented),
+    )

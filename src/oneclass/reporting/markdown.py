@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .formatting import CHANGES, cell, percent, rarity, rarity_heading, values_text
+from .formatting import CHANGES, cell, percent, rarity, rarity_heading, segment_line, values_text
 from .schema import Row, Summary
 
 __all__ = ["markdown_of"]
@@ -33,6 +33,9 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
             ("alarms in 1,000 normal rows", f"{found['expected']:.0f}", f"{found['fewest']:,} to {found['most']:,}"),
         ]
         yield from ("", "## Number of alarms", "", *_table(("", "value", "95 % confidence interval"), facts))
+    if segments := summary["segments"]:
+        names = ("segment", "new rows", "flagged", "training rows", "false-alarm rate", "with one threshold for all")
+        yield from ("", "## Segments", "", *_table(names, [segment_line(segment) for segment in segments]))
     if summary["rows"] and alarms["flagged"]:
         rare = rarity_heading(model["fitted_on"]).lower()
         shown = [_row(row, model["fitted_on"]) for row in summary["rows"][:_ROWS] if row["flagged"]]

@@ -18,6 +18,7 @@ __all__ = [
     "Reason",
     "Resemblance",
     "Row",
+    "Segment",
     "Step",
     "Summary",
 ]
@@ -160,6 +161,22 @@ class Row(TypedDict):
     reasons: list[Reason]
 
 
+class Segment(TypedDict):
+    """A segment of the rows: its flagged new rows, and its false-alarm rate."""
+
+    segment: str
+    #: New rows in it, and those of them that are flagged.
+    rows: int
+    flagged: int
+    #: Training rows or groups in it; 0 for a segment that no training row has, whose rate is unknown.
+    fitted_on: float
+    rate: float | None
+    #: 95 % confidence interval for the false-alarm rate of this model.
+    interval: list[float] | None
+    #: Share of its held-out training rows that one threshold for all rows would reject.
+    unsegmented: float | None
+
+
 class LeftOut(TypedDict):
     """A column that the model does not use."""
 
@@ -195,6 +212,8 @@ class Summary(TypedDict):
     model: Model
     alarms: AlarmSummary
     steps: list[Step]
+    #: Rates by segment; empty if the model has no segments.
+    segments: list[Segment]
     scores: Histogram
     resemblance: Resemblance | None
     columns: list[Column]

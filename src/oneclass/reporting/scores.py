@@ -16,10 +16,11 @@ from ..core.bins import bin_edges, drawable
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision
 from ..core.typing import Rows
+from ..engines.scoring import Columns
 from ..plot.drawing import CONFIDENCE, ROUNDING, needs_log_scale
-from .schema import AlarmSummary, BeyondTraining, ExpectedAlarms, Histogram, Resemblance, Step
+from .schema import AlarmSummary, BeyondTraining, ExpectedAlarms, Histogram, Resemblance, Segment, Step
 
-__all__ = ["ScoredRows", "alarms_of", "histogram_of", "resemblance_of", "steps_of"]
+__all__ = ["ScoredRows", "alarms_of", "histogram_of", "resemblance_of", "segments_of", "steps_of"]
 
 Float = NDArray[np.float64]
 
@@ -41,6 +42,7 @@ class ScoredRows:
     offset: float
     decision: Decision
     calibration: Calibration | None
+    by_segment: Columns | None = None  # labels, p-values and segments, if the model has segments
 
     @classmethod
     def of(cls, model: Detector, X: Rows) -> Self:
@@ -48,12 +50,15 @@ class ScoredRows:
         known = model.calibration_
         if known is not None:
             known = Calibration(to_numpy(known.losses), to_numpy(known.reached), known.total, known.removed)
-        return cls(to_numpy(model.score_samples(X)), float(model.offset_), model.decision_, known)
+        by_segment = None
+        if getattr(model, "segments_", None) is not None:
+            by_segment = model.score_table(X)
+        return cls(to_numpy(model.score_samples(X)), float(model.offset_), model.decision_, known, by_segment)
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
-        """Rows beyond the threshold."""
-        return self.scores < self.offset
+        """Rows beyond the threshold, which may depend on the segment."""
+        return self.scores < self.offset if self.by_segment is None else self.by_segment["label"] == -1
 
     @property
     def fitted_on(self) -> int | None:
@@ -64,6 +69,8 @@ class ScoredRows:
     @property
     def p_values(self) -> Float:
         """P-values of the rows; NaN if the model has no held-out losses."""
+        if self.by_segment is not None:
+            return np.asarray(self.by_segment["p_value"], dtype=float)
         if self.calibration is None:
             return np.full(len(self.scores), np.nan)
         return np.asarray(self.calibration.p_value(-self.scores), dtype=float)
@@ -114,10 +121,35 @@ def alarms_of(scored: ScoredRows) -> AlarmSummary:
     }
 
 
+def segments_of(model: Detector, scored: ScoredRows) -> list[Segment]:
+    """The segments of the new rows; first that whose training rows one threshold for all rows rejects most often."""
+    if scored.by_segment is None:
+        return []
+    rates = {rate.segment: rate for rate in model.segment_rates(confidence=CONFIDENCE)}
+    labels, found = scored.by_segment["segment"], list[Segment]()
+    for label in dict.fromkeys(labels.tolist()):
+        some, rate = labels == label, rates.get(label)
+        found.append(
+            {
+                "segment": label or "no training row",
+                "rows": int(some.sum()),
+                "flagged": int(scored.flagged[some].sum()),
+                "fitted_on": 0.0 if rate is None else rate.rows,
+                "rate": None if rate is None else rate.rate,
+                "interval": None if rate is None else [rate.low, rate.high],
+                "unsegmented": None if rate is None else rate.unsegmented,
+            }
+        )
+    return sorted(found, key=lambda segment: -(segment["unsegmented"] or 0.0))
+
+
 def steps_of(scored: ScoredRows) -> list[Step]:
-    """The positions of the slider, in ascending order of the rate; the rate of the model is one of them."""
+    """The positions of the slider, in ascending order of the rate; the rate of the model is one of them.
+
+    There are none if each segment has its own threshold.
+    """
     known, own = scored.calibration, scored.rate
-    if known is None or own is None:
+    if known is None or own is None or scored.by_segment is not None:
         return []
     own = max(own, known.smallest_budget) if scored.decision.held_out else own
     rates = [round(float(percent) / 100, 6) for percent in _RATES]

@@ -25,7 +25,7 @@ from ..tabular.plan import ColumnPlan
 from .advice import advice_of, findings_of
 from .columns import cell_values, compare_columns, training_columns
 from .schema import Cell, Column, Summary
-from .scores import ScoredRows, alarms_of, histogram_of, resemblance_of, steps_of
+from .scores import ScoredRows, alarms_of, histogram_of, resemblance_of, segments_of, steps_of
 
 __all__ = ["plain", "summarise"]
 
@@ -81,6 +81,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
         },
         "alarms": alarms,
         "steps": steps,
+        "segments": segments_of(model, scored),
         "scores": histogram_of(scored),
         "resemblance": resemblance_of(scored),
         "columns": sorted(compared, key=_importance)[:_COLUMNS],

@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from ..base.protocol import Estimator
-from ..core.typing import Labels, Rows
+from ..core.typing import Labels, Name, Rows
 
 __all__ = ["Params", "fit_candidate", "group_arguments"]
 
@@ -19,26 +19,28 @@ __all__ = ["Params", "fit_candidate", "group_arguments"]
 Params = dict[str, Any]
 
 
-def fit_candidate(estimator: Estimator, params: Params, rows: Rows, groups: Labels | None) -> Any:
+def fit_candidate(
+    estimator: Estimator, params: Params, rows: Rows, groups: Labels | None, segments: Labels | Name | None = None
+) -> Any:
     """A clone of the estimator with these parameters, fitted to the rows."""
     model = clone(estimator).set_params(**clone(params, safe=False))
-    return model.fit(rows, **group_arguments(model, groups))
+    return model.fit(rows, **group_arguments(model, groups), **group_arguments(model, segments, "segments"))
 
 
-def group_arguments(estimator: Estimator, groups: Labels | None) -> dict[str, Any]:
-    """Keyword arguments that pass groups to the `fit` of an estimator; none if it takes no groups.
+def group_arguments(estimator: Estimator, groups: Labels | Name | None, role: str = "groups") -> dict[str, Any]:
+    """Keyword arguments that pass groups, or segments, to the `fit` of an estimator; none if it takes none.
 
-    With scikit-learn's metadata routing, the estimator's request decides. Without it, groups go to the parameter
-    `groups` of `fit`, or of the `fit` of the last step of a pipeline.
+    With scikit-learn's metadata routing, the estimator's request decides. Without it, they go to the parameter `role`
+    of `fit`, or of the `fit` of the last step of a pipeline.
     """
     if groups is None:
         return {}
     if get_config()["enable_metadata_routing"]:
-        takes = "groups" in get_routing_for_object(estimator).consumes("fit", ["groups"])
-        return {"groups": groups} if takes else {}
-    if has_fit_parameter(estimator, "groups"):
-        return {"groups": groups}
+        takes = role in get_routing_for_object(estimator).consumes("fit", [role])
+        return {role: groups} if takes else {}
+    if has_fit_parameter(estimator, role):
+        return {role: groups}
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
-        return {f"{name}__{inner}": value for inner, value in group_arguments(last, groups).items()}
+        return {f"{name}__{inner}": value for inner, value in group_arguments(last, groups, role).items()}
     return {}

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import Delegates, if_wrapped_has
-from ..base.groups import read_labels, without_groups
+from ..base.groups import is_column, read_labels, split_off, without_groups
 from ..base.labels import is_target, warn_of_few
 from ..base.non_numeric import framed, unwrapped
 from ..base.pipeline import ends_in_classifier, with_verbs
@@ -121,6 +121,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     best_index_: Annotated[Count, MAYBE]
     best_score_: Annotated[Extended, MAYBE]
     refit_time_: Annotated[float, MAYBE]
+    segment_column_: Annotated[Name | None, MAYBE]
 
     def __init__(
         self,
@@ -149,7 +150,14 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
 
     # Fitting.
 
-    def fit(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Self:
+    def fit(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
+    ) -> Self:
         """Score every candidate, then fit the best one to all targets.
 
         Parameters
@@ -163,13 +171,16 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
             Groups are passed on to the `fit` of estimators that take them: through scikit-learn's metadata routing if
             it is enabled, else by the parameter `groups`, also that of the last step of a pipeline. A column of groups
             is not a feature.
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, as in the classifiers. Only the fit of the best candidate uses segments; candidates
+            are compared without them. A column of segments is not a feature.
 
         Returns
         -------
         self
             The fitted search.
         """
-        table, targets, together = self._read(X, y, groups)
+        table, targets, together, parts = self._read(X, y, groups, segments)
         grid, scorers = list(ParameterGrid(self.param_grid)), self._scorers()
         if not grid:
             raise ValueError(f"{_NAME}: param_grid must hold at least one candidate, got {self.param_grid!r}")
@@ -191,7 +202,10 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         fitted |= self._shown_scorers() | self._chosen(results, names)
         if self.refit:
             start, known = time.perf_counter(), None if together is None else together[rows]
-            fitted["best_estimator_"] = fit_candidate(estimator, fitted["best_params_"], train, known)
+            part = None if parts is None else parts[rows]
+            best = fit_candidate(estimator, fitted["best_params_"], train, known, part)
+            fitted["best_estimator_"] = best
+            fitted["segment_column_"] = segments if is_column(segments) else None
             fitted["refit_time_"] = time.perf_counter() - start
         # Replace the attributes of an earlier fit at the very end, also those that this fit does not have.
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -203,19 +217,26 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Rows, y: Labels | None = None, *, groups: Labels | Name | None = None) -> Array:
+    def fit_predict(
+        self,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
+    ) -> Array:
         """`fit`, then labels of the same rows by the best estimator: +1 for the target class, -1 for an outlier.
 
         Parameters
         ----------
-        X, y, groups
+        X, y, groups, segments
             As in `fit`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self.fit(X, y, groups=groups).predict(X)
+        return self.fit(X, y, groups=groups, segments=segments).predict(X, segments=segments)
 
     @if_wrapped_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
@@ -238,18 +259,19 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         return replace(found, classifier=self._keep({"best_estimator_": found.classifier}))
 
     def _read(
-        self, X: Rows, y: Labels | None, groups: Labels | Name | None
-    ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.generic] | None]:
-        """The rows, which of them are targets, and their groups, if any."""
+        self, X: Rows, y: Labels | None, groups: Labels | Name | None, segments: Labels | Name | None
+    ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.generic] | None, NDArray[np.generic] | None]:
+        """The rows, which of them are targets, and their groups and segments, if any."""
         refuse_dask(_NAME, X)
         given = unwrapped(_NAME, X) if isinstance(self.estimator, OneClassClassifier) else framed(X)
-        given, groups = without_groups(_NAME, given, groups)
+        given, (groups, segments) = split_off(_NAME, given, {"groups": groups, "segments": segments})
         known = None if groups is None else read_labels(_NAME, groups)
-        table, y, together = indexable(given, y, known)
+        parts = None if segments is None else read_labels(_NAME, segments, "segments")
+        table, y, together, parts = indexable(given, y, known, parts)
         targets = np.ones(_num_samples(table), dtype=bool) if y is None else is_target(y, self.target, caller=_NAME)
         if self.target is None:
             warn_of_few(_NAME, targets, f"name the label of the target class with {parameter('target')}")
-        return table, targets, together
+        return table, targets, together, parts
 
     def _check_criterion(self, targets: NDArray[np.bool_]) -> None:
         if self.criterion not in ("labels", "likelihood"):
@@ -326,6 +348,12 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
 
     def _check_fitted(self) -> None:
         check_is_fitted(self, "best_estimator_")
+
+    def _prepare(self, X: Rows) -> Rows:
+        column = self._segment_column
+        if column is None or (isinstance(column, str) and column not in getattr(framed(X), "columns", ())):
+            return X
+        return without_groups(_NAME, X, column, "segments")[0]
 
     def _best(self) -> Detector:
         if not hasattr(self, "best_estimator_"):

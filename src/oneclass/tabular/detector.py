@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.delegation import Delegates, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
+from ..base.groups import is_column
 from ..base.pipeline import ends_in_classifier
 from ..base.protocol import Detector, Estimator
 from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
-from ..core.stored import must
+from ..core.stored import MAYBE, must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
 from ..engines.chunks import Source
@@ -102,10 +103,11 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     """
 
     #: With scikit-learn's metadata routing, `fit` requests `groups` by default, as the classifiers do.
-    __metadata_request__fit: ClassVar = {"groups": True, "outliers": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "segments": True, "outliers": True}
 
     plan_: ColumnPlan
     estimator_: Any  # of the class of the parameter `estimator`
+    segment_column_: Annotated[Name | None, MAYBE]
 
     def __init__(
         self,
@@ -167,6 +169,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         *,
         outliers: Rows | None = None,
         groups: Labels | Name | None = None,
+        segments: Labels | Name | None = None,
         **params: Any,
     ) -> Self:
         """Plan the columns, and fit the classifier to the rows of the target class.
@@ -181,6 +184,10 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             Known outliers that are not in `X`, as in the kernel machines. It may lack the column of groups.
         groups : column name or array-like of shape (n_samples,), optional
             The group of each row, as in the classifiers; a column of groups is not a feature.
+        segments : column name or array-like of shape (n_samples,), optional
+            The segment of each row, as in the classifiers: every segment keeps the false-alarm rate. Segments decide
+            which rate a row gets; groups say which rows depend on one another. A column of segments is not a feature,
+            and later tables must have it.
         **params
             Passed to the classifier's `fit`, such as ``sample_weight=``.
 
@@ -189,19 +196,22 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         self
             The fitted detector.
         """
-        plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"))
+        column = segments if is_column(segments) else None
+        plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"), column)
+        parts = segments if column is None else self._labels_in(X, column)
         params |= {} if together is None else {"groups": together}
+        params |= {} if parts is None else {"segments": parts}
         if outliers is not None:
             try:
                 params["outliers"] = plan.encode(outliers, owner=self._name)
             except ValueError as error:
                 raise ValueError(f"{self._name}: outliers must be rows with the columns of X: {error}") from None
         with hints_of(X, plan, rows, groups):
-            return self._keep(plan, self._unfitted().fit(rows, y, **params))
+            return self._keep(plan, self._unfitted().fit(rows, y, **params), column)
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """Fit, and return the labels of the training rows; the parameters are those of `fit`."""
-        return self.fit(X, y, **params).predict(X)
+        return self.fit(X, y, **params).predict(X, segments=params.get("segments"))
 
     @if_wrapped_has("screen")
     def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
@@ -254,7 +264,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         detector = self._unfitted().fit_chunks(numbers, verbose=verbose, **known)
         return self._keep(plan, detector)
 
-    def _keep(self, plan: ColumnPlan, detector: Detector) -> Self:
+    def _keep(self, plan: ColumnPlan, detector: Detector, segment_column: Name | None = None) -> Self:
         if left := [column for column in plan.columns if column.noticed]:
             listed = "; ".join(f"{column.name!r} ({column.why})" for column in left[:5])
             more = f" and {len(left) - 5} more" if len(left) > 5 else ""
@@ -264,7 +274,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
                 ColumnWarning,
             )
         self.__dict__.pop("feature_names_in_", None)
-        self.plan_, self.estimator_ = plan, detector
+        self.plan_, self.estimator_, self.segment_column_ = plan, detector, segment_column
         self.__dict__.update(self.__derived__())
         return self
 
@@ -295,12 +305,12 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             bad.refuse(self._name, before)
         return read, bad
 
-    def _delegate(self, verb: str, X: Rows, options: Mapping[str, object]) -> Any:
+    def _delegate(self, verb: str, X: Rows, options: dict[str, Any]) -> Any:
         read, bad = self._read(X)
         bad.warn(self._name, ALARMS if self.bad_cells == "alarm" else GAPS)
         return self._answer(verb, self.plan_.coded(read), bad, options)
 
-    def _answer(self, verb: str, rows: NDArray[np.float64], bad: BadCells, options: Mapping[str, object]) -> Any:
+    def _answer(self, verb: str, rows: NDArray[np.float64], bad: BadCells, options: dict[str, Any]) -> Any:
         """The answer of the classifier, in which rows with bad cells are outliers if they are to be alarms."""
         model = self._wrapped()
         answer = getattr(model, verb)
@@ -309,12 +319,25 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         if verb == "label_batch":  # these rows are no hypotheses to be tested
             found = np.full(len(rows), -1)
             if not bad.rows.all():
-                found[~bad.rows] = answer(rows[~bad.rows], **options)
+                parts = options.get("segments")
+                kept = {} if parts is None else {"segments": np.asarray(parts)[~bad.rows]}
+                found[~bad.rows] = answer(rows[~bad.rows], **options | kept)
             return found
         found = answer(rows, **options)
         if verb == "score_table":
             return {name: _with_alarms(name, column, bad, model, options) for name, column in found.items()}
         return _with_alarms(verb, found, bad, model, options)
+
+    def _labels_in(self, X: Rows, column: Name) -> Labels:
+        table = columns_of(X, self._name)
+        if column not in table:
+            raise ValueError(f"{self._name}: segments must name a column of the table, but there is no {column!r}")
+        return as_array(table[column])
+
+    def _options(self, X: Rows, verb: str, options: dict[str, Any]) -> dict[str, Any]:
+        if is_column(column := options.get("segments")):
+            return options | {"segments": self._labels_in(X, column)}
+        return super()._options(X, verb, options)
 
     def _wrapped(self) -> Any:
         return getattr(self, "estimator_", None) or self._estimator()
@@ -396,6 +419,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         *,
         delta: float | None = None,
         tail: str | None = None,
+        segments: Name | None = None,
         reasons: int = 0,
         verbose: bool = False,
     ) -> Scored:
@@ -403,7 +427,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        source, sink, delta, tail, verbose
+        source, sink, delta, tail, segments, verbose
             As in the classifiers' `score_chunks`.
         reasons : int, default=0
             Number of columns ``reason_1``, ``reason_2``, ... to write for the outliers.
@@ -414,13 +438,14 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             The number of rows and of outliers among them.
         """
         check_is_fitted(self)
-        tally, options = Tally(), {"delta": delta, "tail": tail}
+        tally, options = Tally(), dict[str, Any](delta=delta, tail=tail)
 
         def judged(block: Rows) -> Columns:
             read, bad = self._read(block, tally.rows)
             tally.add(bad)
             rows = self.plan_.coded(read)
-            found: Columns = self._answer("score_table", rows, bad, options)
+            parts = self._options(block, "score_table", {} if segments is None else {"segments": segments})
+            found: Columns = self._answer("score_table", rows, bad, options | parts)
             odd = np.flatnonzero(found["label"] == -1)
             said = np.full((len(rows), reasons), "", dtype=object)
             if reasons and len(odd):
@@ -442,6 +467,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
 def _with_alarms(name: str, found: Any, bad: BadCells, model: Any, options: Mapping[str, object]) -> Any:
     """Scores, labels or p-values in which the rows with bad cells are as anomalous as a row can be."""
     worst: Any = -LARGEST_LOSS
+    if name == "segment":
+        return found
     if name in ("label", "predict"):
         worst = -1
     elif name == "p_value":

@@ -107,11 +107,13 @@ def make_plan(
     *,
     owner: str,
     groups: Name | None = None,
+    segments: Name | None = None,
     together: NDArray[np.int64] | None = None,
 ) -> ColumnPlan:
     """The column plan for a table of training rows.
 
-    `together` holds the group of each row, if there are groups. The column called `groups` is dropped.
+    `together` holds the group of each row, if there are groups. The columns called `groups` and `segments` are
+    dropped.
     """
     table, asked = columns_of(X, owner), asked or Asked()
     kinds = asked.kinds(table, owner)
@@ -124,15 +126,16 @@ def make_plan(
     found = {
         name: _read(name, column, kinds.get(name), asked, owner)
         for name, column in table.items()
-        if kinds.get(name) != "drop" and name != groups
+        if kinds.get(name) != "drop" and name not in (groups, segments)
     }
     read = {name: column.cells for name, column in found.items()}
     _refuse_figures({name: cells for name, cells in read.items() if name not in kinds}, owner)
     telling = _Telling(read)
     columns = []
     for name in table:
-        if name == groups:
-            columns.append(Column(name, "drop", "names the groups"))
+        if name in (groups, segments):
+            role = "groups" if name == groups else "segments"
+            columns.append(Column(name, "drop", f"names the {role}"))
         elif name not in read:
             columns.append(Column(name, "drop", "as asked"))
         else:

@@ -29,20 +29,29 @@ Matrix = NDArray[np.float64]
 
 
 def prepared(
-    detector: TableDetector, X: Rows, groups: Any, y: Labels | None = None, sample_weight: Weights | None = None
+    detector: TableDetector,
+    X: Rows,
+    groups: Any,
+    y: Labels | None = None,
+    sample_weight: Weights | None = None,
+    segments: Name | None = None,
 ) -> tuple[ColumnPlan, Matrix, Labels | None]:
-    """The column plan of the training rows, the encoded rows, and the group of each row."""
+    """The column plan of the training rows, the encoded rows, and the group of each row.
+
+    `segments` is a column that is not a feature.
+    """
     owner = type(detector).__name__
     table = columns_of(X, owner)
     column = None if groups is None or np.ndim(groups) > 0 else groups
     _refuse_unknown(column, table, owner)
+    _refuse_unknown(segments, table, owner, "segments")
     targets = _targets(detector, table, y, sample_weight) if table else None
     learnt = table if targets is None else _chosen(table, targets)
     labels = groups if column is None else as_array(table[column])
     together = None if groups is None else group_keys(owner, labels)
     if together is not None and len(together) != max(map(len, table.values()), default=0):
         together = None  # the classifier raises the error
-    plan_of = partial(make_plan, asked=_asked(detector), owner=owner, groups=column)
+    plan_of = partial(make_plan, asked=_asked(detector), owner=owner, groups=column, segments=segments)
     try:
         plan = plan_of(
             learnt if table else X, together=together if together is None or targets is None else together[targets]
@@ -66,9 +75,9 @@ def _asked(detector: TableDetector) -> Asked:
     return Asked(detector.columns, detector.date_format, detector.merge_variants, detector.bad_cells)
 
 
-def _refuse_unknown(groups: Name | None, table: Table, owner: str) -> None:
-    if groups is not None and groups not in table:
-        raise ValueError(f"{owner}: groups must name a column of the table, but there is no {groups!r}")
+def _refuse_unknown(column: Name | None, table: Table, owner: str, role: str = "groups") -> None:
+    if column is not None and column not in table:
+        raise ValueError(f"{owner}: {role} must name a column of the table, but there is no {column!r}")
 
 
 def _targets(

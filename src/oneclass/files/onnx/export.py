@@ -78,6 +78,10 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
     if not isinstance(classifier, OneClassClassifier):
         raise TypeError(f"to_onnx: model must be a classifier of oneclass, got {name}")
     check_is_fitted(classifier)
+    if getattr(classifier, "segments_", None) is not None:
+        raise NotImplementedError(
+            f"{name}: thresholds by segments cannot be written as an ONNX graph; fit without them"
+        )
     plan = before.pop(0) if before and isinstance(before[0], ColumnPlan) else None
     scaler: Scaler = classifier.scaler_
     known = next(str(to_numpy(x).dtype) for x in vars(scaler).values() if library_of(x)) if dtype is None else dtype

@@ -1,0 +1,321 @@
+"""The verbs that judge rows by the threshold or by p-values, within segments if the fit had segments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.arrays import Array, device, namespace, to_numpy
+from ..core.calibration import Calibration, benjamini_hochberg
+from ..core.pareto_tail import TAILS
+from ..core.segments import RowSegments, SegmentRate, Segments, rates_by_segment
+from ..core.typing import Labels, Name, Rows
+from ..engines.dask import is_dask
+from .checks import check_choice, check_number
+from .groups import label_texts
+from .held_out import HoldsOut
+from .rates import warn_below_smallest, warn_too_coarse
+from .segments import read_segment_texts, segments_of, warn_of_few
+from .threads import by_one_fit
+
+__all__ = ["Judges", "beside", "labels_of"]
+
+
+class Judges(HoldsOut):
+    """Mixin with the verbs that judge rows: labels, p-values, and the false-alarm rate that they keep."""
+
+    offset_: float
+
+    @property
+    @abstractmethod
+    def _name(self) -> str:
+        """Name of the class."""
+
+    @abstractmethod
+    def _check_fitted(self) -> None:
+        """Raise an error before a fit."""
+
+    @abstractmethod
+    def _answer(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
+        """`verb` applied to the scores of the rows."""
+
+    def _calibrated(self) -> Calibration:
+        self._check_fitted()
+        if self.calibration_ is None:
+            raise ValueError(
+                f"{self._name}: p-values and other budgets need held-out losses, which a fit with threshold="
+                f"{self.decision_.rule!r} does not compute; fit with threshold='held_out'"
+            )
+        return self.calibration_
+
+    @property
+    def _segments(self) -> Segments | None:
+        """The segments of the fit; None without segments, as in models saved by earlier versions."""
+        known: Segments | None = vars(self).get("segments_")
+        return known
+
+    def _segmented(self, X: Rows, segments: Labels | Name | None) -> tuple[Rows, RowSegments | None]:
+        """Rows without a column of segments, and their segments."""
+        return segments_of(self, X, segments, self.calibration_)  # type: ignore[arg-type]
+
+    @by_one_fit
+    def decision_function(self, X: Rows, *, segments: Labels | Name | None = None) -> Array:
+        """Score minus `offset_`: negative for outliers. With segments, score minus the threshold of the segment.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
+            another.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Signed distance of the score from the threshold.
+        """
+        self._check_fitted()
+        rows, known = self._segmented(X, segments)
+        offset = self._offset_for(None, known)
+        return self._answer(rows, lambda scores: scores - beside(offset, scores))
+
+    @by_one_fit
+    def predict(self, X: Rows, *, delta: float | None = None, segments: Labels | Name | None = None) -> Array:
+        """Label each row: +1 for the target class, -1 for an outlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to label.
+        delta : float in [0, 1), optional
+            False-alarm rate to use instead of that of the fit, without fitting again. The threshold is then the
+            (1 - delta) quantile of the held-out losses, whatever `threshold` is. This needs a fit that has held-out
+            losses (`calibration_` is not None).
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
+            another.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        self._check_fitted()
+        rows, known = self._segmented(X, segments)
+        offset = self._offset_for(delta, known)
+        return self._answer(rows, lambda scores: labels_of(scores >= beside(offset, scores)))
+
+    def _offset_for(self, delta: float | None, known: RowSegments | None = None) -> float | NDArray[np.float64]:
+        """Threshold on the scores for a false-alarm rate, by default that of the fit; with segments, for each row."""
+        self._check_fitted()
+        if delta is not None:
+            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
+            calibration = self._calibrated()
+            if known is None:
+                warn_below_smallest(self._name, calibration, "delta", delta)
+                return -calibration.threshold(delta)
+            warn_of_few(self._name, known, delta)
+        return self.offset_ if known is None else -known.thresholds(self._rate_of(delta))
+
+    def _rate_of(self, delta: float | None) -> Callable[[float], float]:
+        """The rate to request from held-out losses of a total weight: `delta` or, if it is None, that of the fit."""
+        return self.decision_.budget if delta is None else lambda total: delta
+
+    @by_one_fit
+    def false_alarm_interval(
+        self, *, delta: float | None = None, confidence: float = 0.95, segment: object = None
+    ) -> tuple[float, float]:
+        """Confidence interval for this model's false-alarm rate.
+
+        `delta` is kept on average over training sets; the rate of one fitted model varies around it.
+
+        Parameters
+        ----------
+        delta : float in [0, 1), optional
+            False-alarm rate given to `predict`; by default that of the fit.
+        confidence : float in (0, 1), default=0.95
+            Probability that the interval contains the rate.
+        segment : label, optional
+            Segment whose rate it is, if the fit had `segments`. By default it is the rate of all rows by the threshold
+            for rows of no known segment.
+
+        Returns
+        -------
+        (float, float)
+            Lower and upper bound of the two-sided interval.
+        """
+        calibration = self._calibrated()
+        confidence = check_number(self, "confidence", 0, 1, value=confidence)
+        if delta is not None:
+            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
+        elif not self.decision_.held_out:
+            raise ValueError(
+                f"{self._name}: delta must be given, got None: the threshold of this fit, {self.decision_.rule!r}, "
+                "does not use held-out losses, so that its false-alarm rate is unknown"
+            )
+        rate_of = self._rate_of(delta)
+        if segment is not None:
+            found = self._rate_in(segment, rate_of, confidence)
+            return found.low, found.high
+        return calibration.false_alarm_interval(rate_of(calibration.total), confidence)
+
+    @by_one_fit
+    def segment_rates(
+        self, *, segments: Labels | None = None, delta: float | None = None, confidence: float = 0.95
+    ) -> list[SegmentRate]:
+        """False-alarm rate of each segment, and how often the threshold of all rows rejects its training rows.
+
+        A rate that holds on average over all rows may be much higher in a small part of them. This is shown by
+        `unsegmented`, also for labels that the fit did not have: then `rate`, `low` and `high` are those that a fit
+        with these `segments` would give.
+
+        Parameters
+        ----------
+        segments : array-like of shape (n_samples,), optional
+            A label for each training row, in the order of the fit; by default the segments of the fit.
+        delta : float in [0, 1), optional
+            False-alarm rate given to `predict`; by default that of the fit.
+        confidence : float in (0, 1), default=0.95
+            Probability that an interval contains the rate.
+
+        Returns
+        -------
+        list of SegmentRate
+            One tuple for each segment, with named fields; none without segments.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from oneclass import KNNDetector
+        >>> rng = np.random.default_rng(0)
+        >>> site = np.repeat(["A", "B"], [360, 40])
+        >>> X = rng.normal(size=(400, 2)) * np.where(site == "A", 1, 3)[:, None]
+        >>> model = KNNDetector(delta=0.05).fit(X)
+        >>> [(found.segment, round(found.unsegmented, 2)) for found in model.segment_rates(segments=site)]
+        [('A', 0.02), ('B', 0.38)]
+        >>> model = KNNDetector(delta=0.05).fit(X, segments=site)
+        >>> [(found.segment, round(found.rate, 2)) for found in model.segment_rates()]
+        [('A', 0.05), ('B', 0.05)]
+        """
+        self._check_fitted()
+        known = self._segments if segments is None else self._segments_by(segments)
+        if known is None:
+            return []
+        calibration = self._calibrated()
+        confidence = check_number(self, "confidence", 0, 1, value=confidence)
+        if delta is not None:
+            delta = check_number(self, "delta", 0, 1, value=delta, closed_low=True)
+        limit = -self.offset_ if delta is None else calibration.threshold(delta)
+        return rates_by_segment(known, limit, self._rate_of(delta), confidence)
+
+    def _segments_by(self, segments: Labels) -> Segments:
+        """The segments of a fit with these labels of the training rows."""
+        held_out = self._row_by_row("segment_rates")
+        given = np.ones(len(held_out.losses), dtype=bool) if held_out.learnt is None else to_numpy(held_out.learnt)
+        texts = read_segment_texts(self._name, segments, len(given))
+        return Segments.of(held_out, texts[given], self.decision_)
+
+    def _rate_in(self, segment: object, rate_of: Callable[[float], float], confidence: float) -> SegmentRate:
+        """The rate of the segment with this label."""
+        known = self._segments
+        if known is None:
+            raise ValueError(f"{self._name}: segment must be None, because the fit had no segments; got {segment!r}")
+        text = str(label_texts(np.asarray([segment]))[0])
+        for found in rates_by_segment(known, -self.offset_, rate_of, confidence):
+            if found.segment == text:
+                return found
+        raise ValueError(f"{self._name}: segment must be one of the fit, {', '.join(known.labels)}; got {segment!r}")
+
+    @by_one_fit
+    def label_batch(
+        self, X: Rows, *, q: float = 0.1, tail: str | None = None, segments: Labels | Name | None = None
+    ) -> Array:
+        """Label a batch of rows with a false-discovery rate of at most `q`.
+
+        Of the rows labelled as outliers, a share of at most `q` are normal on average. `predict` instead bounds the
+        share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
+        p-values: the label of a row depends on the whole batch.
+
+        To label r of m rows as outliers, the method needs p-values of at most q r / m, and n held-out losses give no
+        p-value below 1 / (n + 1). If no row is labelled as an outlier for this reason, a warning is raised.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The batch.
+        q : float in (0, 1), default=0.1
+            Upper bound on the false-discovery rate.
+        tail : {None, "pareto"}, default=None
+            P-values of rows beyond every held-out loss, as in `p_value`.
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
+            another.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels: +1 for the target class, -1 for an outlier.
+        """
+        q = check_number(self, "q", 0, 1, value=q)
+        p = self.p_value(X, tail=tail, segments=segments)
+        p = np.asarray(p) if is_dask(X) else p
+        limit = benjamini_hochberg(p, q=q)
+        if tail is None and self._segments is None:
+            warn_below_smallest(self._name, self._calibrated(), "q", q, "no row can be labelled as an outlier")
+            if not limit:
+                warn_too_coarse(self._name, self._calibrated(), p, q)
+        return labels_of(p > limit)
+
+    @by_one_fit
+    def p_value(self, X: Rows, *, tail: str | None = None, segments: Labels | Name | None = None) -> Array:
+        """Conformal p-value of each row, for the hypothesis that the row is normal.
+
+        A share of at most delta of new normal rows has a p-value of at most delta.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to judge.
+        tail : {None, "pareto"}, default=None
+            P-values of rows whose loss is larger than every held-out loss. None: 1 / (n + 1), which is valid for every
+            distribution. ``"pareto"``: smaller values, from a Pareto tail fitted to the largest tenth of the held-out
+            losses; they include the uncertainty of the fit. They are valid for Pareto tails and for tails that fall
+            faster. They are not valid if a kind of normal rows is so rare that the training rows hold almost none of
+            it (docs/calibration.md).
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
+            another.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``. A p-value is at
+            most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier.
+        """
+        calibration = self._calibrated()
+        check_choice(self, "tail", (None, *TAILS), value=tail)
+        rows, known = self._segmented(X, segments)
+        ranks = calibration if known is None else known
+        return self._answer(rows, lambda scores: ranks.p_value(-scores, tail))
+
+
+def labels_of(normal: Array) -> Array:
+    """+1 where true, -1 where false."""
+    xp = namespace(normal)
+    return 2 * xp.astype(normal, xp.int64) - 1
+
+
+def beside(offset: float | NDArray[np.float64], scores: Array) -> Any:
+    """A threshold, or one for each row, as an array like the scores."""
+    if not isinstance(offset, np.ndarray):
+        return offset
+    return namespace(scores).asarray(offset, dtype=scores.dtype, device=device(scores))
