@@ -62,6 +62,7 @@ html_theme_options = {
 }
 html_sidebars = {page: [] for page in ("index", "start", "choose", "search")}
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # the overview for language models (llmstxt.org)
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False

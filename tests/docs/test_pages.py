@@ -1,10 +1,13 @@
 """The site's pages: every Python block runs, as examples/pages.py does it."""
 
+import re
+
 import pytest
 
 from examples.pages import DOCS, PIECE, run
 
-PAGES = [page for page in (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))) if "```python" in page.read_text()]
+PAGES = [DOCS.parent / "README.md", DOCS / "llms.txt", *sorted(DOCS.rglob("*.md"))]
+PAGES = [page for page in PAGES if "```python" in page.read_text()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -22,3 +25,10 @@ def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
 def test_no_block_of_the_page_is_overlooked(page):
     text = page.read_text()
     assert text.count("```python") == sum(piece["code"] is not None for piece in PIECE.finditer(text))
+
+
+def test_the_overview_for_language_models_links_every_page_of_tasks():
+    linked = {DOCS / f"{name}.md" for name in re.findall(r"\]\((\w+)\.html\)", (DOCS / "llms.txt").read_text())}
+    assert all(page.is_file() for page in linked)
+    tasks = re.findall(r"^(\w+)$", (DOCS / "do.md").read_text(), re.M)
+    assert {DOCS / f"{name}.md" for name in tasks} <= linked

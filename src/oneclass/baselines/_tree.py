@@ -216,4 +216,5 @@ class Segments:
 
 
 def _graph(edges: Array, weights: Array, n: int) -> coo_array:
-    return coo_array((weights, (edges[:, 0], edges[:, 1])), shape=(n, n))
+    ends = edges.astype(np.int32)  # the only type of row numbers that csgraph of SciPy below 1.17 takes
+    return coo_array((weights, (ends[:, 0], ends[:, 1])), shape=(n, n))

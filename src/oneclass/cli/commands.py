@@ -11,7 +11,7 @@ from .fit import fit
 from .info import info
 from .reporting import report
 from .scoring import explain, score, screen
-from .serving import serve
+from .serving import mcp, serve
 from .tuning import compare, tune
 from .watch import watch
 
@@ -42,5 +42,5 @@ def oneclass() -> None:
     """
 
 
-for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch, serve):
+for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch, serve, mcp):
     oneclass.add_command(command)

@@ -51,6 +51,8 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 
 def classifier(method: str, delta: float, **options: object) -> OneClassClassifier:
     """A classifier with the options that are not None."""
+    if method not in METHODS:  # click checks it before, other callers do not
+        raise ValueError(f"method must be one of {', '.join(sorted(METHODS))}, got {method!r}")
     kind = getattr(library, METHODS[method])
     known = kind().get_params()
     given = {name: value for name, value in options.items() if value is not None}

@@ -1,14 +1,16 @@
-"""Services: ``oneclass serve``."""
+"""Services: ``oneclass serve`` and ``oneclass mcp``."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 from ..base.warnings import OneClassWarning, warn
 
-__all__ = ["serve"]
+__all__ = ["mcp", "serve"]
 
 
 @click.command()
@@ -31,11 +33,9 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
       oneclass serve model.oneclass
       curl -d '[{"grams": 1500, "price": 7.5}]' localhost:8000/score
     """
-    try:
+    with _needing("serve"):
         from ..serve.app import application
         from ..serve.http import serve as answer
-    except ModuleNotFoundError as error:
-        raise ImportError(f"oneclass serve needs {error.name}: pip install 'oneclass[serve]'") from error
     from ..serve.limits import LOOPBACK, Limits
     from ..serve.model_file import ModelFile
 
@@ -46,3 +46,29 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
     limits = Limits(max_bytes, rate, local)
     app = application(ModelFile(model), limits, threads=threads, reload_seconds=reload)
     answer(app, host, port, started=lambda address: click.echo(f"{model}: serving at {address}"))
+
+
+@click.command()
+@click.option("--root", required=True, metavar="FOLDER", help="Folder of the tables and models; nothing else is read.")
+def mcp(root: str) -> None:
+    """Serve the verbs to an agent over MCP, on the files of a folder.
+
+    The agent starts this command and talks to it by standard input and output. It can list, screen, fit, score, explain
+    and report on files below FOLDER, and write new ones there. It cannot overwrite a file.
+
+    \b
+    Examples:
+      oneclass mcp --root tables
+    """
+    with _needing("mcp"):
+        from ..serve.mcp import server_of
+    server_of(root).run("stdio")
+
+
+@contextmanager
+def _needing(extra: str) -> Iterator[None]:
+    """Name the extra in the error for a package that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ImportError(f"oneclass {extra} needs {error.name}: pip install 'oneclass[{extra}]'") from error

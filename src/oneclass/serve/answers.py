@@ -13,7 +13,7 @@ from ..core.wording import parameters_as
 from ..tabular.detector import TableDetector
 from ..tabular.frames import objects, rows_of
 
-__all__ = ["Question", "answer", "read_question"]
+__all__ = ["Question", "answer", "read_question", "spelled"]
 
 _FIELDS = ("rows", "columns", "delta", "tail", "reasons")
 #: Names that a message lists.
@@ -70,7 +70,7 @@ def _refuse_constant(name: str) -> None:
 
 def answer(model: Any, question: Question, *, every: bool = False) -> dict[str, Any]:
     """The label, p-value and score of each row; reasons for the outliers if asked for, or all reasons of every row."""
-    with collected() as notes, parameters_as(_field):
+    with collected() as notes, parameters_as(spelled):
         table = _table(model, question)
         found = model.score_table(table, delta=question.delta, tail=question.tail)
         rows = [
@@ -85,7 +85,8 @@ def answer(model: Any, question: Question, *, every: bool = False) -> dict[str, 
     return {"rows": rows, "outliers": int(np.count_nonzero(found["label"] == -1)), "warnings": notes}
 
 
-def _field(name: str, value: object) -> str:
+def spelled(name: str, value: object) -> str:
+    """A parameter in messages to callers who write JSON."""
     return name if value is None else f"{name}={value!r}"
 
 
