@@ -93,7 +93,7 @@ SOURCES = {
 @pytest.fixture
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
-    monkeypatch.setattr(chunks, "_ROWS", 150)
+    monkeypatch.setattr(chunks, "_BLOCK_ROWS", 150)
     monkeypatch.setattr(batches, "_MAX_ROWS", 150)
     monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 3000)
 

@@ -36,7 +36,7 @@ def model():
 @pytest.fixture(autouse=True)
 def short_reads(monkeypatch):
     """Files and arrays are read a few rows at a time."""
-    monkeypatch.setattr(chunks, "_ROWS", 70)
+    monkeypatch.setattr(chunks, "_BLOCK_ROWS", 70)
     monkeypatch.setattr(batches, "_MAX_ROWS", 70)
     monkeypatch.setattr(tables, "_MIN_PIECE_BYTES", 1500)
 

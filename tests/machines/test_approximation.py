@@ -118,7 +118,7 @@ def test_weights_are_copies_for_centres_of_small_integers_too(machine, values):
 
 def test_features_without_whitening_give_the_same_machine(choice, rows, fresh, monkeypatch):
     params = {"sigma": 0.8, "approximation": Nystrom(20)}
-    monkeypatch.setattr(features, "_MOST_ROUNDING", 0.0)
+    monkeypatch.setattr(features, "_FEATURE_ROUNDING", 0.0)
     whitened = choice(**params).fit(rows)
     monkeypatch.setattr(approximate, "_EXTRA_PASS_COST", 0)
     plain = choice(**params).fit(rows)

@@ -71,7 +71,7 @@ def test_chunks_are_rounded_as_rows_in_memory_are(machine, monkeypatch, judged_b
 
 
 def test_where_single_precision_would_lose_digits_that_count_losses_stay_in_double(monkeypatch, judged_by):
-    monkeypatch.setattr(features, "_MOST_ROUNDING", 1.0)  # never whiten
+    monkeypatch.setattr(features, "_FEATURE_ROUNDING", 1.0)  # never whiten
     machine = AAKELM(kernel="rbf", C=1e4, loss="uncertainty", approximation=Nystrom(60))
     plain = machine.fit(ROWS[:, :2]).held_out_scores_
     monkeypatch.setattr(approximate, "_SINGLE_PRECISION_COST", 0)

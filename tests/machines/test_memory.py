@@ -96,7 +96,7 @@ def test_a_saved_machine_takes_at_most_ten_times_the_bytes_of_its_rows(machine):
 @pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"loss": "reconstruction"}], ids=str)
 @pytest.mark.parametrize("slices", [1, 3])
 def test_so_does_one_with_landmarks_and_scores_bit_by_bit_as_before(params, slices, monkeypatch, tmp_path):
-    monkeypatch.setattr(in_memory, "_LONGEST", -(-700 // slices))
+    monkeypatch.setattr(in_memory, "_LONGEST_SLICE", -(-700 // slices))
     monkeypatch.setattr(in_memory, "cores", lambda: 1)
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(700, 20)), rng.normal(size=(50, 20))

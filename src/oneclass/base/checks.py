@@ -13,7 +13,7 @@ from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
 
 __all__ = [
-    "LARGEST",
+    "LARGEST_FACTOR",
     "ChoiceError",
     "check_choice",
     "check_integer",
@@ -26,7 +26,7 @@ __all__ = [
 
 #: Largest size of a parameter that rows are multiplied or divided by, for rows in double and in single precision. The
 #: product of three such numbers, or of their inverses, is finite and not zero. The smallest size is the inverse.
-LARGEST, _LARGEST_SINGLE = 1e100, 1e12
+LARGEST_FACTOR, _LARGEST_SINGLE = 1e100, 1e12
 
 #: Type of a choice: a string, or None.
 C = TypeVar("C", bound=str | None)
@@ -68,7 +68,7 @@ def _as_float(value: object) -> float:
 
 def check_size(estimator: object, name: str, value: float, *, single: bool = False) -> None:
     """Refuse a parameter, positive or negative, that is too large or too small to compute with."""
-    most = _LARGEST_SINGLE if single else LARGEST
+    most = _LARGEST_SINGLE if single else LARGEST_FACTOR
     if not 1 / most <= abs(value) <= most:
         rows = " for rows in single precision" if single else ""
         raise ChoiceError(

@@ -21,8 +21,8 @@ __all__ = ["Explanation", "Reason", "seconds_of", "shares_among", "shares_of"]
 Float = NDArray[np.float64]
 
 #: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
-_ROWS, _COLUMNS = 5, 3
-_MINUTE, _DAY = 60, 86_400
+_REPR_ROWS, _REPR_COLUMNS = 5, 3
+_MINUTE, _DAY_SECONDS = 60, 86_400  # in seconds
 
 
 class Reason(NamedTuple):
@@ -119,9 +119,9 @@ class Explanation:
     def __repr__(self) -> str:
         how = "exact" if self.exact else "measured by substitution"
         lines = [f"Explanation of {len(self)} rows by {len(self.names)} columns, {how}"]
-        for label, reasons in zip(self.index[:_ROWS], self[:_ROWS].top(_COLUMNS), strict=True):
+        for label, reasons in zip(self.index[:_REPR_ROWS], self[:_REPR_ROWS].top(_REPR_COLUMNS), strict=True):
             lines.append(f"  {label}: " + ", ".join(f"{reason} {reason.share:.0%}" for reason in reasons))
-        return "\n".join(lines + [f"  and {len(self) - _ROWS} more"] * (len(self) > _ROWS))
+        return "\n".join(lines + [f"  and {len(self) - _REPR_ROWS} more"] * (len(self) > _REPR_ROWS))
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
         """The explanation of some of the rows, given by a slice, a mask or row numbers."""
@@ -306,6 +306,6 @@ def _duration(seconds: float) -> str:
     """A duration as hours, minutes and seconds, with the days if there are any; below a minute as seconds."""
     if not abs(seconds) >= _MINUTE:
         return f"{seconds:.4g} s"
-    days, rest = divmod(round(abs(seconds)), _DAY)
+    days, rest = divmod(round(abs(seconds)), _DAY_SECONDS)
     clock = f"{rest // 3600}:{rest % 3600 // _MINUTE:02d}:{rest % _MINUTE:02d}"
     return "-" * (seconds < 0) + (f"{days} d " if days else "") + clock

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
-from ..base.checks import LARGEST, check_number, read_scaling
+from ..base.checks import LARGEST_FACTOR, check_number, read_scaling
 from ..base.kernels import KernelChoice, is_precomputed, read_kernel
 from ..base.rates import decision_of
 from ..base.reading import Header
@@ -33,7 +33,7 @@ __all__ = ["Description", "KernelDescription", "nu_svm", "values_of"]
 
 
 #: Iterations of libsvm, for each row of so many at least: five times what tol=1e-8 took on rows of five kinds.
-_ITERATIONS, _FEW = 100, 100
+_ITERATIONS, _FEWEST_COUNTED_ROWS = 100, 100
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ def values_of(kernel: Kernel, rows: Array, *, caller: str) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         K = kernel(rows, rows)
     largest = np.abs(K).max()
-    if not largest <= LARGEST:
-        raise ValueError(f"{caller}: kernel must have values of at most {LARGEST:g} in size, got {largest:g}")
+    if not largest <= LARGEST_FACTOR:
+        raise ValueError(f"{caller}: kernel must have values of at most {LARGEST_FACTOR:g} in size, got {largest:g}")
     return K
 
 
@@ -161,7 +161,7 @@ def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float, caller: str) -> t
         kernel="rbf" if radial else "precomputed",
         nu=nu,
         tol=tol,
-        max_iter=_ITERATIONS * max(len(Z), _FEW),
+        max_iter=_ITERATIONS * max(len(Z), _FEWEST_COUNTED_ROWS),
         **options,
     )
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from ..base.checks import LARGEST, check_choice, check_integer, check_number
+from ..base.checks import LARGEST_FACTOR, check_choice, check_integer, check_number
 from ..base.seeds import seeded
 from ..base.warnings import warn
 from ..core.arrays import Array
@@ -114,7 +114,7 @@ class AutoencoderDetector(Explained["_Network"]):
             hidden_layer_sizes=self._layers(),
             activation=check_choice(self, "activation", tuple(_ACTIVATIONS)),
             solver="lbfgs",
-            alpha=check_number(self, "alpha", 0, LARGEST, closed_low=True),
+            alpha=check_number(self, "alpha", 0, LARGEST_FACTOR, closed_low=True),
             max_iter=max_iter,
             max_fun=20 * max_iter,  # a line search takes a few evaluations; only max_iter limits the fit
             random_state=seeded(self.random_state),

@@ -16,9 +16,10 @@ from .terminal import CLEAR, prose, styled, width_of
 
 __all__ = ["BAD_DATA", "BAD_MODEL", "BROKEN_PIPE", "INTERRUPTED", "NO_FILE", "USAGE", "leave"]
 
+#: Exit codes (docs/command_line.md). The last two are those of shells: 128 plus the number of the signal.
 USAGE, BAD_DATA, BAD_MODEL, NO_FILE, INTERRUPTED, BROKEN_PIPE = 2, 3, 4, 5, 130, 141
 #: Characters of the longest message.
-_LONGEST = 2000
+_LONGEST_MESSAGE = 2000
 
 
 def leave(command: Callable[[], object]) -> int:
@@ -87,14 +88,14 @@ class _Notes:
         self._said: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        note = one_line(message, _LONGEST)
+        note = one_line(message, _LONGEST_MESSAGE)
         if note not in self._said:
             self._said.add(note)
             _print(styled("oneclass: note:", sys.stderr, fg="yellow"), note)
 
 
 def _say(sentence: str, code: int) -> int:
-    _print(styled("oneclass:", sys.stderr, fg="red"), one_line(sentence, _LONGEST))
+    _print(styled("oneclass:", sys.stderr, fg="red"), one_line(sentence, _LONGEST_MESSAGE))
     return code
 
 

@@ -18,7 +18,7 @@ __all__ = ["CLEAR", "drawn", "number", "prose", "styled", "width_of"]
 #: Goes to the start of the line and clears it: a note then replaces a progress line.
 CLEAR = "\r\x1b[K"
 #: Characters between two columns, and the fewest characters of the last column that are worth showing.
-_GAP, _FEWEST = 2, 16
+_GAP, _FEWEST_CHARACTERS = 2, 16
 
 
 def width_of(stream: IO[str] | None = None) -> int | None:
@@ -44,7 +44,7 @@ def prose(text: str, stream: IO[str] | None = None) -> str:
     width = width_of(stream)
     if width is None:
         return text
-    return textwrap.fill(text, max(width, 2 * _FEWEST), subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.fill(text, max(width, 2 * _FEWEST_CHARACTERS), subsequent_indent="  ", break_on_hyphens=False)
 
 
 def drawn(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> str:
@@ -75,7 +75,7 @@ def _fitted(widths: list[int], room: int | None) -> list[int]:
     if room is None:
         return widths
     left = room - sum(widths[:-1]) - _GAP * (len(widths) - 1)
-    if left >= min(widths[-1], _FEWEST):
+    if left >= min(widths[-1], _FEWEST_CHARACTERS):
         return [*widths[:-1], min(widths[-1], left)]
     return [room] if len(widths) == 1 else _fitted(widths[:-1], room)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "tune"]
 
 #: `compare` holds out one normal row in this many, to measure false alarms.
-_FOLDS = 5
+_COMPARE_FOLDS = 5
 #: Most labels that an error message lists.
 _LABELS = 10
 
@@ -60,10 +60,10 @@ def compare(
     table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
     asked = asked_columns(table.columns, drop, column)
     order = np.random.default_rng(0).permutation(len(table))
-    cut = len(table) - len(table) // _FOLDS
+    cut = len(table) - len(table) // _COMPARE_FOLDS
     train, test = (table.iloc[np.sort(part)] for part in (order[:cut], order[cut:]))
     if not len(test):
-        raise ValueError(f"{normal}: compare needs at least {_FOLDS} rows, got {len(table)}")
+        raise ValueError(f"{normal}: compare needs at least {_COMPARE_FOLDS} rows, got {len(table)}")
     found = []
     for method in shown(METHODS, "compare"):
         with about(normal):

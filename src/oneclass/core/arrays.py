@@ -65,7 +65,7 @@ _MIRROR_BLOCK = 128
 _LEAST_IN_PARTS = 256
 
 #: Most columns in one compiled pass of city-block distances: PyTorch allows at most eight inputs.
-_MOST_COLUMNS = 3
+_PASS_COLUMNS = 3
 
 
 def namespace(first: Array, *others: Array) -> Namespace:
@@ -206,8 +206,8 @@ def city_block(X: Array, Y: Array) -> Array:
 def _cuda_city_block(X: Array, Y: Array) -> Array:
     """Return city-block distances on CUDA, a few columns per compiled pass: nine times as fast as PyTorch's own."""
     D = X[:, :1] * 0 + Y[:, 0] * 0
-    for first in range(0, X.shape[1], _MOST_COLUMNS):
-        columns = range(first, min(first + _MOST_COLUMNS, X.shape[1]))
+    for first in range(0, X.shape[1], _PASS_COLUMNS):
+        columns = range(first, min(first + _PASS_COLUMNS, X.shape[1]))
         pairs = [part for j in columns for part in (X[:, j : j + 1], Y[:, j])]
         D = _adding_gaps(len(columns))(D, *pairs)
     return D

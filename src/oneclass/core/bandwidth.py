@@ -15,10 +15,10 @@ __all__ = ["BANDWIDTHS", "bandwidth", "city_block_sums", "looks_at_pairs"]
 _MEANS = ("mean", "third")
 
 #: Passes of the search for the median, and the number of bits that each pass determines: 64 bits in total.
-_DIGITS, _BITS = 4, 16
+_PASSES, _BITS_PER_PASS = 4, 16
 
 #: Relative tolerance of summed weights, which may be less than exactly one half by rounding.
-_SLACK = 1e-12
+_WEIGHT_SLACK = 1e-12
 
 
 def looks_at_pairs(kernel: object) -> bool:
@@ -92,23 +92,23 @@ def _median(kernel: Radial, Z: Array, w: Array) -> float:
     xp = namespace(Z)
     copies = max(0.0, float(xp.sum(w * (w - 1))) / 2)  # pairs of copies of the same row, at distance zero
     median, below, half = 0, 0.0, 0.0
-    for digit in range(_DIGITS):
-        shift = _BITS * (_DIGITS - 1 - digit)
-        sums = xp.zeros(1 << _BITS, dtype=xp.float64, device=device(Z))
+    for digit in range(_PASSES):
+        shift = _BITS_PER_PASS * (_PASSES - 1 - digit)
+        sums = xp.zeros(1 << _BITS_PER_PASS, dtype=xp.float64, device=device(Z))
         sums[0] += copies if median == 0 else 0.0
         for D, m in _pairs(kernel, Z, w):
             words = xp.bitwise_right_shift(bits(D), xp.asarray(shift, dtype=xp.int64, device=device(Z)))
-            bins = words - (median << _BITS)
-            inside = (bins >= 0) & (bins < 1 << _BITS)
-            sums += sum_by_bin(bins[inside], xp.astype(m[inside], xp.float64), 1 << _BITS)
+            bins = words - (median << _BITS_PER_PASS)
+            inside = (bins >= 0) & (bins < 1 << _BITS_PER_PASS)
+            sums += sum_by_bin(bins[inside], xp.astype(m[inside], xp.float64), 1 << _BITS_PER_PASS)
         reached = below + xp.cumulative_sum(sums)
         if digit == 0:
             half = float(reached[-1]) / 2
-        place = int(xp.count_nonzero(reached < half * (1 - _SLACK)))
+        place = int(xp.count_nonzero(reached < half * (1 - _WEIGHT_SLACK)))
         below = float(reached[place - 1]) if place else below
-        median = (median << _BITS) + place
+        median = (median << _BITS_PER_PASS) + place
     low = from_bits(median)
-    if float(reached[place]) > half * (1 + _SLACK):
+    if float(reached[place]) > half * (1 + _WEIGHT_SLACK):
         return low
     larger = [float(xp.min(D[low < D])) for D, _ in _pairs(kernel, Z, w) if xp.any(low < D)]
     return (low + min(larger, default=low)) / 2

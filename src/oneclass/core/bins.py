@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "bin_edges", "drawable"]
+__all__ = ["LARGEST_DRAWN", "bin_edges", "drawable"]
 
 Float = NDArray[np.float64]
 
 #: The largest number that is drawn: ranges, and margins around them, are numbers too.
-LARGEST = 1e300
+LARGEST_DRAWN = 1e300
 
 
 def drawable(values: Float | Sequence[float]) -> Float:
@@ -21,7 +21,7 @@ def drawable(values: Float | Sequence[float]) -> Float:
     >>> drawable([1.5, -1.7e308]).tolist()
     [1.5, -1e+300]
     """
-    return np.asarray(np.clip(np.asarray(values, dtype=float), -LARGEST, LARGEST))
+    return np.asarray(np.clip(np.asarray(values, dtype=float), -LARGEST_DRAWN, LARGEST_DRAWN))
 
 
 def bin_edges(values: Float, bins: int) -> Float:

@@ -17,7 +17,7 @@ __all__ = ["LEVELS", "ColumnSummary"]
 LEVELS = np.linspace(0, 1, 33)
 
 #: Largest number of rows that the quantiles are computed from; more rows hardly improve 33 quantiles.
-_MOST_ROWS = 4096
+_QUANTILE_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class ColumnSummary:
 
         The quantiles of a column without known values are NaN.
         """
-        if X.shape[0] > _MOST_ROWS:
-            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _MOST_ROWS, replace=False))
+        if X.shape[0] > _QUANTILE_ROWS:
+            chosen = np.sort(np.random.default_rng(0).choice(X.shape[0], _QUANTILE_ROWS, replace=False))
             xp = namespace(X)
             X = xp.take(X, xp.asarray(chosen, device=device(X)), axis=0)
         ranked = np.sort(to_numpy(X).astype(float, copy=False), axis=0)  # missing values are sorted last

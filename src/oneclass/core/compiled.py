@@ -30,11 +30,11 @@ Fill = Callable[[Matrix, Matrix, float, Matrix], None]
 MANY = 2**24
 
 #: Columns of a block of values, which fits the first-level cache together with its rows.
-_COLUMNS = 512
+_BLOCK_COLUMNS = 512
 #: Smallest exponent: smaller ones give zero, since the power of two, 2⁻¹⁰²³, has only zero bits.
 _LEAST = -709.0
 #: Adding this number rounds to an integer, which is then in the lowest bits of the sum.
-_ROUNDING = 1.5 * 2.0**52
+_ROUNDING_SHIFT = 1.5 * 2.0**52
 #: log 2 as a sum of two parts; integer multiples of the first part are exact.
 _LOG2_HIGH, _LOG2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _PER_LOG2 = 1 / log(2)
@@ -122,10 +122,10 @@ def _fill(X: Matrix, YT: Matrix, scale: float, out: Matrix) -> None:
     """
     n, d = X.shape
     m = YT.shape[1]
-    powers = np.empty(_COLUMNS)
+    powers = np.empty(_BLOCK_COLUMNS)
     words = powers.view(np.int64)
-    for first in range(0, m, _COLUMNS):
-        width = min(_COLUMNS, m - first)
+    for first in range(0, m, _BLOCK_COLUMNS):
+        width = min(_BLOCK_COLUMNS, m - first)
         last = first + width
         for i in range(n):
             o = out[i, first:last]
@@ -145,9 +145,9 @@ def _fill(X: Matrix, YT: Matrix, scale: float, out: Matrix) -> None:
                 e = o[j] * scale
                 e = _LEAST if e < _LEAST else e  # this comparison keeps NaN
                 o[j] = e
-                powers[j] = e * _PER_LOG2 + _ROUNDING
+                powers[j] = e * _PER_LOG2 + _ROUNDING_SHIFT
             for j in range(width):
-                whole = powers[j] - _ROUNDING
+                whole = powers[j] - _ROUNDING_SHIFT
                 r = (o[j] - whole * _LOG2_HIGH) - whole * _LOG2_LOW
                 r2 = r * r
                 r4 = r2 * r2

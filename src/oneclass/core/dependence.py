@@ -24,10 +24,10 @@ __all__ = ["Crowding", "Succession", "autocorrelation", "centred_ranks", "crowdi
 Float = NDArray[np.float64]
 
 #: Fewest rows for a test; most rows whose neighbors are searched; and most columns that are used.
-FEWEST, _MOST_QUERIES, _MOST_COLUMNS = 40, 200, 50
+FEWEST, _MOST_QUERIES, _MOST_USED_COLUMNS = 40, 200, 50
 
 #: Smallest correlation that is reported, and the smallest multiple of its standard deviation under shuffling.
-_LEAST_CORRELATION, _DEVIATIONS = 0.3, 6.0
+_LEAST_CORRELATION, _CORRELATION_DEVIATIONS = 0.3, 6.0
 
 #: Largest number of neighbors that is considered, and its largest share of all rows.
 _MOST_NEIGHBOURS, _NEIGHBOUR_SHARE = 32, 1 / 6
@@ -71,8 +71,8 @@ def centred_ranks(X: NDArray[np.float64]) -> Float:
     random subset is used.
     """
     n = len(X)
-    if X.shape[1] > _MOST_COLUMNS:
-        X = X[:, np.random.default_rng(0).choice(X.shape[1], _MOST_COLUMNS, replace=False)]
+    if X.shape[1] > _MOST_USED_COLUMNS:
+        X = X[:, np.random.default_rng(0).choice(X.shape[1], _MOST_USED_COLUMNS, replace=False)]
     columns = np.ascontiguousarray(X.T)
     before, after = columns[:, :-1], columns[:, 1:]
     is_sorted = (after >= before).all(axis=1) | (after <= before).all(axis=1)
@@ -107,7 +107,7 @@ def succession(Z: Float) -> Succession | None:
     # The standard deviation under shuffling, to first order in 1/n.
     spread = math.sqrt(np.vdot(scatter, scatter)) / np.trace(scatter)
     deviation = spread / np.sqrt(n - np.arange(1, len(found) + 1))
-    lags = np.flatnonzero((found > _DEVIATIONS * deviation) & (found > _LEAST_CORRELATION))
+    lags = np.flatnonzero((found > _CORRELATION_DEVIATIONS * deviation) & (found > _LEAST_CORRELATION))
     return Succession(int(lags[0]) + 1, float(found[lags[0]])) if len(lags) else None
 
 

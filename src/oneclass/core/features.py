@@ -22,7 +22,7 @@ __all__ = ["ACTIVATIONS", "FeatureMap", "FourierMap", "LayerMap", "NystromMap"]
 
 
 #: Largest `NystromMap.rounding` of features without whitening: above it the normal equations lose digits.
-_MOST_ROUNDING = 1e-10
+_FEATURE_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class NystromMap:
     @classmethod
     def suited(cls, kernel: Kernel, landmarks: Array) -> NystromMap:
         """Return the map of these landmarks, whitened only if some landmarks are too similar for accuracy without."""
-        if namespace(landmarks).finfo(landmarks.dtype).eps <= _MOST_ROUNDING:
+        if namespace(landmarks).finfo(landmarks.dtype).eps <= _FEATURE_ROUNDING:
             try:
                 plain = cls.of(kernel, landmarks, whiten=False)
             except SingularSystemError:  # whitening drops the directions that make the kernel matrix indefinite
                 return cls.of(kernel, landmarks, whiten=True)
-            if plain.rounding <= _MOST_ROUNDING:
+            if plain.rounding <= _FEATURE_ROUNDING:
                 return plain
         return cls.of(kernel, landmarks, whiten=True)
 

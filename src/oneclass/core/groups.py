@@ -15,7 +15,7 @@ from .stored import Whole, must
 __all__ = ["GroupCounts", "Groups", "OneGroupError"]
 
 #: Largest number of folds, for training sets that are too large to hold out each group by itself.
-_FOLDS = 5
+_GROUP_FOLDS = 5
 
 
 class OneGroupError(ValueError):
@@ -98,7 +98,7 @@ class GroupCounts:
     @property
     def folds(self) -> int:
         """Number of folds."""
-        return min(_FOLDS, len(self.keys))
+        return min(_GROUP_FOLDS, len(self.keys))
 
     def fold_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the fold of each row: the rank of its group's key, modulo the number of folds.

@@ -42,7 +42,7 @@ __all__ = [
 
 
 #: Largest rounding error of an exponent in single precision; it is the relative error of the kernel value.
-_MOST_ROUNDING = 1e-5
+_EXPONENT_ROUNDING = 1e-5
 
 
 @runtime_checkable
@@ -92,7 +92,7 @@ def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> A
     """Return ``-‖x - y‖² / (2 unit²)`` for all pairs, as one matrix product of rows extended by their squared norms.
 
     The value of a pair depends on this pair only, up to rounding. Double precision is used if the squared norms of rows
-    `Y` would have rounding errors above `_MOST_ROUNDING`. Rows `X` that are much further away do not need it.
+    `Y` would have rounding errors above `_EXPONENT_ROUNDING`. Rows `X` that are much further away do not need it.
     """
     xp = namespace(X, Y)
     if isinstance(X, np.ndarray) and X.shape[0] == 1:  # for a single row, direct differences are faster
@@ -103,7 +103,7 @@ def _minus_half_squared_distances(X: Array, Y: Array, *, unit: float = 1.0) -> A
     origin = (one @ Y) / Y.shape[0]
     X, Y = X - origin, Y - origin
     own, eps = X.dtype, xp.finfo(X.dtype).eps
-    if eps > _MOST_ROUNDING**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _MOST_ROUNDING * unit**2:
+    if eps > _EXPONENT_ROUNDING**2 and eps * float(xp.max(xp.vecdot(Y, Y))) > _EXPONENT_ROUNDING * unit**2:
         X, Y = xp.astype(X, xp.float64), xp.astype(Y, xp.float64)
     if unit != 1:
         X, Y = X / unit, Y / unit

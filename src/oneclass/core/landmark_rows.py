@@ -24,7 +24,7 @@ __all__ = ["OwnLandmarks", "measured"]
 
 #: Largest ratio of landmarks to training rows at which landmarks are not removed: their losses hardly change a
 #: threshold.
-_NEGLIGIBLE_SHARE = 0.02
+_NEGLIGIBLE_LANDMARK_SHARE = 0.02
 #: Number of sampled rows whose held-out values give the measures of a loss. They estimate the rank of a quantile with a
 #: standard error of one percentage point.
 _MEASURED_ROWS = 2048
@@ -50,7 +50,7 @@ class OwnLandmarks:
             return None
         # A row with copies stays: its copies explain it as well as before. If all rows are landmarks, or if the other
         # landmarks span the same functions, removing one landmark changes nothing.
-        if not _NEGLIGIBLE_SHARE * survey.columns.weight < model.map.width <= model.width:
+        if not _NEGLIGIBLE_LANDMARK_SHARE * survey.columns.weight < model.map.width <= model.width:
             return None
         rows = machine.plan.nearest(sample.rows[: min(candidates, sample.rows.shape[0]), :])
         chosen = np.flatnonzero(to_numpy(sample.weights)[rows] <= 1)

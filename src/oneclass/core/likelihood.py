@@ -39,7 +39,7 @@ FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 NEIGHBOURS = 5.0
 
 #: Largest number of rows for the likelihood: it bounds the size of the factorised matrices.
-LARGEST = 500
+LIKELIHOOD_ROWS = 500
 
 
 def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local: bool = False) -> float:
@@ -95,7 +95,7 @@ def log_marginal_likelihood(K: Array, T: Array, w: Array, *, C: float, lam: floa
     return log_density(quadratic, log_det, n, d, copies=n - K.shape[0], C=C)
 
 
-def sample(Z: Array, w: Array, *, size: int = LARGEST) -> tuple[Array, Array] | None:
+def sample(Z: Array, w: Array, *, size: int = LIKELIHOOD_ROWS) -> tuple[Array, Array] | None:
     """Return indices and counts of `size` draws from the weighted rows; None if there are at most `size` rows.
 
     The rows are sorted along one fixed direction and drawn at equal steps of their cumulative weight. The draw depends

@@ -18,7 +18,7 @@ Float = NDArray[np.float64]
 _MOST_COPIES = 8
 #: Standard deviations by which counts may differ from their means before copies are reported. With 2.5, none of 4,500
 #: tables of independent rows from discrete laws was reported; with 2, 4 were.
-_DEVIATIONS = 2.5
+_COPY_DEVIATIONS = 2.5
 
 #: Fewest different values of a column that may name groups, and fewest rows for each value, on average.
 FEWEST_VALUES, FEWEST_ROWS = 5, 2.0
@@ -38,7 +38,7 @@ def copied_rows(times: NDArray[np.integer]) -> float:
     """
     found = np.bincount(times, minlength=_MOST_COPIES + 2).astype(float)
     k = np.arange(2, _MOST_COPIES + 1)
-    fewest = found[k] - _DEVIATIONS * np.sqrt(found[k])
+    fewest = found[k] - _COPY_DEVIATIONS * np.sqrt(found[k])
     before, after = (_at_most(found[k + step]) for step in (-1, 1))
     if not (fewest > np.sqrt((k + 1) / k * before * after)).any():
         return 0.0
@@ -46,7 +46,7 @@ def copied_rows(times: NDArray[np.integer]) -> float:
 
 
 def _at_most(counts: Float) -> Float:
-    return counts + _DEVIATIONS * np.sqrt(np.maximum(counts, 1))
+    return counts + _COPY_DEVIATIONS * np.sqrt(np.maximum(counts, 1))
 
 
 def likeness(codes: NDArray[np.integer], Z: Float, *, ordered: bool) -> float:

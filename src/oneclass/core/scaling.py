@@ -23,7 +23,7 @@ SCALINGS = ("robust", "zscore", "none")
 _DECILES, _DECILE_DISTANCE = (0.1, 0.5, 0.9), 2.563
 
 #: Relative tolerance of summed weights, which may be less than an exact share by rounding.
-_SLACK = 1e-12
+_WEIGHT_SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,10 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
     if bool(xp.all(w == w[0])):
         values = xp.sort(X, axis=0, stable=False)
         # The first row that reaches the level, and the next row if the first reaches it exactly.
-        ends = [[max(math.ceil(share * side * n) - 1, 0) for side in (1 - _SLACK, 1 + _SLACK)] for share in shares]
+        ends = [
+            [max(math.ceil(share * side * n) - 1, 0) for side in (1 - _WEIGHT_SLACK, 1 + _WEIGHT_SLACK)]
+            for share in shares
+        ]
         return [values[low, :] / 2 + values[min(high, n - 1), :] / 2 for low, high in ends]
     order = xp.argsort(X, axis=0)
     values = xp.stack([xp.take(X[:, j], order[:, j]) for j in range(X.shape[1])], axis=1)
@@ -109,8 +112,8 @@ def quantiles(X: Array, w: Array, shares: Sequence[float]) -> list[Array]:
     columns, found = xp.arange(X.shape[1], device=device(X)), []
     for share in shares:
         goal = share * reached[-1:, :]
-        place = xp.sum(xp.astype(reached < goal * (1 - _SLACK), xp.int64), axis=0)
-        at_goal = xp.sum(xp.astype(reached < goal * (1 + _SLACK), xp.int64), axis=0)
+        place = xp.sum(xp.astype(reached < goal * (1 - _WEIGHT_SLACK), xp.int64), axis=0)
+        at_goal = xp.sum(xp.astype(reached < goal * (1 + _WEIGHT_SLACK), xp.int64), axis=0)
         place, at_goal = (xp.clip(p, max=X.shape[0] - 1) for p in (place, at_goal))
         found.append(values[place, columns] / 2 + values[at_goal, columns] / 2)
     return found

@@ -31,7 +31,7 @@ S = TypeVar("S")
 R = TypeVar("R", bound=Callable[[Any], Block])
 
 #: Number of rows in a block of an array or a ``.npy`` file.
-_ROWS = 65_536
+_BLOCK_ROWS = 65_536
 
 
 class Chunks(Generic[R]):
@@ -128,8 +128,8 @@ def _blocks(source: Source) -> Iterator[tuple[Rows, Batch | None]]:
     elif hasattr(source, "shape"):  # an array or a table
         rows: Any = getattr(source, "iloc", source)
         n = source.shape[0]
-        for a in range(0, n, _ROWS):
-            yield rows[a : min(a + _ROWS, n), ...] if is_foreign(source) else rows[a : a + _ROWS], None
+        for a in range(0, n, _BLOCK_ROWS):
+            yield rows[a : min(a + _BLOCK_ROWS, n), ...] if is_foreign(source) else rows[a : a + _BLOCK_ROWS], None
     elif isinstance(source, Iterable):
         parts: Iterable[Any] = source
         for part in parts:
@@ -150,8 +150,8 @@ def _array_file(path: Path) -> Iterator[tuple[Rows, Batch | None]]:
         if by_columns or len(shape) != 2:
             yield from _blocks(np.load(path, mmap_mode="r"))
             return
-        for a in range(0, shape[0], _ROWS):
-            rows = min(_ROWS, shape[0] - a)
+        for a in range(0, shape[0], _BLOCK_ROWS):
+            rows = min(_BLOCK_ROWS, shape[0] - a)
             yield np.fromfile(file, dtype, rows * shape[1]).reshape(rows, shape[1]), None
 
 

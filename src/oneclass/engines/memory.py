@@ -19,7 +19,7 @@ S = TypeVar("S")
 
 #: Number of rows in a slice of host rows: the smallest one, the one from which on the overhead does not matter, and the
 #: largest one, which bounds the memory of a step.
-_SHORTEST, _EFFICIENT, _LONGEST = 2_048, 8_192, 131_072
+_SHORTEST_SLICE, _EFFICIENT_SLICE, _LONGEST_SLICE = 2_048, 8_192, 131_072
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ class InMemory:
 def _slice_rows(n: int, workers: int) -> int:
     """Number of rows in a slice: small enough to keep all cores busy, large enough that sums of slices cost little."""
     if workers == 1:
-        return _LONGEST
-    return min(max(_SHORTEST, min(_EFFICIENT, -(-n // workers)), -(-n // (4 * workers))), _LONGEST)
+        return _LONGEST_SLICE
+    return min(max(_SHORTEST_SLICE, min(_EFFICIENT_SLICE, -(-n // workers)), -(-n // (4 * workers))), _LONGEST_SLICE)

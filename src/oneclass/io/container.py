@@ -42,7 +42,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 _MAGIC = b"\x89ONECLS\n"
 _FIELDS = struct.Struct("<8sIIQQ")
-_DIGEST = 32
+_DIGEST = 32  # bytes of a SHA-256 digest
 _START = _FIELDS.size + _DIGEST
 #: Blocks start at multiples of this number of bytes, the size of a cache line and of the widest vector registers.
 _ALIGNMENT = 64

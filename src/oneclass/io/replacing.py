@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replacing"]
 
+#: Bytes that are written at a time.
 _BUFFER = 1 << 20
 #: Permissions of a new file, less those that the umask takes away, and of its owner alone.
 _NEW, _PRIVATE = 0o666, 0o600

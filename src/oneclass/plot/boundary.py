@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.protocol import Detector
-from ..core.bins import LARGEST, drawable
+from ..core.bins import LARGEST_DRAWN, drawable
 from ..core.typing import Name, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
 
@@ -24,7 +24,7 @@ __all__ = ["BoundaryDisplay"]
 _LEVELS = (0.0, 0.01, 0.05, 0.2, 1.0)
 _SHADES = ("#ffffff", "#dbe9f4", "#a9cce3", "#6aaed6")
 #: Margin of the grid around the rows, as a share of their range.
-_MARGIN = 0.25
+_GRID_MARGIN = 0.25
 
 
 @dataclass
@@ -79,7 +79,7 @@ class BoundaryDisplay:
         positions = _positions(table, columns)
         points = drawable(np.stack([numbers(_column(table, j)) for j in positions], axis=1))
         reach = np.ptp(points, axis=0)
-        low, high = points.min(axis=0) - _MARGIN * reach, points.max(axis=0) + _MARGIN * reach
+        low, high = points.min(axis=0) - _GRID_MARGIN * reach, points.max(axis=0) + _GRID_MARGIN * reach
         x, y = (np.linspace(a, b, resolution) for a, b in zip(low, high, strict=True))
         grid = _grid_rows(table, positions, *(axis.ravel() for axis in np.meshgrid(x, y)))
         shape = (resolution, resolution)
@@ -178,5 +178,5 @@ def _grid_rows(X: Any, positions: list[int], first: Float, second: Float) -> Row
 def _typical(column: Any) -> object:
     """Median or most frequent value of a column; None if all values are missing."""
     if column.dtype.kind in "iuf":
-        return column.clip(-LARGEST, LARGEST).median()
+        return column.clip(-LARGEST_DRAWN, LARGEST_DRAWN).median()
     return next(iter(column.mode()), None)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["MapDisplay"]
 
 #: Most rows that the components are computed from: the time of kernel PCA grows with the cube of their number.
-_ROWS = 1000
+_MAP_ROWS = 1000
 #: If the trace of the centred kernel matrix is less than this share of that of the matrix, it is a rounding error.
-_ROUNDING = 1e-12
+_TRACE_ROUNDING = 1e-12
 
 
 @dataclass
@@ -79,7 +79,7 @@ class MapDisplay:
         flagged = numbers(model.predict(X)) < 0
         Z = _prepared(model, X)
         normal = Z[~flagged] if (~flagged).sum() > 1 else Z
-        some = normal[:: -(-len(normal) // _ROWS)]
+        some = normal[:: -(-len(normal) // _MAP_ROWS)]
         known = KernelPCA(2, kernel=kernel, **options)
         shape = {
             "gamma": 1 / Z.shape[1] if known.gamma is None else known.gamma,
@@ -89,7 +89,7 @@ class MapDisplay:
         K = pairwise_kernels(some, metric=kernel, filter_params=True, **shape)
         # The variance is the trace of the centred kernel matrix, the sum of all its eigenvalues.
         total = np.trace(K) - K.sum() / len(K)
-        if total <= _ROUNDING * np.trace(K):  # one row, or equal rows
+        if total <= _TRACE_ROUNDING * np.trace(K):  # one row, or equal rows
             return cls(np.zeros((len(Z), 2)), flagged, (0.0, 0.0))
         places = known.fit(some).transform(Z)
         places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))  # a single column has a single component

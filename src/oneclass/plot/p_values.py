@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PValueDisplay", "TwoSampleTest"]
 
 #: Bars of the histogram, and the largest p-value that is counted as small.
-_BINS, _SMALL = 20, 0.05
+_P_VALUE_BINS, _SMALL = 20, 0.05
 
 
 class TwoSampleTest(NamedTuple):
@@ -125,16 +125,16 @@ class PValueDisplay:
         """Draw the histogram, and the heights to expect if new rows resemble the training rows; return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.4))
         m, tail = len(self.p_values), (1 - CONFIDENCE) / 2
-        low, high = binom(m, 1 / _BINS).ppf([tail, 1 - tail]) / m
+        low, high = binom(m, 1 / _P_VALUE_BINS).ppf([tail, 1 - tail]) / m
         weights = np.full(m, 1 / m)
-        edges = np.linspace(0, 1, _BINS + 1).tolist()
+        edges = np.linspace(0, 1, _P_VALUE_BINS + 1).tolist()
         # A p-value on an edge belongs to the bar on its left: a false-alarm rate of this value flags the row.
         self.ax_.hist(
             np.maximum(self.p_values - ROUNDING, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"
         )
         label = f"{percent(CONFIDENCE)} interval of a bar if new rows resemble training rows"
         self.ax_.axhspan(low, high, color=LINE, alpha=0.2, linewidth=0, zorder=2, label=label)
-        self.ax_.axhline(1 / _BINS, color=LINE, linestyle="--", linewidth=1, label="uniform")
+        self.ax_.axhline(1 / _P_VALUE_BINS, color=LINE, linestyle="--", linewidth=1, label="uniform")
         self.ax_.set(xlabel="p-value", ylabel="share of rows", xlim=(0, 1))
         self.ax_.set_title(self.summary, fontsize="medium", loc="left")
         self.ax_.set_ylim(0, 1.35 * max(high, self.ax_.get_ylim()[1] / 1.05))

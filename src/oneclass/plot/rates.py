@@ -24,7 +24,7 @@ __all__ = ["RateDisplay"]
 #: The axis of requested rates ends at this rate, or at twice the `delta` of the model if that is larger.
 _LARGEST_RATE = 0.2
 #: Points at which the curves are computed.
-_POINTS = 100
+_CURVE_POINTS = 100
 #: Greys of the interval for the rows drawn, and for the false-alarm rate of the model.
 _ROWS_GREY, _MODEL_GREY = "#e5e5e5", "#c4c4c4"
 #: Height of the axes as a multiple of the highest curve, so that the legend has room.
@@ -143,7 +143,7 @@ class RateDisplay:
         self.figure_, ax = axes(ax, size=(6.4, 5.5))
         self.ax_ = ax
         delta, smallest, n = self.decision.delta, self.calibration.smallest_budget, len(self._counted)
-        requested = np.linspace(0, max(_LARGEST_RATE, min(1.0, 2 * delta)), _POINTS)
+        requested = np.linspace(0, max(_LARGEST_RATE, min(1.0, 2 * delta)), _CURVE_POINTS)
         whose, what = (f"{n} rows", "flagged rows") if self.targets is None else (f"{n} targets", "false alarms")
         band = np.array([self.calibration.alarms(rate, n, CONFIDENCE)[1:] for rate in requested]) / n
         label = f"expected for {n} normal rows, {percent(CONFIDENCE)}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ScoreDisplay"]
 
 #: Bars of a histogram.
-_BINS = 40
+_SCORE_BINS = 40
 
 
 @dataclass
@@ -103,7 +103,7 @@ class ScoreDisplay:
         """Draw a histogram of the losses (minus the scores); return the display."""
         self.figure_, self.ax_ = axes(ax, size=(6.4, 4.2))
         losses, limit, held_out = self.visible()
-        edges = bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), _BINS)
+        edges = bin_edges(losses if held_out is None else np.concatenate([losses, held_out]), _SCORE_BINS)
         inside = np.ones(len(losses), dtype=bool) if self.targets is None else self.targets
         self._draw(losses[inside], edges, "rows" if self.targets is None else "targets", color=INSIDE, alpha=0.7)
         if not inside.all():

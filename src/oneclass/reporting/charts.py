@@ -20,11 +20,11 @@ Float = NDArray[np.float64]
 #: Width of the axis and height of the highest point of a distribution, in units of the drawing.
 _AXIS, _PEAK = 308.0, 54.0
 #: Bins of a distribution, and points at which the training quantiles are interpolated to fill them.
-_BINS, _POINTS = 48, 1000
+_DISTRIBUTION_BINS, _QUANTILE_POINTS = 48, 1000
 #: Flagged values are drawn up to this multiple of the training range beyond its ends; others become an arrow.
 _BEYOND = 1.5
 #: Width of a range chart, and the margin on each side, in which the lines of medians at the ends have room.
-_RANGES, _MARGIN = 112.0, 4.0
+_RANGES, _RANGE_MARGIN = 112.0, 4.0
 
 
 class DistributionChart(TypedDict):
@@ -51,9 +51,9 @@ def distribution_chart(quantiles: Sequence[float], values: Sequence[float], kind
     """The distribution of a training column with these quantiles, and the values of flagged rows."""
     q, flagged = drawable(quantiles), drawable(values)
     low, high = _ends(q, flagged)
-    edges = np.linspace(low, high, _BINS + 1)
+    edges = np.linspace(low, high, _DISTRIBUTION_BINS + 1)
     # A value that many rows share is the quantile at many levels, and so is counted many times.
-    heights = np.histogram(np.interp(np.linspace(0, 1, _POINTS), LEVELS, q), bins=edges)[0]
+    heights = np.histogram(np.interp(np.linspace(0, 1, _QUANTILE_POINTS), LEVELS, q), bins=edges)[0]
     heights = np.convolve(np.pad(heights, 1), [0.25, 0.5, 0.25], mode="valid")
 
     def x(value: Float) -> Float:
@@ -87,8 +87,8 @@ def range_chart(training: ColumnValues, new: ColumnValues) -> list[Mark]:
     low, wide = float(ends.min()), float(np.ptp(ends)) or 1.0
     marks: list[Mark] = []
     for values in (training, new):
-        places = (drawable([*values["central_90"], values["median"]]) - low) / wide * _RANGES + _MARGIN
+        places = (drawable([*values["central_90"], values["median"]]) - low) / wide * _RANGES + _RANGE_MARGIN
         start, end, median = places.round(1).tolist()
-        median = min(max(median, _MARGIN), _MARGIN + _RANGES)
+        median = min(max(median, _RANGE_MARGIN), _RANGE_MARGIN + _RANGES)
         marks.append({"start": start, "width": max(end - start, 1.5), "median": median})
     return marks

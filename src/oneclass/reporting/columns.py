@@ -28,7 +28,7 @@ CLEAR_DISTANCE = 0.1
 #: False-discovery rate among the columns that are called changed.
 _FALSE_DISCOVERIES = 0.05
 #: Most categories that are listed for a column.
-_CATEGORIES = 8
+_LISTED_CATEGORIES = 8
 #: Smallest expected count in a cell of a chi-square test, below which categories are pooled (Cochran's rule).
 _EXPECTED_COUNT = 5
 #: Share of flagged rows up to which a change may be attributed to them.
@@ -65,7 +65,7 @@ class Distribution:
     def common(self) -> list[str]:
         """The most frequent categories."""
         counts = self.counts or {}
-        return sorted(counts, key=lambda value: (-counts[value], value))[:_CATEGORIES]
+        return sorted(counts, key=lambda value: (-counts[value], value))[:_LISTED_CATEGORIES]
 
     def values(self, *also: str) -> ColumnValues:
         """The distribution as it is written into the summary: the most frequent categories, and those of `also`."""
@@ -174,7 +174,7 @@ def _difference(old: Distribution, new: Distribution, cells: Cells) -> Differenc
     distance = max(distance, missing)
     if unseen is None:
         return {"distance": distance, "p_value": p, "outside": outside}
-    return {"distance": distance, "p_value": p, "unseen": unseen[:_CATEGORIES], "outside": outside}
+    return {"distance": distance, "p_value": p, "unseen": unseen[:_LISTED_CATEGORIES], "outside": outside}
 
 
 def _difference_of_numbers(old: Distribution, values: NDArray[np.float64]) -> tuple[float, float, float]:

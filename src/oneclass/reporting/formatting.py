@@ -26,7 +26,7 @@ __all__ = [
 CHANGES = {"no": "no change", "slightly": "slightly changed", "clearly": "changed", "flagged": "in flagged rows only"}
 
 #: Most names in a list, most characters of a text, and most categories in the description of a column.
-_NAMES, _CHARACTERS, _CATEGORIES = 5, 80, 3
+_NAMES, _CHARACTERS, _DESCRIBED_CATEGORIES = 5, 80, 3
 #: Smallest percentage, other than 0, that is written as a number.
 _SMALLEST_PERCENT = 0.01
 #: Range of the numbers that are written without an exponent.
@@ -92,7 +92,7 @@ def values_text(values: ColumnValues, kind: str) -> str:
     if "median" in values:
         parts.append(f"{cell(values['median'], kind, 3)} ({range_text(values['central_90'], kind)})")
     if "shares" in values:
-        common = list(values["shares"].items())[:_CATEGORIES]
+        common = list(values["shares"].items())[:_DESCRIBED_CATEGORIES]
         parts.append(", ".join(f"{value} {percent(share)}" for value, share in common))
     if values["missing"]:
         parts.append(f"{percent(values['missing'])} missing")

@@ -20,7 +20,7 @@ __all__ = ["html_of"]
 
 _TEMPLATES = files(__package__) / "templates"
 #: Most categories in the table of a column.
-_CATEGORIES = 6
+_TABLE_CATEGORIES = 6
 
 
 def html_of(summary: Summary, title: str) -> str:
@@ -89,4 +89,4 @@ def _category_shares(column: Column) -> list[tuple[str, float, float]]:
     old = column["training"].get("shares", {}) if "training" in column else {}
     new = {value: flagged.count(value) / len(flagged) for value in flagged}
     found = [(name, old.get(name, 0.0), new.get(name, 0.0)) for name in {**old, **new}]
-    return sorted(found, key=lambda shares: -max(shares[1:]))[:_CATEGORIES]
+    return sorted(found, key=lambda shares: -max(shares[1:]))[:_TABLE_CATEGORIES]

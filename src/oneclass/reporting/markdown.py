@@ -11,7 +11,7 @@ from .schema import Row, Summary
 __all__ = ["markdown_of"]
 
 #: Most rows and most columns that are listed.
-_ROWS, _COLUMNS = 20, 30
+_LISTED_ROWS, _LISTED_COLUMNS = 20, 30
 
 
 def markdown_of(summary: Summary, title: str) -> str:
@@ -38,12 +38,12 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
         yield from ("", "## Segments", "", *_table(names, [segment_line(segment) for segment in segments]))
     if summary["rows"] and alarms["flagged"]:
         rare = rarity_heading(model["fitted_on"]).lower()
-        shown = [_row(row, model["fitted_on"]) for row in summary["rows"][:_ROWS] if row["flagged"]]
+        shown = [_row(row, model["fitted_on"]) for row in summary["rows"][:_LISTED_ROWS] if row["flagged"]]
         yield from ("", "## Flagged rows", "", *_table(("row", rare, "reasons"), shown))
         if alarms["flagged"] > len(shown):
             yield from ("", f"and {alarms['flagged'] - len(shown):,} more.")
     if compared := [column for column in summary["columns"] if "changed" in column]:
-        largest = sorted(compared, key=lambda column: -column["distance"])[:_COLUMNS]
+        largest = sorted(compared, key=lambda column: -column["distance"])[:_LISTED_COLUMNS]
         lines = [
             (
                 c["name"],

@@ -30,7 +30,7 @@ from .scores import ScoredRows, alarms_of, histogram_of, resemblance_of, segment
 __all__ = ["plain", "summarise"]
 
 #: Most columns in a summary; those that contribute or changed most are kept.
-_COLUMNS = 100
+_SUMMARY_COLUMNS = 100
 #: Columns for which the values of flagged rows are kept, to be drawn, and most values of each.
 _DRAWN_COLUMNS, _DRAWN_VALUES = 9, 300
 #: Reasons for each row.
@@ -84,7 +84,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
         "segments": segments_of(model, scored),
         "scores": histogram_of(scored),
         "resemblance": resemblance_of(scored),
-        "columns": sorted(compared, key=_importance)[:_COLUMNS],
+        "columns": sorted(compared, key=_importance)[:_SUMMARY_COLUMNS],
         "rows": _rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, compared, order)),
         "explanation": reasons.method,
     }  # fmt: skip

@@ -26,7 +26,7 @@ Metric = Callable[[Bool, Float], float]
 Scoring: TypeAlias = Callable[..., float]
 
 #: Decisions are compared to 26 binary digits, half of those of a float: bounds the rounding errors of tied rows.
-_DIGITS = 2.0**26
+_COMPARED_DIGITS = 2.0**26
 
 #: Bounds the rounding error of a rate times a number of rows, which should be a whole number.
 _WHOLE = 1e-9
@@ -184,7 +184,7 @@ def _ranked(decisions: Float) -> Float:
     threshold = math.ldexp(1.0, math.frexp(top)[1]) if top else 0.0
     mantissa, exponent = np.frexp(2 * threshold - decisions)
     with np.errstate(over="ignore"):  # for infinite losses
-        return np.asarray(-np.ldexp(np.round(mantissa * _DIGITS) / _DIGITS, exponent))
+        return np.asarray(-np.ldexp(np.round(mantissa * _COMPARED_DIGITS) / _COMPARED_DIGITS, exponent))
 
 
 def _counts(targets: Bool, decisions: Float) -> tuple[Float, Float]:

@@ -16,7 +16,7 @@ from .state import Settings, State, Trial
 __all__ = ["adopt", "forget", "hold_back_anomalous", "moved_from", "tell", "undone"]
 
 #: Smallest number of losses of normal rows on which the threshold depends. No recorded measurement.
-_MIN_LOSSES = 20
+_MIN_THRESHOLD_LOSSES = 20
 
 
 def moved_from(state: State, X: Vector) -> tuple[Moved, ...]:
@@ -51,7 +51,7 @@ def hold_back_anomalous(settings: Settings, state: State, known: Numbers) -> Sta
         Numbers of the rows labelled as normal.
     """
     memory = state.memory
-    if settings.patience is None or np.count_nonzero(memory.counted) < _MIN_LOSSES:
+    if settings.patience is None or np.count_nonzero(memory.counted) < _MIN_THRESHOLD_LOSSES:
         return state
     cut = anomaly_limit(np.sort(memory.loss[memory.counted]), columns=memory.Z.shape[1])
     anomalous = memory.counted & (memory.loss > cut) & ~np.isin(memory.number, known)
@@ -99,7 +99,7 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
 def _with_enough_losses(settings: Settings, state: State) -> State:
     """Return the state, with held-out losses of all learned rows for the threshold if too few losses remain."""
     known = state.memory.trust > 0
-    if int(state.memory.counted.sum()) >= min(_MIN_LOSSES, int(known.sum())):
+    if int(state.memory.counted.sum()) >= min(_MIN_THRESHOLD_LOSSES, int(known.sum())):
         return state
     loss = held_out(settings, state, known)
     return replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))

@@ -22,7 +22,7 @@ from .memory import Mask, Numbers, Vector
 __all__ = ["Forgetting", "carried"]
 
 #: Smallest number of rows that a stream with a half-life keeps. No recorded measurement.
-_MIN_KEPT = 1024
+_MIN_KEPT_ROWS = 1024
 #: Largest number of rows that a stream without a window of rows keeps. The moments represent the others. No recorded
 #: measurement.
 _MAX_KEPT = 4096
@@ -80,7 +80,7 @@ class Forgetting:
             return np.inf if self.clock else 2 * self.window
         if self.half_life is None or self.clock:
             return _MAX_KEPT
-        return min(max(_MIN_KEPT, _KEPT_HALF_LIVES * self.half_life), _MAX_KEPT)
+        return min(max(_MIN_KEPT_ROWS, _KEPT_HALF_LIVES * self.half_life), _MAX_KEPT)
 
 
 def carried(old: Moments, before: Plan, after: Plan, X: Vector, w: Vector) -> tuple[Moments, float]:

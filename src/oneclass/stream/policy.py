@@ -77,7 +77,7 @@ _CHANGE_SHARE = 0.8
 #: Number of latest rows in which rows that are held back count as evidence.
 _EVIDENCE_ROWS = 20_000
 #: Smallest number of rows without trust that a stream keeps. It keeps twice `Patience.rows` if that is more.
-_MIN_KEPT = 512
+_MIN_KEPT_UNTRUSTED = 512
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Patience:
     @property
     def kept(self) -> int:
         """Number of rows without trust that a stream keeps, because it may still adopt them."""
-        return max(_MIN_KEPT, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else _MIN_KEPT
+        return max(_MIN_KEPT_UNTRUSTED, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else _MIN_KEPT_UNTRUSTED
 
     def evidence(self, number: Numbers, seen: int) -> float:
         """Return the number of these rows beyond the share that anomalies may have.

@@ -34,9 +34,9 @@ _SHORT_STREAM = 4
 #: Factor by which the weight of the rows may grow before the plan is renewed.
 _MAX_GROWTH = 2
 #: Share of the total weight below which the moments of rows that are not kept are dropped.
-_NEGLIGIBLE_SHARE = 1e-6
+_NEGLIGIBLE_WEIGHT_SHARE = 1e-6
 #: Relative slack for rounding errors when sums of weights are compared.
-_ROUNDING_SLACK = 1e-12
+_WEIGHT_SLACK = 1e-12
 
 
 def due(settings: Settings, state: State, before: float, *, surprised: bool) -> bool:
@@ -70,7 +70,7 @@ def due(settings: Settings, state: State, before: float, *, surprised: bool) -> 
 
 def _keeps_all_rows(state: State) -> bool:
     """Return whether the stream still keeps all rows that it learned."""
-    return bool(np.sum(state.memory.trust) >= state.learned * (1 - _ROUNDING_SLACK))
+    return bool(np.sum(state.memory.trust) >= state.learned * (1 - _WEIGHT_SLACK))
 
 
 def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
@@ -111,7 +111,7 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
         some = w > 0
         old = state.moments - state.plan.moments(memory.X[some], w[some])
         gone = float(np.sum(old.weight))
-        if gone > _NEGLIGIBLE_SHARE * state.weight:
+        if gone > _NEGLIGIBLE_WEIGHT_SHARE * state.weight:
             part, left = carried(old, state.plan, plan, memory.X[some], w[some])
             moments, unexplained = moments + part, left * gone / state.weight
     fit, unexplained = Fitting.at_first(plan, moments, memory), max(state.carried, unexplained)

@@ -36,7 +36,7 @@ _MIN_HELD_BACK = 0.5
 #: Factor on the number of rows that a trial needs, for each trial that was undone.
 _UNDONE_FACTOR = 2.0
 #: Relative slack for rounding errors when odds are compared.
-_ROUNDING_SLACK = 1e-9
+_ODDS_SLACK = 1e-9
 #: What an ordinary row adds to the odds (a negative number).
 _ORDINARY_GAIN = math.log(_ORDINARY_AFTER_CHANGE / (_EARLIER_DATA_IN_BURST * _ORDINARY_SHARE))
 #: What any other row adds to the odds.
@@ -52,7 +52,7 @@ def start_trial(settings: Settings, patience: Patience, state: State) -> State:
     odds = np.cumsum(_odds_gains(state, memory.loss)[::-1])
     long = int(np.argmax(odds))
     since = memory[len(memory) - 1 - long :]
-    if odds[long] < long_enough * _OTHER_GAIN * (1 - _ROUNDING_SLACK) or np.mean(since.waiting) < _MIN_HELD_BACK:
+    if odds[long] < long_enough * _OTHER_GAIN * (1 - _ODDS_SLACK) or np.mean(since.waiting) < _MIN_HELD_BACK:
         return state
     if _is_too_similar(state, since.X[since.waiting]):
         return state

@@ -18,7 +18,7 @@ from .state import Settings, State
 __all__ = ["decide_trust", "with_corrected_level"]
 
 #: Smallest number of losses of normal rows from which the limit for anomalous rows is estimated.
-_MIN_LOSSES = 20
+_MIN_LIMIT_LOSSES = 20
 #: Share of the normal rows, those with the smallest losses, whose neighbors are not checked.
 _UNCHECKED_SHARE = 0.75
 #: Smallest support by trusted neighbors of a row that is not held back.
@@ -48,7 +48,7 @@ def decide_trust(patience: Patience | None, state: State, rows: Memory) -> tuple
         trust = np.where(known, given_trust, 1.0)
         return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
     losses, columns = state.calibration.losses, rows.Z.shape[1]
-    enough = len(losses) >= _MIN_LOSSES
+    enough = len(losses) >= _MIN_LIMIT_LOSSES
     cut = max(anomaly_limit(losses, _normal_share(state.alone), columns=columns), state.threshold) if enough else np.inf
     anomalous = rows.loss > cut
     in_burst = in_bursts(state.memory.alarm, rows.alarm) if enough else none

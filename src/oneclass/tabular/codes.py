@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.stored import Count, Within, must
-from .cells import Cells
+from .cells import DAY, Cells
 from .variants import folded
 
 __all__ = ["CategoryCode", "DateCode", "NumberCode", "OrdinalCode"]
 
 Matrix = NDArray[np.float64]
-_DAY, _WEEK = 86_400e6, 7 * 86_400e6
 _WEEKDAYS = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")  # the first of January 1970 was a Thursday
 
 
@@ -205,8 +204,8 @@ class DateCode:
         """One row of numbers for each cell; sine and cosine are 0 for a missing value."""
         gaps = self.gaps(cells)
         since = np.where(gaps, self.start, cells.as_times().astype(np.int64)).astype(float)
-        made = [np.where(gaps, self.centre, (since - self.start) / _DAY)] * self.elapsed
-        for wanted, turn in ((self.weekday, np.floor(since / _DAY) / 7), (self.hour, since / _DAY)):
+        made = [np.where(gaps, self.centre, (since - self.start) / DAY)] * self.elapsed
+        for wanted, turn in ((self.weekday, np.floor(since / DAY) / 7), (self.hour, since / DAY)):
             if wanted:
                 made += [np.where(gaps, 0.0, wave(2 * math.pi * (turn % 1))) for wave in (np.sin, np.cos)]
         return np.stack([*made, gaps * self.gap] if self.gap else made, axis=1)
@@ -215,7 +214,7 @@ class DateCode:
         """Day, weekday and hour as text."""
         said: list[list[str]] = [[] for _ in Z]
         columns = iter(Z.T)
-        days = np.floor((self.start + next(columns) * _DAY) / _DAY).astype(int) if self.elapsed else None
+        days = np.floor((self.start + next(columns) * DAY) / DAY).astype(int) if self.elapsed else None
         weekdays = _turns(next(columns), next(columns), 7) if self.weekday else None
         if days is not None and weekdays is not None:
             days += (weekdays - days + 3) % 7 - 3  # the nearest day that has the expected weekday

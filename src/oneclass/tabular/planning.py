@@ -18,7 +18,7 @@ from ..core.typing import Name
 from ..core.wording import parameter
 from ..io.messages import listed
 from .bad_cells import BAD_CELLS
-from .cells import Cells, Words, distinct_cells, is_missing, is_time, read_cells
+from .cells import DAY, Cells, Words, distinct_cells, is_missing, is_time, read_cells
 from .codes import CategoryCode, DateCode, NumberCode, OrdinalCode
 from .frames import Frame, Values, columns_of
 from .notation import Notation
@@ -44,7 +44,6 @@ _MIN_ID_ROWS, _MIN_ID_SHARE = 20, 0.9
 #: Lower bound on the median digits for which whole numbers are ids, and upper bound on the numbers that are checked.
 _MIN_ID_DIGITS, _MAX_CHECKED_NUMBERS = 15, 100
 _ID = re.compile(r"(?:^|[\W_])(?:id|uuid|guid|key|index|rowid)$|[a-z]I[Dd]$|^unnamed: 0$", re.IGNORECASE)
-_DAY = 86_400_000_000
 #: Upper bounds on the cells used for the correlations of missing values, and on the distinct words whose format is
 #: checked.
 _MAX_CELLS, _MAX_CHECKED_WORDS = 4_000_000, 2_000
@@ -400,13 +399,13 @@ def _merged(words: Words) -> Words:
 def _date(name: Name, cells: Cells, kind: str, why: str, telling: _Telling) -> Column:
     times: Any = cells.times
     since = times[~np.isnat(times)].astype(np.int64)
-    elapsed, days = kind == "date", since // _DAY
+    elapsed, days = kind == "date", since // DAY
     weekday = len(np.unique(days % 7)) > 1 and int(np.ptp(days)) >= 7
-    hour = len(np.unique(since % _DAY)) > 1
+    hour = len(np.unique(since % DAY)) > 1
     if not (elapsed or weekday or hour):
         return Column(name, "drop", "times that differ in days only, which new rows go beyond", noticed=True)
     start = int(since.min())
-    centre = float(np.median(since - start)) / _DAY
+    centre = float(np.median(since - start)) / DAY
     gap = telling.gap(name, cells.gaps)
     why = why or "times; 'date' adds the days" + _share(cells.gaps)
     return Column(name, kind, why, DateCode(start, centre, elapsed, weekday, hour, gap))
