@@ -28,6 +28,7 @@ from .baselines import (
     Parzen,
     PCADetector,
 )
+from .baselines.calibrated import Calibrated
 from .core.approximation import Fourier, Nystrom
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
@@ -56,6 +57,7 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "Calibrated",
     "ColumnWarning",
     "DependentRowsWarning",
     "EscapedCSV",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from oneclass import KCentersDetector
-from oneclass.baselines._base import _folds
 from oneclass.baselines.kcenters import _center
+from oneclass.core.hold_out import fold_rows
 from oracle import decisions
 
 
@@ -56,7 +56,7 @@ def test_held_out_scores_of_the_folds_are_in_units_of_the_models_median():
     rows = np.random.default_rng(0).standard_t(3, size=(60, 8))
     options = {"scale": False, "random_state": 0}
     model, expected = KCentersDetector(**options).fit(rows), np.empty(60)
-    for seen, unseen in _folds(60):
+    for seen, unseen in fold_rows(model.scaler_(rows), None, folds=5):
         part = KCentersDetector(**options, threshold="train").fit(rows[seen])
         size = np.median(model.score_samples(rows)) / np.median(part.score_samples(rows))
         expected[unseen] = part.score_samples(rows[unseen]) * size

@@ -3,6 +3,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from oneclass import KMeansDetector
+from oneclass.core.hold_out import fold_rows
 from oracle.held_out import losses_held_out
 
 
@@ -21,11 +22,9 @@ def test_one_random_start_is_plain_k_means(rows, fresh):
 
 
 def test_held_out_losses_match_refitting_without_the_fold(rows):
-    from sklearn.model_selection import KFold
-
     model = KMeansDetector(scale=False, random_state=0).fit(rows)
     held_out = losses_held_out(model, rows)
-    for seen, unseen in KFold(5, shuffle=True, random_state=0).split(rows):
+    for seen, unseen in fold_rows(rows, None, folds=5):
         rest = KMeansDetector(scale=False, random_state=0).fit(rows[seen])
         np.testing.assert_allclose(held_out[unseen], -rest.score_samples(rows[unseen]), rtol=1e-10)
 

@@ -10,4 +10,4 @@ def losses_held_out(model, X):
     """Held-out loss of each training row."""
     training = training_of(model, X)
     free = model._held_out_losses(model.model_, training)
-    return model._losses_by_folds(model.model_, training) if free is None else free
+    return model._losses_by_folds(model.model_, training, model._partition(training.Z, None)) if free is None else free

@@ -52,7 +52,10 @@ class HoldsOut:
         check_is_fitted(self)
         held_out: HeldOut | None = vars(self).get("held_out_")  # models saved by earlier versions lack it
         if held_out is None:
-            why = "fits on chunks, Dask collections, streams or a sample of the rows keep only `calibration_`"
+            why = (
+                "fits on chunks, Dask collections, streams, a sample of the rows, or rows that count as copies, keep "
+                "only `calibration_`"
+            )
             if self.calibration_ is None:
                 why = f"a fit with threshold={self.decision_.rule!r} computes none; fit with threshold='held_out'"
             raise AttributeError(f"{type(self).__name__}: {attribute} needs the held-out loss of every row, but {why}")

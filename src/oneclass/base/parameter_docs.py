@@ -59,6 +59,22 @@ _DESCRIPTIONS = {
             Probability with which the false-alarm rate of this fitted model is at most `delta`. By default, the rate is
             at most `delta` on average over training sets. A fit with a `confidence` rejects fewer rows.
         """,
+    "hold_out": """
+        hold_out : {"auto", "split", "plus", "folds"} or float in (0, 1), default={default}
+            How held-out losses are made (docs/calibration.md). ``"auto"`` and ``"folds"``: five folds; the model of all
+            rows is kept. ``"split"``: the model learns from one half of the rows, and the other half is held out; a
+            number is the share that is held out. This keeps the rate for every distribution. ``"plus"``: five folds,
+            whose models are kept, and p-values of CV+: at most about twice the rate for every distribution.
+        """,
+    "hold_out_of_closed_form": """
+        hold_out : {"auto", "split", "plus", "folds", "loo"} or float in (0, 1), default={default}
+            How held-out losses are made (docs/calibration.md). ``"loo"``: leave-one-out in closed form. ``"folds"``:
+            five folds; the model of all rows is kept. ``"auto"``: leave-one-out if it is possible and rows have little
+            influence on the scaling, otherwise five folds. ``"split"``: the model learns from one half of the rows, and
+            the other half is held out; a number is the share that is held out. This keeps the rate for every
+            distribution. ``"plus"``: five folds, whose models are kept, and p-values of CV+: at most about twice the
+            rate for every distribution.
+        """,
     "scale": """
         scale : {"robust", "zscore"} or False, default={default}
             How features are scaled. ``"robust"`` is ``asinh((x - median) / s)``, where s is the distance between the

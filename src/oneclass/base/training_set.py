@@ -80,6 +80,14 @@ class TrainingSet:
             outlier_groups=None if groups is None else np.concatenate([groups, np.full(k, -1)]),
         )
 
+    def part(self, rows: Array) -> TrainingSet:
+        """Some of the rows, by their numbers; all rows have positive weight."""
+        kept = np.zeros(self.X.shape[0] if self.kept is None else len(self.kept), dtype=bool)
+        kept[rows if self.kept is None else np.flatnonzero(self.kept)[rows]] = True
+        groups = None if self.groups is None else self.groups.part(rows)
+        segments = None if self.segments is None else self.segments[rows]
+        return replace(self, X=self.X[rows], w=self.w[rows], groups=groups, kept=kept, segments=segments)
+
     def to_learn(self, estimator: object) -> TrainingSet:
         """The rows of positive weight. A warning is raised if they depend on one another and no groups were given."""
         training, kept = self, self.w > 0

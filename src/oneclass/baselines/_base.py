@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Protocol, Self, TypeVar
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Annotated, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.checks import check_magnitudes, check_number, read_scaling
+from ..base.checks import ChoiceError, check_choice, check_magnitudes, check_number, read_scaling
 from ..base.classifier import OneClassClassifier
 from ..base.reading import Header, read_training_rows
 from ..base.training_set import TrainingSet
@@ -19,108 +18,27 @@ from ..core import threshold as rules
 from ..core.arrays import Array, is_foreign, ones
 from ..core.calibration import HeldOut, Judgement
 from ..core.groups import Groups
-from ..core.kernels import Kernel
+from ..core.hold_out import CrossRanks, Part, fold_rows, in_row_order, split_rows
 from ..core.scaling import ColumnMoments, Scaler
+from ..core.stored import MAYBE, must
 from ..core.threshold import Decision, Ranks
 from ..core.typing import Labels, Name, Rows
 from ._rounding import Rounding
+from ._training import FOLDS, Cross, E, Learned, M, Outliers, Training
 
-__all__ = ["Baseline", "E", "Explained", "ExplainedModel", "M", "Model", "Outliers", "Training", "count_distinct"]
+__all__ = ["Baseline", "Explained", "count_distinct"]
 
-#: Number of folds for held-out losses.
-_FOLDS = 5
+#: Share of the rows that ``hold_out="split"`` holds out.
+_SPLIT_SHARE = 0.5
 
-#: Share of a column's sum of squares from which on a row has much influence on its own z-score.
-_INFLUENTIAL_PART = 0.1
-
-#: Share of rows with such an influence above which held-out rows must be scaled without themselves.
-_INFLUENTIAL_ROWS = 0.01
-
-
-class Model(Protocol):
-    """The result of learning from rows, as a frozen value."""
-
-    def losses(self, Z: Array) -> Array:
-        """Loss of each scaled row."""
-        ...
-
-
-M = TypeVar("M", bound=Model)
-
-
-class ExplainedModel(ABC):
-    """A model whose loss is a sum over features."""
-
-    @abstractmethod
-    def contributions(self, Z: Array) -> Array:
-        """The part of each feature in the loss, for scaled rows."""
-
-    @abstractmethod
-    def expected(self, Z: Array) -> Array:
-        """Expected value of each feature, scaled."""
-
-    @property
-    def least(self) -> Array | float:
-        """Smallest possible part of each feature."""
-        return 0.0
-
-    def losses(self, Z: Array) -> Array:
-        """Loss of each scaled row."""
-        return self.contributions(Z).sum(axis=1)
-
-
-E = TypeVar("E", bound=ExplainedModel)
-
-
-@dataclass(frozen=True)
-class Outliers:
-    """Rows labelled as outliers, and the numbers of all rows in the user's data: first targets, then outliers."""
-
-    rows: Array
-    numbers: Array
-
-
-@dataclass(frozen=True)
-class Training:
-    """Scaled training rows, and other inputs of a classifier."""
-
-    Z: Array
-    rounding: Rounding
-    pairwise: bool = False  # whether the rows hold kernel values: one column for each training row
-    kernel: Kernel | None = None  # the kernel, if it is known already
-    outliers: Outliers | None = None
-    groups: Groups | None = None  # groups of rows that are held out together
-    zscored: bool = False
-
-    def part(self, rows: Array, seen: Array) -> Training:
-        """Some of the rows, as input of a model that learnt from the rows `seen`."""
-        if self.pairwise:
-            return replace(self, Z=self.Z[np.ix_(rows, seen)])
-        return replace(self, Z=self.Z[rows])
-
-    def fold(self, seen: Array, unseen: Array) -> tuple[Training, Training]:
-        """Training rows and held-out rows of a fold, z-scored with the training rows of the fold."""
-        known, other = self.part(seen, seen), self.part(unseen, seen)
-        if not self.zscored:
-            return known, other
-        w = ones(known.Z)
-        scaler = Scaler.of("zscore", ColumnMoments.of(known.Z, w), known.Z, w)
-        return replace(known, Z=scaler(known.Z)), replace(other, Z=scaler(other.Z))
-
-    @property
-    def scales_itself(self) -> bool:
-        """Whether too many rows have much influence on their own z-scores (or there are more columns than rows)."""
-        n, d = self.Z.shape
-        if not self.zscored or n < 2 * _FOLDS:  # too few rows to tell
-            return False
-        return d > n or float(np.mean((self.Z**2).max(axis=1) / (n - 1) > _INFLUENTIAL_PART)) > _INFLUENTIAL_ROWS
+R = TypeVar("R")
 
 
 class Baseline(OneClassClassifier, Generic[M]):
     """Classifier of scaled rows; `_learn` of a subclass learns the model.
 
-    Held-out losses come from five shuffled folds, each scaled with its own training rows. A subclass may have a faster
-    method, which is used unless too many rows influence their own scaling. All computation is in double precision.
+    Held-out losses come from five folds, unless the subclass has a faster method (`_held_out_losses`) or `hold_out` is
+    another way. All computation is in double precision.
     """
 
     _thresholds: ClassVar = {**OneClassClassifier._thresholds, "train": rules.dd_tools}
@@ -129,14 +47,17 @@ class Baseline(OneClassClassifier, Generic[M]):
     #: Whether every fit computes held-out losses, because learning is quick. Otherwise only rules that need them do.
     _learns_quickly: ClassVar[bool] = False
     _left_behind: ClassVar[tuple[str, ...]] = (*OneClassClassifier._left_behind, "ranks_")
+    #: Values of `hold_out` that are words.
+    _hold_outs: ClassVar[tuple[str, ...]] = ("auto", "split", "plus", "folds", "loo")
     #: Whether losses depend on the scale of the features.
     _minds_scale: ClassVar[bool] = True
-
     scale: str | bool
+    hold_out: str | float
     scaler_: Scaler
     model_: M
     decision_: Decision
     ranks_: Ranks
+    cross_: Annotated[Cross | None, MAYBE]
 
     def fit(
         self,
@@ -155,8 +76,8 @@ class Baseline(OneClassClassifier, Generic[M]):
         {y}
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, as labels of any kind: for example a person, a machine or a day. Rows of a group
-            resemble each other, so the five folds hold out whole groups, and each group has the same weight. Thresholds
-            and p-values then hold for rows of *new* groups. A column with groups is not a feature.
+            resemble each other, so whole groups are held out, and each group has the same weight. Thresholds and
+            p-values then hold for rows of *new* groups. A column with groups is not a feature.
         {segments}
 
         Returns
@@ -167,37 +88,118 @@ class Baseline(OneClassClassifier, Generic[M]):
         return self._fit(X, y, groups=groups, segments=segments)
 
     def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
-        rows = training.to_learn(self)
+        return self._fit_rows(training.to_learn(self), decision, training.removed)
+
+    def _fit_rows(self, rows: TrainingSet, decision: Decision, removed: float, *, by_row: bool = True) -> Self:
+        """Learn from rows of positive weight; `removed` is the share that screening removed.
+
+        If `by_row` is false, the rows are not those of the user, and held-out losses are only kept ranked.
+        """
         self._before(rows.X)
-        scaler = self._scaling(rows.X, rows.header)
-        scaled = self._training(rows.X, scaler)
-        zscored = read_scaling(self._name, self.scale) == "zscore" and not scaled.pairwise
-        scaled = replace(scaled, groups=rows.groups, zscored=zscored)
-        if training.outliers is not None:
-            targets = training.w > 0
-            numbers = np.concatenate([np.flatnonzero(targets), np.flatnonzero(~targets)])
-            scaled = replace(scaled, outliers=Outliers(scaler(training.outliers), numbers))
+        way = self._way(decision, pairwise=rows.pairwise)
+        learnt = judged = rows
+        if way == "split":
+            seen, unseen = split_rows(len(rows.X), rows.groups, share=self._share_held_out, seed=self._seed)
+            learnt, judged = rows.part(seen), rows.part(unseen)
+        cross = None
         with self._naming():
-            model = self._learn(scaled)
-            losses = None if self._minds_scale and scaled.scales_itself else self._held_out_losses(model, scaled)
-            if losses is None and (decision.held_out or self._learns_quickly):
-                losses = self._losses_by_folds(model, scaled)
-            held_out = None if losses is None else HeldOut(losses, None, rows.groups, rows.kept)
+            scaler, scaled, model = self._learn_from(learnt, of=rows)
+            held_out: HeldOut | None
+            if way in ("split", "fixed"):
+                held_out = _held_out(judged, self._judge(model, scaler, judged.X))
+            elif way == "plus":
+                cross, held_out = self._cross(rows, self._partition(scaler(rows.X), rows.groups))
+            else:
+                parts = self._partition(len(rows.X) if rows.pairwise else scaler(rows.X), rows.groups)
+                found = self._losses_in_place(
+                    way, model, scaled, parts if decision.held_out or self._learns_quickly else None
+                )
+                held_out = None if found is None else _held_out(rows, found)
             judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, scaled), None))
-        judgement = judgement.beside(training.removed)
+        judgement = judgement.beside(removed)
         self._after(model)
         return self._keep(
             rows.header,
             self._threshold(model, judgement.ranks, decision),
             judgement.calibration,
-            judgement.held_out,
+            judgement.held_out if by_row else None,
             decision_=decision,
-            training=rows,
+            training=judged,
             ranks_=judgement.ranks,
             model_=model,
             scaler_=scaler,
+            cross_=cross,
             **self._attributes(model),
         )
+
+    @property
+    def _n_folds(self) -> int:
+        """Number of folds."""
+        return FOLDS
+
+    @property
+    def _seed(self) -> int:
+        """Seed of the folds or of the split."""
+        return 0
+
+    def _way(self, decision: Decision, *, pairwise: bool) -> str:
+        """Check `hold_out`, and return how rows are held out."""
+        if isinstance(self.hold_out, str):
+            way = check_choice(self, "hold_out", self._hold_outs)
+        else:
+            way = "split"
+            check_number(self, "hold_out", 0, 1)
+        if way == "loo" and not self._has_closed_form:
+            raise ChoiceError(
+                f"{self._name}: hold_out must be one of 'auto', 'split', 'plus' and 'folds', since its leave-one-out "
+                "losses have no closed form; got 'loo'"
+            )
+        if way in ("split", "plus") and (pairwise or not decision.held_out):
+            why = "kernel='precomputed'" if pairwise else f"threshold={decision.rule!r}"
+            raise ChoiceError(f"{self._name}: hold_out must be 'auto', 'folds' or 'loo' with {why}, got {way!r}")
+        return way
+
+    @property
+    def _has_closed_form(self) -> bool:
+        return type(self)._held_out_losses is not Baseline._held_out_losses
+
+    @property
+    def _share_held_out(self) -> float:
+        """Share of the rows that `hold_out` splits off."""
+        return _SPLIT_SHARE if isinstance(self.hold_out, str) else self.hold_out
+
+    def _learn_from(self, rows: TrainingSet, *, of: TrainingSet) -> tuple[Scaler, Training, M]:
+        """Scale some of the rows of a training set and learn from them."""
+        scaler = self._scaling(rows.X, rows.header)
+        scaled = self._training(rows.X, scaler)
+        zscored = read_scaling(self._name, self.scale) == "zscore" and not scaled.pairwise
+        scaled = replace(scaled, groups=rows.groups, zscored=zscored, w=rows.w)
+        if rows.outliers is not None and rows.kept is not None and of.kept is not None:
+            numbers = np.concatenate([np.flatnonzero(rows.kept), np.flatnonzero(~of.kept)])
+            scaled = replace(scaled, outliers=Outliers(scaler(rows.outliers), numbers))
+        return scaler, scaled, self._learn(scaled)
+
+    def _partition(self, Z: Array | int, groups: Groups | None) -> list[Part]:
+        """The rows seen and unseen of each fold, chosen by scaled rows."""
+        return list(fold_rows(Z, groups, folds=self._n_folds, seed=self._seed))
+
+    def _cross(self, rows: TrainingSet, parts: list[Part]) -> tuple[Cross, HeldOut]:
+        """The models without each fold, which have scaled and learned as if these rows did not exist."""
+
+        def learn(part: Part) -> tuple[Learned, Array]:
+            scaler, _, model = self._learn_from(rows.part(part[0]), of=rows)
+            return Learned(model, scaler), self._judge(model, scaler, rows.X[part[1]])
+
+        found = self._each(learn, parts)
+        losses = in_row_order(parts, [own for _, own in found])
+        held_out = _held_out(rows, losses)
+        w = held_out.weights
+        ranks, held_out = CrossRanks.of([(losses[unseen], w[unseen]) for _, unseen in parts], held_out)
+        return Cross([learned for learned, _ in found], ranks), held_out
+
+    def _each(self, work: Callable[[Part], R], parts: Iterable[Part]) -> list[R]:
+        """The result of `work` for each fold."""
+        return [work(part) for part in parts]
 
     @abstractmethod
     def _learn(self, training: Training) -> M:
@@ -226,6 +228,10 @@ class Baseline(OneClassClassifier, Generic[M]):
 
     def __check__(self) -> dict[str, int]:
         super().__check__()
+        cross = vars(self).get("cross_")  # models of earlier versions lack it
+        for one in () if cross is None else cross.models:
+            must(type(one.model) is type(self.model_), "cross_ must hold models of the kind of model_")
+            must(one.scaler.centre.shape == (self.n_features_in_,), "cross_ must hold models of all columns")
         return {"d": self.n_features_in_}
 
     # Losses of the training rows.
@@ -238,15 +244,27 @@ class Baseline(OneClassClassifier, Generic[M]):
         """Loss of each row under a model without the row and its group; None if that needs the folds."""
         return None
 
-    def _losses_by_folds(self, model: M, training: Training) -> Array:
+    def _losses_in_place(self, way: str, model: M, training: Training, parts: list[Part] | None) -> Array | None:
+        """Held-out losses for the model of all rows: leave-one-out in closed form, or by these folds if any."""
+        closed = way == "loo" or (way == "auto" and not (self._minds_scale and training.scales_itself))
+        losses = self._held_out_losses(model, training) if closed else None
+        if losses is None and way == "loo":
+            raise ChoiceError(
+                f"{self._name}: hold_out must be 'auto', 'split', 'plus' or 'folds' for these rows, since there are "
+                "groups, or too many rows or columns for leave-one-out losses in closed form; got 'loo'"
+            )
+        return losses if losses is not None or parts is None else self._losses_by_folds(model, training, parts)
+
+    def _losses_by_folds(self, model: M, training: Training, parts: list[Part]) -> Array:
         """Loss of each row under a model that learnt from the other folds."""
         training = self._knowing(model, training)
-        losses = np.empty(len(training.Z))
-        for seen, unseen in _folds(len(losses), training.groups):
-            known, other = training.fold(seen, unseen)
+
+        def judge(part: Part) -> Array:
+            known, other = training.fold(*part)
             twin = self._learn(known)
-            losses[unseen] = twin.losses(other.Z) * self._size_beside(model, twin, training)
-        return losses
+            return twin.losses(other.Z) * self._size_beside(model, twin, training)
+
+        return in_row_order(parts, self._each(judge, parts))
 
     def _knowing(self, model: M, training: Training) -> Training:
         """The training rows, with choices of the model of all rows that the folds use too."""
@@ -280,7 +298,14 @@ class Baseline(OneClassClassifier, Generic[M]):
         return -self._threshold(self.model_, self.ranks_, replace(self.decision_, delta=delta))
 
     def _losses(self, X: Array) -> Array:
-        return self.model_.losses(self.scaler_(X))
+        own, cross = self._judge(self.model_, self.scaler_, X), vars(self).get("cross_")
+        if cross is None:
+            return own
+        return cross.ranks.losses(own, [self._judge(one.model, one.scaler, X) for one in cross.models])
+
+    def _judge(self, model: M, scaler: Scaler, X: Array) -> Array:
+        """Loss of rows that are not scaled."""
+        return model.losses(scaler(X))
 
     def _kept_rows(self) -> Array | None:
         return getattr(self.model_, "kept", None)
@@ -313,15 +338,11 @@ class Explained(Baseline[E]):
         return self.scaler_.inverse(self.model_.expected(self.scaler_(rows)))
 
 
+def _held_out(rows: TrainingSet, losses: Array) -> HeldOut:
+    """The held-out losses of rows."""
+    return HeldOut(losses, None if bool((rows.w == 1).all()) else rows.w, rows.groups, rows.kept)
+
+
 def count_distinct(Z: Array) -> int:
     """Number of distinct rows."""
     return len(np.unique(Z, axis=0))
-
-
-def _folds(n: int, groups: Groups | None = None) -> Iterator[tuple[Array, Array]]:
-    """Training rows and held-out rows of each fold; the same at every call."""
-    if groups is None:
-        yield from KFold(min(_FOLDS, n), shuffle=True, random_state=0).split(np.empty((n, 1)))
-    else:
-        folds = GroupKFold(min(_FOLDS, groups.count), shuffle=True, random_state=0)
-        yield from folds.split(np.empty((n, 1)), groups=groups.of_rows)

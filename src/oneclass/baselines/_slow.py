@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from ..base.warnings import SlowFitWarning, warn
 from ..core.arrays import Array
-from ._base import Baseline, M
+from ._base import Baseline
+from ._training import M
 
 __all__ = ["Slow"]
 

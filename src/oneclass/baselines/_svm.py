@@ -23,8 +23,8 @@ from ..core.kernels import RBF, Kernel, Precomputed, Settled, is_radial
 from ..core.scaling import Scaler
 from ..core.stored import Extended, Floats, Whole, must
 from ..core.threshold import Decision, Ranks
-from ._base import Training
 from ._slow import SQUARED_FOLDS, Slow
+from ._training import Training
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

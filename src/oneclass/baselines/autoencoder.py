@@ -18,7 +18,8 @@ from ..base.warnings import warn
 from ..core.arrays import Array
 from ..core.stored import Count, Floats, OneOf, must
 from ..core.typing import Rows, Seed
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
+from ._training import ExplainedModel, Training
 
 __all__ = ["AutoencoderDetector"]
 
@@ -45,6 +46,7 @@ class AutoencoderDetector(Explained["_Network"]):
     {delta_of_folds}
     {threshold_of_folds}
     {confidence}
+    {hold_out}
     random_state : int, RandomState instance or None, default=None
         Seed of the initial weights. None gives the same result at every fit.
 
@@ -82,6 +84,7 @@ class AutoencoderDetector(Explained["_Network"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -92,6 +95,7 @@ class AutoencoderDetector(Explained["_Network"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
         self.random_state = random_state
 
     def reconstruct(self, X: Rows) -> Array:

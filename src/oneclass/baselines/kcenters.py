@@ -14,10 +14,11 @@ from ..base.seeds import random_of
 from ..core.arrays import Array
 from ..core.stored import Floats
 from ..core.typing import Seed
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
 from ._neighbors import nearest
 from ._rounding import Rounding
 from ._slow import FOLDS, Slow
+from ._training import ExplainedModel, Training
 
 __all__ = ["KCentersDetector"]
 
@@ -43,6 +44,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     {delta_of_folds}
     {threshold_of_folds}
     {confidence}
+    {hold_out}
     {random_state_of_centers}
 
     Attributes
@@ -77,6 +79,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
         self.n_centers = n_centers
@@ -85,6 +88,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
         self.random_state = random_state
 
     def _seconds(self, n: int, d: int) -> float:

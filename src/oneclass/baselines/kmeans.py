@@ -12,9 +12,10 @@ from ..base.seeds import seeded
 from ..core.arrays import Array
 from ..core.stored import Count, Floats
 from ..core.typing import Seed
-from ._base import Explained, ExplainedModel, Training, count_distinct
+from ._base import Explained, count_distinct
 from ._neighbors import nearest
 from ._rounding import Rounding
+from ._training import ExplainedModel, Training
 
 __all__ = ["KMeansDetector"]
 
@@ -38,6 +39,7 @@ class KMeansDetector(Explained["_Clusters"]):
     {delta_of_folds}
     {threshold_of_folds}
     {confidence}
+    {hold_out}
     {random_state_of_centers}
 
     Attributes
@@ -70,6 +72,7 @@ class KMeansDetector(Explained["_Clusters"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -79,6 +82,7 @@ class KMeansDetector(Explained["_Clusters"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
         self.random_state = random_state
 
     def _learn(self, training: Training) -> _Clusters:

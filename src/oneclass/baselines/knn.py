@@ -10,9 +10,10 @@ import numpy as np
 from ..base.checks import check_choice, check_integer
 from ..core.arrays import Array, blocks
 from ..core.stored import Floats, OneOf, Size, Whole, must
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
 from ._neighbors import Neighbors
 from ._rounding import Rounding
+from ._training import ExplainedModel, Training
 
 __all__ = ["KNNDetector"]
 
@@ -50,6 +51,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
         (1 - delta) quantile with a finite-sample correction, ``"train"`` the midpoint rule of dd_tools, and
         ``"authors"`` the rule of the VAAKELM authors' released code.
     {confidence}
+    {hold_out_of_closed_form}
     n_jobs : int or None, default=None
         Number of threads for the search of neighbors.
 
@@ -84,6 +86,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -92,6 +95,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
         self.n_jobs = n_jobs
 
     _learns_quickly: ClassVar = True

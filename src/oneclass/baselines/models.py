@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ._neighbors import Neighbors
 from ._rounding import Rounding
+from ._training import Cross, Learned
 from ._tree import Segments
 from .autoencoder import _Network
+from .calibrated import _Scored
 from .kcenters import _Balls
 from .kmeans import _Clusters
 from .knn import _Neighbourhood
@@ -20,6 +22,8 @@ from .svdd import _Ball
 __all__ = ["MODELS"]
 
 MODELS: tuple[type, ...] = (
+    Cross,
+    Learned,
     Neighbors,
     Rounding,
     Segments,
@@ -34,6 +38,7 @@ MODELS: tuple[type, ...] = (
     _Neighbourhood,
     _Network,
     _Plane,
+    _Scored,
     _Seen,
     _SpanningTree,
     _Tree,

@@ -11,10 +11,11 @@ from ..base.checks import check_integer
 from ..core.arrays import Array
 from ..core.stored import Floats, Whole
 from ..core.threshold import Decision, Ranks
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
 from ._neighbors import LOW
 from ._rounding import Rounding
 from ._slow import Slow
+from ._training import ExplainedModel, Training
 from ._tree import Segments, on_longest_paths, spanning_tree
 
 __all__ = ["MSTDetector"]
@@ -40,6 +41,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
         the edges, because the losses of the training rows are zero. Only ``"held_out"`` computes the held-out losses
         that p-values and other values of `delta` need.
     {confidence}
+    {hold_out}
 
     Attributes
     ----------
@@ -85,12 +87,14 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.n_paths = n_paths
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def _seconds(self, n: int, d: int) -> float:
         by_products, by_trees = 3e-8 * n**2, 5e-5 * n * 1.5**d

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.arrays import Array, blocks
 from ..core.stored import Floats, Length, Positive, Whole
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
+from ._training import ExplainedModel, Training
 from ._widths import SAME, TIED, likeliest_width
 
 __all__ = ["NaiveParzen"]
@@ -34,6 +35,7 @@ class NaiveParzen(Explained["_Densities"]):
     {delta}
     {threshold_of_leave_one_out}
     {confidence}
+    {hold_out_of_closed_form}
 
     Attributes
     ----------
@@ -74,11 +76,13 @@ class NaiveParzen(Explained["_Densities"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def _learn(self, training: Training) -> _Densities:
         return _Densities([_Density.of(x, _likeliest_width(x)) for x in training.Z.T])

@@ -14,10 +14,11 @@ from ..base.seeds import random_of
 from ..core import threshold as rules
 from ..core.arrays import Array, bits, blocks
 from ..core.outliers import OutlierGenerator
+from ..core.scaling import Scaler
 from ..core.stored import Count, Flags, Floats, Jobs, Length, Whole, must
 from ..core.typing import Seed
-from ._base import Training
 from ._slow import Slow
+from ._training import Training
 
 __all__ = ["OCRF"]
 
@@ -146,6 +147,7 @@ class OCRF(Slow["_Forest"]):
         which gives the requested false-alarm rate. ``"half"`` is half of the votes, as in the original method.
         ``"train"`` is the rule of dd_tools, ``"authors"`` the rule of the VAAKELM authors' released code.
     {confidence}
+    {hold_out_of_closed_form}
     n_jobs : int or None, default=None
         Number of threads that grow and evaluate trees. The forest does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -212,6 +214,7 @@ class OCRF(Slow["_Forest"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
@@ -225,6 +228,7 @@ class OCRF(Slow["_Forest"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -263,11 +267,11 @@ class OCRF(Slow["_Forest"]):
         grade = 0.0 if self.threshold == "half" else _TIE_BREAKER
         return _Tree.of(model.fit(rows, is_outlier).tree_, features, bag, grade)
 
-    def _losses(self, X: Array) -> Array:
-        low, high = self.scaler_.inverse(self.model_.generator.edges.T[[0, -1]]) / 2
+    def _judge(self, model: _Forest, scaler: Scaler, X: Array) -> Array:
+        low, high = scaler.inverse(model.generator.edges.T[[0, -1]]) / 2
         with np.errstate(over="ignore"):
             far = (np.abs(X / 2 - (low + high) / 2) > _FAR * (high - low) / 2).any(axis=1)
-        return np.where(far, 1 + 2 * _TIE_BREAKER, super()._losses(X))
+        return np.where(far, 1 + 2 * _TIE_BREAKER, super()._judge(model, scaler, X))
 
     def _held_out_losses(self, model: _Forest, training: Training) -> Array | None:
         """Out-of-bag losses: a tree never votes on a row in its own sample, so these are the losses of the model."""

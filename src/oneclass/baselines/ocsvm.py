@@ -9,8 +9,8 @@ from ..base.checks import check_number
 from ..base.kernels import KernelChoice
 from ..core.arrays import Array
 from ..core.kernels import Kernel
-from ._base import Training
 from ._svm import Description, KernelDescription, nu_svm
+from ._training import Training
 
 __all__ = ["OCSVM"]
 
@@ -34,6 +34,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     {delta_of_folds}
     {threshold_of_svm}
     {confidence}
+    {hold_out}
 
     Attributes
     ----------
@@ -76,6 +77,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -85,6 +87,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def _describe(self, kernel: Kernel, training: Training) -> _Halfspace:
         Z, tol = training.Z, check_number(self, "tol", 0, float("inf"))

@@ -13,8 +13,8 @@ from sklearn.covariance import ledoit_wolf
 from ..base.checks import check_choice
 from ..core.arrays import Array, blocks
 from ..core.stored import Floats, Positive, must
-from ._base import Training
 from ._slow import Slow
+from ._training import Training
 from ._widths import SAME, TIED, likeliest_width
 
 __all__ = ["Parzen"]
@@ -40,6 +40,7 @@ class Parzen(Slow["_Mixture"]):
     {delta}
     {threshold_of_leave_one_out}
     {confidence}
+    {hold_out_of_closed_form}
 
     Attributes
     ----------
@@ -84,12 +85,14 @@ class Parzen(Slow["_Mixture"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.bandwidth = bandwidth
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def _seconds(self, n: int, d: int) -> float:
         return (6e-9 + 3e-10 * d) * n * (n + 15 * min(n, _WIDTH_ROWS))

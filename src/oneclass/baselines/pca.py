@@ -12,8 +12,9 @@ from sklearn.decomposition import PCA
 from ..base.checks import check_integer, check_number
 from ..core.arrays import Array
 from ..core.stored import Floats
-from ._base import Explained, ExplainedModel, Training
+from ._base import Explained
 from ._rounding import UNIT, Rounding
+from ._training import ExplainedModel, Training
 
 __all__ = ["PCADetector"]
 
@@ -45,6 +46,7 @@ class PCADetector(Explained["_Plane"]):
     {delta}
     {threshold_of_leave_one_out}
     {confidence}
+    {hold_out_of_closed_form}
 
     Attributes
     ----------
@@ -86,12 +88,14 @@ class PCADetector(Explained["_Plane"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.n_components = n_components
         self.scale = scale
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def _learn(self, training: Training) -> _Plane:
         Z, rounding = training.Z, training.rounding

@@ -12,9 +12,9 @@ from ..base.kernels import KernelChoice
 from ..core.arrays import Array
 from ..core.kernels import Kernel, Precomputed
 from ..core.typing import Labels, Name, Rows
-from ._base import Training
 from ._qp import solve_box_qp
 from ._svm import Description, KernelDescription, nu_svm, values_of
+from ._training import Training
 
 __all__ = ["SVDD"]
 
@@ -41,6 +41,7 @@ class SVDD(KernelDescription["_Ball"]):
     {delta_of_folds}
     {threshold_of_svm}
     {confidence}
+    {hold_out}
 
     Attributes
     ----------
@@ -88,6 +89,7 @@ class SVDD(KernelDescription["_Ball"]):
         delta: float = 0.05,
         threshold: str = "held_out",
         confidence: float | None = None,
+        hold_out: str | float = "auto",
     ) -> None:
         self.nu = nu
         self.nu_outliers = nu_outliers
@@ -98,6 +100,7 @@ class SVDD(KernelDescription["_Ball"]):
         self.delta = delta
         self.threshold = threshold
         self.confidence = confidence
+        self.hold_out = hold_out
 
     def fit(
         self,

@@ -46,6 +46,10 @@ class Groups:
         """Number of groups."""
         return int(self.of_rows.max()) + 1
 
+    def part(self, rows: NDArray[np.intp]) -> Groups:
+        """Return the groups of some of the rows."""
+        return Groups(np.unique(self.of_rows[rows], return_inverse=True)[1].reshape(-1), self.by_row)
+
     def weights(self, w: Array) -> Array:
         """Return row weights, in double precision, that add up to the (effective) number of groups.
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import baselines, machines, selection
 from ..base.pipeline import OneClassPipeline
 from ..base.saving import Saved
+from ..baselines.calibrated import Calibrated
 from ..baselines.models import MODELS
 from ..core.approximation import Fourier, HiddenLayer, Nystrom
 from ..core.calibration import Calibration, HeldOut
@@ -20,6 +21,7 @@ from ..core.column_summary import ColumnSummary
 from ..core.embedding import Scatter, Structured, UserLaplacian
 from ..core.features import FourierMap, LayerMap, NystromMap
 from ..core.groups import Groups
+from ..core.hold_out import CrossRanks
 from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.known import KnownOutliers, Standard
 from ..core.loss import Measures
@@ -49,6 +51,7 @@ _VALUES: tuple[type, ...] = (
     Column,
     ColumnPlan,
     Columns,
+    CrossRanks,
     DateCode,
     Days,
     Decision,
@@ -94,6 +97,7 @@ _VALUES: tuple[type, ...] = (
 _ESTIMATORS: tuple[type, ...] = (
     *(getattr(machines, name) for name in machines.__all__),
     *(getattr(baselines, name) for name in baselines.__all__),
+    Calibrated,
     OneClassPipeline,
     Stream,
     selection.OneClassSearchCV,

@@ -132,7 +132,13 @@ class _Encoder:
         if callable(value):
             name = getattr(value, "__qualname__", repr(value))
             return f"{self._owner}: {path} is the function {name}, and a model file cannot hold code"
-        return f"{self._owner}: {path} is of type {type(value).__qualname__}, which a model file cannot hold"
+        said = f"{self._owner}: {path} is of type {type(value).__qualname__}, which a model file cannot hold"
+        if hasattr(value, "fit"):
+            said += (
+                " without pickle, which can run code when a file is loaded; skops.io.dump(model, path) writes it, or "
+                "joblib.dump for files that nobody else can change"
+            )
+        return said
 
 
 def decode(

@@ -82,6 +82,10 @@ def to_onnx(model: Detector, *, dtype: str | None = None) -> ModelProto:
         raise NotImplementedError(
             f"{name}: thresholds by segments cannot be written as an ONNX graph; fit without them"
         )
+    if vars(classifier).get("cross_") is not None:
+        raise NotImplementedError(
+            f"{name}: a fit with hold_out='plus', of several models, cannot be written as an ONNX graph"
+        )
     plan = before.pop(0) if before and isinstance(before[0], ColumnPlan) else None
     scaler: Scaler = classifier.scaler_
     known = next(str(to_numpy(x).dtype) for x in vars(scaler).values() if library_of(x)) if dtype is None else dtype
