@@ -11,7 +11,7 @@ from oneclass.core.kernels import RBF, Laplacian
 from oneclass.core.likelihood import (
     COSTS,
     FACTORS,
-    NEIGHBOURS,
+    NEIGHBORS,
     likeliest_bandwidth,
     likeliest_cost,
     log_marginal_likelihood,
@@ -68,7 +68,7 @@ def test_a_local_bandwidth_is_the_best_of_those_that_few_neighbors_span(features
     rows, w = np.random.default_rng(0).normal(size=(200, features)), np.ones(200)
     D = RBF().distances(rows, rows)
     mean, nearest = D.sum() / (200 * 199), np.sort(D, axis=1)[:, 1].mean()
-    widest = max(NEIGHBOURS * nearest, 0.5 * mean)
+    widest = max(NEIGHBORS * nearest, 0.5 * mean)
     candidates = [factor * mean for factor in FACTORS if factor * mean <= widest]
     assert (widest < mean) == (features < 30)
     values = [log_marginal_likelihood(RBF(s)(rows, rows), rows, w, C=COSTS[-1], lam=1.0) for s in candidates]

@@ -146,14 +146,14 @@ def test_a_far_row_changes_no_other_row(xp):
     np.testing.assert_array_equal(beside[:-1], to_numpy(scaler(xp.asarray(X))))
 
 
-def tamed(xp, X, w):
+def robust(xp, X, w):
     X, w = xp.asarray(X), xp.asarray(w)
     return Scaler.of("robust", ColumnMoments.of(X, w), X, w)
 
 
 @given(problem=problems(min_weight=1))
 def test_taming_is_the_median_and_the_deciles_of_the_repeated_rows(xp, problem):
-    scaler = tamed(xp, problem.X, problem.w)
+    scaler = robust(xp, problem.X, problem.w)
     rows = repeat(problem.X, problem.w)
     low, median, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0, method="averaged_inverted_cdf")
     expected = np.where(high > low, (high - low) / 2.563, scaling(rows)[1])
@@ -167,20 +167,20 @@ def test_taming_does_not_see_the_order_of_rows(xp):
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(101, 3)).round(1), rng.integers(1, 4, size=101).astype(float)
     order = rng.permutation(101)
-    one, other = tamed(xp, X, w), tamed(xp, X[order], w[order])
+    one, other = robust(xp, X, w), robust(xp, X[order], w[order])
     assert_agree(one.centre, other.centre, 0)
     assert_agree(one.scale, other.scale, 0)
 
 
 def test_a_column_of_two_values_most_of_them_equal_is_divided_by_its_deviation(xp):
     X = np.repeat([0.0, 7.0], [95, 5])[:, None]
-    assert_agree(tamed(xp, X, np.ones(100)).scale, X.std(axis=0, ddof=1), 1e-12)
+    assert_agree(robust(xp, X, np.ones(100)).scale, X.std(axis=0, ddof=1), 1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e100])
 def test_constant_columns_are_scaled_around_their_value_in_their_own_unit(xp, value):
     X = np.column_stack([np.full(11, value), np.arange(11.0)])
-    scaler = tamed(xp, X, np.ones(11))
+    scaler = robust(xp, X, np.ones(11))
     assert float(scaler.centre[0]) == value
     assert float(scaler.scale[0]) == 1.0
 
@@ -190,7 +190,7 @@ def test_tails_of_any_weight_are_compressed(xp, size):
     X = size * np.random.default_rng(0).standard_cauchy((60, 2)) ** 3
     columns = ColumnMoments.of(xp.asarray(X), xp.asarray(np.ones(60)))
     assert columns.out_of_range("robust") is None
-    scaler = tamed(xp, X, np.ones(60))
+    scaler = robust(xp, X, np.ones(60))
     Z = scaler(xp.asarray(np.r_[X, [[1.7e308, -1.7e308]]]))
     assert bool(xp.all(xp.isfinite(Z)))
     assert_agree(scaler.inverse(Z)[:60, :], X, 1e-9)
@@ -198,7 +198,7 @@ def test_tails_of_any_weight_are_compressed(xp, size):
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-3, 1.0, 1e3])
 def test_values_whose_quotients_overflow_are_scaled_by_their_logarithms(xp, scale):
-    scaler = Scaler(xp.asarray(np.array([3.0, 1e308])), xp.asarray(np.array([scale, 1.0])), tamed=True)
+    scaler = Scaler(xp.asarray(np.array([3.0, 1e308])), xp.asarray(np.array([scale, 1.0])), asinh=True)
     values = np.array([1e250, 1e300, 1.7e308, -1.7e308])
     Z = to_numpy(scaler(xp.asarray(np.stack([values, values], axis=1))))
     expected = np.sign(values) * (np.log(np.abs(values)) - np.log(scale) + np.log(2))
@@ -208,7 +208,7 @@ def test_values_whose_quotients_overflow_are_scaled_by_their_logarithms(xp, scal
 
 def test_no_single_row_changes_the_robust_scale_much():
     X = np.random.default_rng(0).normal(size=(50, 1))
-    scaler, moved = (tamed(np, rows, np.ones(50)) for rows in (X, np.r_[X[:-1], [[1e9]]]))
+    scaler, moved = (robust(np, rows, np.ones(50)) for rows in (X, np.r_[X[:-1], [[1e9]]]))
     assert abs(moved.centre[0] - scaler.centre[0]) < 0.2 * scaler.scale[0]
     assert abs(moved.scale[0] / scaler.scale[0] - 1) < 0.2
 
@@ -218,6 +218,6 @@ def test_no_single_row_changes_the_robust_scale_much():
 def test_many_values_are_scaled_as_one_by_one(dtype, far):
     size = np.logspace(-30, 12, 999)
     Z = np.concatenate([-size, [0.0, far], size]).astype(dtype)[:, None]
-    scaler = Scaler(np.zeros(1, dtype), np.ones(1, dtype), tamed=True)
+    scaler = Scaler(np.zeros(1, dtype), np.ones(1, dtype), asinh=True)
     expected = np.concatenate([scaler(row[None, :]) for row in Z])
     np.testing.assert_allclose(scaler(Z), expected, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).eps)

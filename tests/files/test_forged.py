@@ -149,7 +149,7 @@ def with_field(header, kind, part, name, node):
 @pytest.mark.parametrize(
     ("kind", "part", "name", "node", "message"),
     [
-        ("Scaler", "fields", "tamed", 1, "Scaler: tamed must be bool, got a int"),
+        ("Scaler", "fields", "asinh", 1, "Scaler: asinh must be bool, got a int"),
         ("DualModel", "fields", "ridge", 0.0, "DualModel: ridge must be a finite number above 0, got 0.0"),
         ("DualModel", "fields", "kernel", {"value": 0}, "DualModel: kernel must be Kernel, got a"),
         ("Recipe", "fields", "loss", "best", "Recipe: loss must be one of 'absolute', .*, got 'best'"),

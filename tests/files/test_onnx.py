@@ -116,7 +116,7 @@ BASELINES = {
     "PCA": PCADetector(),
     "PCA, one component": PCADetector(n_components=1, scale=False),
     "PCA, no component": PCADetector(n_components=0),
-    "PCA, tamed": PCADetector(scale="robust"),
+    "PCA, robust": PCADetector(scale="robust"),
     "k-means": KMeansDetector(),
     "k-centres": KCentersDetector(n_init=3),
     "k-NN": KNNDetector(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.typing import Rows
 
-__all__ = ["blame", "check_dimensions", "framed", "is_time", "unwrapped"]
+__all__ = ["check_dimensions", "framed", "is_time", "refusal", "unwrapped"]
 
 
 def check_dimensions(name: str, X: Any) -> None:
@@ -50,7 +50,7 @@ _REMEDIES = {
 _NAMED = 5  # upper bound on the columns named in one message
 
 
-def blame(name: str, X: Rows) -> str:
+def refusal(name: str, X: Rows) -> str:
     """The columns of a table or an array that are no numbers, and what to do; empty if all are."""
     flaws = {label: flaw for label, column in _columns(X) if (flaw := _flaw(column))}
     if not flaws:

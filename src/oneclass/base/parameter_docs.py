@@ -163,7 +163,8 @@ _DESCRIPTIONS = {
         """,
     "r": """
         r : float, default={default}
-            Target output for normal rows; not 0.
+            Target output for normal rows; not 0. Scores grow with it. Labels and p-values do not depend on it, except
+            with ``threshold="mean"``.
         """,
     "approximation": """
         approximation : "auto", None, Nystrom or Fourier, default={default}

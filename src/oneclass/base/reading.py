@@ -16,7 +16,7 @@ from ..core.block import Block
 from ..core.column_summary import ColumnSummary
 from ..core.typing import Device, Name, Rows, Weights
 from .groups import group_keys, without_groups
-from .non_numeric import blame, check_dimensions, is_time, unwrapped
+from .non_numeric import check_dimensions, is_time, refusal, unwrapped
 
 __all__ = ["Columned", "Header", "Reader", "read_rows", "read_training_rows", "read_weights"]
 
@@ -102,12 +102,12 @@ def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array
     """Rows validated by scikit-learn. If it refuses them, the error names the columns that cause this."""
     name = type(estimator).__name__
     if any(is_time(kind) for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
-        raise ValueError(blame(name, X))
+        raise ValueError(refusal(name, X))
     try:
         with np.errstate(invalid="ignore"):  # it adds all values up, which the largest numbers of both signs overflow
             return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
     except (TypeError, ValueError) as error:
-        if reason := blame(name, X):
+        if reason := refusal(name, X):
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{reason} ({str(error).splitlines()[0]})") from None
         raise

@@ -28,7 +28,7 @@ _METHODS = ("kappa", "delta", "gamma")
 
 
 @final
-class KNNDetector(Explained["_Neighbourhood"]):
+class KNNDetector(Explained["_Neighborhood"]):
     """Reject rows that are far from their nearest training rows.
 
     The loss is a squared distance to the k nearest training rows ([1]_); see `method`.
@@ -100,9 +100,9 @@ class KNNDetector(Explained["_Neighbourhood"]):
 
     _learns_quickly: ClassVar = True
     _published: ClassVar = ("rows", "n_neighbors")
-    model_: _Neighbourhood
+    model_: _Neighborhood
 
-    def _learn(self, training: Training) -> _Neighbourhood:
+    def _learn(self, training: Training) -> _Neighborhood:
         method, n = check_choice(self, "method", _METHODS), len(training.Z)
         if self.n_neighbors is not None and check_integer(self, "n_neighbors", 1) >= n:
             raise ValueError(
@@ -114,12 +114,12 @@ class KNNDetector(Explained["_Neighbourhood"]):
         else:
             k = int(self.n_neighbors)
             nearest = index.of_each_other(k)[1]
-        return _Neighbourhood(training.Z, k, method, index, nearest, training.rounding)
+        return _Neighborhood(training.Z, k, method, index, nearest, training.rounding)
 
-    def _training_losses(self, model: _Neighbourhood, training: Training) -> Array:
+    def _training_losses(self, model: _Neighborhood, training: Training) -> Array:
         return model.measure(model.rows, model.nearest).sum(axis=1)
 
-    def _held_out_losses(self, model: _Neighbourhood, training: Training) -> Array | None:
+    def _held_out_losses(self, model: _Neighborhood, training: Training) -> Array | None:
         """Loss of each row without its group; None if fewer than k rows remain. The scaling includes the group."""
         groups = training.groups
         if groups is None:
@@ -135,7 +135,7 @@ class KNNDetector(Explained["_Neighbourhood"]):
 
 
 @dataclass(frozen=True)
-class _Neighbourhood(ExplainedModel):
+class _Neighborhood(ExplainedModel):
     """Training rows, and the distances from other rows to the `n_neighbors` nearest of them."""
 
     rows: Annotated[Array, Floats("n d")]

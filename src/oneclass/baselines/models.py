@@ -10,7 +10,7 @@ from .autoencoder import _Network
 from .calibrated import _Scored
 from .kcenters import _Balls
 from .kmeans import _Clusters
-from .knn import _Neighbourhood
+from .knn import _Neighborhood
 from .mst import _Tree as _SpanningTree
 from .naive_parzen import _Densities, _Density
 from .ocrf import _Forest, _Seen, _Tree
@@ -35,7 +35,7 @@ MODELS: tuple[type, ...] = (
     _Forest,
     _Halfspace,
     _Mixture,
-    _Neighbourhood,
+    _Neighborhood,
     _Network,
     _Plane,
     _Scored,

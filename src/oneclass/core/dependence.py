@@ -30,7 +30,7 @@ FEWEST, _MOST_QUERIES, _MOST_USED_COLUMNS = 40, 200, 50
 _LEAST_CORRELATION, _CORRELATION_DEVIATIONS = 0.3, 6.0
 
 #: Largest number of neighbors that is considered, and its largest share of all rows.
-_MOST_NEIGHBOURS, _NEIGHBOUR_SHARE = 32, 1 / 6
+_MOST_NEIGHBORS, _NEIGHBOR_SHARE = 32, 1 / 6
 
 #: Largest relative drop of the estimated dimension, compared with that at larger distances, that is not reported; and
 #: the same due to chance, before division by the root of the number of query rows.
@@ -125,7 +125,7 @@ def crowding(Z: Float) -> Crowding | None:
     distances = (-2 * Z[asked]) @ Z.T
     distances += squares
     distances[np.arange(len(asked)), asked] = np.inf
-    k = 2 ** np.arange(int(np.log2(min(_MOST_NEIGHBOURS, n * _NEIGHBOUR_SHARE))) + 1)
+    k = 2 ** np.arange(int(np.log2(min(_MOST_NEIGHBORS, n * _NEIGHBOR_SHARE))) + 1)
     distances.partition(k[-1] - 1, axis=1)
     nearest = np.sort(distances[:, : k[-1]], axis=1)[:, k - 1]
     logs = np.log(nearest + squares[asked, None]) / 2

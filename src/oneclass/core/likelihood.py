@@ -21,7 +21,7 @@ from .spectrum import Spectrum, log_density
 __all__ = [
     "COSTS",
     "FACTORS",
-    "NEIGHBOURS",
+    "NEIGHBORS",
     "likeliest_bandwidth",
     "likeliest_cost",
     "log_marginal_likelihood",
@@ -36,7 +36,7 @@ COSTS = tuple(2.0**k for k in range(-5, 6))
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-4, 5))
 
 #: Largest local bandwidth, in units of the mean nearest-neighbor distance.
-NEIGHBOURS = 5.0
+NEIGHBORS = 5.0
 
 #: Largest number of rows for the likelihood: it bounds the size of the factorised matrices.
 LIKELIHOOD_ROWS = 500
@@ -46,14 +46,14 @@ def likeliest_bandwidth(kernel: Radial, Z: Array, w: Array, *, lam: float, local
     """Return the bandwidth with the largest likelihood of rows `Z` given themselves, row i counted ``w[i]`` times.
 
     Regression of rows on themselves needs little more than a linear map. The likelihood therefore prefers wide kernels,
-    even if the rows are dense enough to show more detail. A `local` bandwidth is at most `NEIGHBOURS` mean
+    even if the rows are dense enough to show more detail. A `local` bandwidth is at most `NEIGHBORS` mean
     nearest-neighbor distances, or half the mean distance if this is larger. A smaller bound than half the mean distance
     would allow kernels so narrow that they overfit.
     """
     mean = bandwidth("mean", kernel, Z, w)
     candidates = [mean * factor for factor in FACTORS]
     if local:
-        widest = max(NEIGHBOURS * nearest_distance(kernel, Z, w), 0.5 * mean)
+        widest = max(NEIGHBORS * nearest_distance(kernel, Z, w), 0.5 * mean)
         candidates = [sigma for sigma in candidates if sigma <= widest]
 
     def likelihood(sigma: float) -> float:

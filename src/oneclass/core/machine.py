@@ -71,7 +71,7 @@ class Machine:
         """Return the reconstruction of rows, in the user's units."""
         return self.plan.scaler.inverse(self.model.outputs(self.model.features(Z)))
 
-    def blame(self, Z: Array) -> Array:
+    def contributions(self, Z: Array) -> Array:
         """Return the contribution of each feature to the loss."""
         residuals, variance = self.judge(Z)
         measures = self.plan.measures

@@ -145,11 +145,11 @@ def _longest(rows: Array) -> Array:
 
 @dataclass(frozen=True)
 class Scaler:
-    """A scaling of rows and its inverse: subtract a centre and divide by a scale; apply asinh if robust (`tamed`)."""
+    """A scaling of rows and its inverse: subtract a centre and divide by a scale; apply asinh if `asinh`."""
 
     centre: Annotated[Array, Floats("d")]
     scale: Annotated[Array, Floats("d", above=0)]
-    tamed: bool = False
+    asinh: bool = False
 
     @classmethod
     def of(cls, scaling: str, columns: ColumnMoments, X: Array, w: Array) -> Scaler:
@@ -184,7 +184,7 @@ class Scaler:
         xp = namespace(X)
         with np.errstate(over="ignore"):
             Z = (X - self.centre) / self.scale  # in double precision if the training rows were
-        if self.tamed:
+        if self.asinh:
             far, Z = xp.isinf(Z), _asinh(Z)
             return xp.where(far, self._asinh_of_far(X), Z) if bool(xp.any(far)) else Z
         far = xp.abs(Z) > (bound := largest(Z.dtype, xp))
@@ -208,7 +208,7 @@ class Scaler:
 
     def inverse(self, Z: Array) -> Array:
         """Return rows in the user's units."""
-        if not self.tamed:
+        if not self.asinh:
             return Z * self.scale + self.centre
         xp = namespace(Z)
         bound = float(xp.finfo(Z.dtype).max)

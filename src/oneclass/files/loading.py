@@ -114,6 +114,7 @@ CLASSES |= {
     old: CLASSES[new]
     for old, new in {
         "baselines._neighbours.Neighbours": "baselines._neighbors.Neighbors",
+        "baselines.knn._Neighbourhood": "baselines.knn._Neighborhood",
         "baselines.multivariate_parzen.Parzen": "baselines.parzen.Parzen",
         "baselines.multivariate_parzen._Mixture": "baselines.parzen._Mixture",
         "baselines.parzen.NaiveParzen": "baselines.naive_parzen.NaiveParzen",
@@ -135,6 +136,7 @@ _RENAMED = {
     "labels_": "cluster_labels_",
     "kept_columns_": "_kept_columns_",
     "seen_": "column_summary_",
+    "tamed": "asinh",
 }
 #: As above, for renamings in single classes.
 _RENAMED_OF: dict[type, dict[str, str]] = {

@@ -22,7 +22,7 @@ def parts_of(machine: Machine, X: Array) -> Array | None:
     recipe = machine.plan.recipe
     if recipe.constant is not None or recipe.loss == "uncertainty":
         return None
-    return in_blocks(machine, X, machine.blame)
+    return in_blocks(machine, X, machine.contributions)
 
 
 def expected_of(machine: Machine, X: Array) -> Array | None:

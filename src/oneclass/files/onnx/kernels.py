@@ -48,7 +48,7 @@ def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
     """Scaled rows; `kind` is the type in which the rows are given."""
     centre, scale = host(scaler.centre), host(scaler.scale)
     Z, half = (X - centre) / scale, X * 0.5 - centre / 2
-    if scaler.tamed:
+    if scaler.asinh:
         size = maximum(abs(half), np.finfo(float).tiny).do("Log") + (2 * math.log(2) - np.log(scale))
         return where(abs(Z) > np.finfo(float).max, half.do("Sign") * size, _asinh(Z))  # NaN stays NaN
     precision: Any = np.result_type(kind, to_numpy(scaler.centre).dtype)
