@@ -20,6 +20,7 @@ from ..core.scaling import Scaler
 from ..core.typing import Name, Rows
 from ..engines.dask import is_dask, map_rows
 from .explanation import Explanation, shares_among
+from .nearest_known import NearestKnown
 from .non_numeric import framed
 from .segments import without_segments
 from .threads import by_one_fit
@@ -68,6 +69,10 @@ class Explains(ABC):
 
     def _expected(self, rows: Array) -> Array | None:
         """Expected values in the user's units; None if the classifier does not compute them."""
+        return None
+
+    def _nearest_known(self, rows: Array) -> NearestKnown | None:
+        """The known outlier nearest to each row; None if the classifier has learned none."""
         return None
 
     def _kept_rows(self) -> Array | None:
@@ -123,6 +128,7 @@ class Explains(ABC):
             exact=exact,
             method=_EXACT if exact else _SUBSTITUTED,
             neighbors=near,
+            known=self._nearest_known(rows),
         )
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..core.typing import Name
+from .nearest_known import NearestKnown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +85,8 @@ class Explanation:
         Description of how `parts` were computed.
     neighbors : array of shape (n_rows, k, n_columns) or None
         The nearest training rows of each row in ascending order of distance, if ``neighbors`` was positive.
+    known : NearestKnown or None
+        The known outlier that is nearest to each row, if the classifier has learned known outliers.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class Explanation:
     exact: bool
     method: str
     neighbors: NDArray[Any] | None = None
+    known: NearestKnown | None = None
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -126,7 +130,20 @@ class Explanation:
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
         """The explanation of some of the rows, given by a slice, a mask or row numbers."""
         some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
-        return replace(self, **some, neighbors=None if self.neighbors is None else self.neighbors[rows])
+        near, known = self.neighbors, self.known
+        near, known = None if near is None else near[rows], None if known is None else known[rows]
+        return replace(self, **some, neighbors=near, known=known)
+
+    def causes(self) -> list[str]:
+        """For each row, why its loss is large: it is unlike the normal rows, or like a known outlier.
+
+        Returns
+        -------
+        list of str
+            "unlike the normal rows" or, for example, "like known outlier 3 (differs in price)"; known outliers are
+            counted from 0.
+        """
+        return ["unlike the normal rows"] * len(self) if self.known is None else self.known.causes(self.names)
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
         """The columns with the largest shares for each row, in descending order; columns with share 0 are omitted.
@@ -185,6 +202,11 @@ class Explanation:
             parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
             names=names,
             neighbors=None if self.neighbors is None else np.take_along_axis(self.neighbors, worst[:, None], 2),
+            known=self.known
+            and self.known.in_columns(
+                lambda values: np.take_along_axis(values, worst, 1),
+                lambda gaps: np.stack([gaps[:, m].max(axis=1) for m in members], axis=1),
+            ),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -205,7 +227,8 @@ class Explanation:
     def to_dicts(self, k: int | None = None) -> list[dict[str, Any]]:
         """A dict for each row: ``row`` is its label, ``columns`` its columns in descending order of the share.
 
-        Columns with share 0 are omitted. All values can be written as JSON: dates are text, durations and times of day
+        If the classifier has learned known outliers, ``cause`` is the text of `causes`. Columns with share 0 are
+        omitted. All values can be written as JSON: dates are text, durations and times of day
         are seconds, missing values are None.
 
         Parameters
@@ -220,9 +243,12 @@ class Explanation:
         return [
             {
                 "row": _in_json(label),
+                **({} if self.known is None else {"cause": cause}),
                 "columns": [{key: _in_json(item) for key, item in reason._asdict().items()} for reason in reasons],
             }
-            for label, reasons in zip(self.index, self.top(len(self.names) if k is None else k), strict=True)
+            for label, cause, reasons in zip(
+                self.index, self.causes(), self.top(len(self.names) if k is None else k), strict=True
+            )
         ]
 
 

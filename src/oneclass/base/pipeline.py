@@ -174,6 +174,10 @@ class OneClassPipeline(Delegates, Pipeline):
             exact=found.exact,
             method=found.method,
             neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape),
+            known=found.known
+            and found.known.in_columns(
+                lambda made: self._led_back(made, values.shape), lambda gaps: folded(gaps, of, n)
+            ),
         )
 
     def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:

@@ -112,8 +112,10 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
     reasons = found.row(0)
     fields = {"row": row, "p_value": p, "label": label, "reasons": found.to_dicts()[0]["columns"]}
     fields |= {"exact": found.exact, "method": found.method}
+    fields |= {} if found.known is None else {"cause": found.causes()[0]}
     verdict = (styled("an outlier", fg="red") if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
     lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
+    verdict += f", {fields['cause']}" if label < 0 and "cause" in fields else ""
     say(fields, as_json, "\n".join([f"row {row} is {verdict}", *lines, found.method]))
 
 

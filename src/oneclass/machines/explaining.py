@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from ..core.arrays import Array
+import numpy as np
+
+from ..base.explain_mixin import nearest_rows
+from ..base.nearest_known import NearestKnown
+from ..core.arrays import Array, device, namespace, to_numpy
 from ..core.features import NystromMap
 from ..core.kernels import Precomputed
+from ..core.known import KnownOutliers
 from ..core.machine import Machine
 from ..core.primal import PrimalModel
 from .exact import in_blocks
 
-__all__ = ["expected_of", "kept_rows", "parts_of"]
+__all__ = ["expected_of", "kept_rows", "nearest_known", "parts_of"]
 
 
 def parts_of(machine: Machine, X: Array) -> Array | None:
@@ -38,3 +43,18 @@ def kept_rows(machine: Machine) -> Array | None:
     if isinstance(model, PrimalModel):
         return model.map.landmarks if isinstance(model.map, NystromMap) else None
     return model.rows
+
+
+def nearest_known(machine: Machine, known: KnownOutliers, X: Array) -> NearestKnown:
+    """The known outlier nearest to each row."""
+
+    def parts(Z: Array) -> Array:
+        return namespace(Z).stack(known.parts(machine, Z), axis=1)
+
+    own, added = to_numpy(in_blocks(machine, X, parts)).T
+    rows, Z, scaler = to_numpy(known.rows), to_numpy(machine.plan.scaler(X)), machine.plan.scaler
+    numbers = nearest_rows(Z, rows, 1)[:, 0]
+    xp = namespace(known.rows)
+    near = xp.take(known.rows, xp.asarray(numbers, device=device(known.rows)), axis=0)
+    decides = (added > 0) & (added > own)
+    return NearestKnown(numbers, decides, to_numpy(scaler.inverse(near)), np.abs(Z - rows[numbers]))

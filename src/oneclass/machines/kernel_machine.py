@@ -18,6 +18,7 @@ from ..base.independence import warn_if_dependent
 from ..base.kernels import KernelChoice, is_precomputed
 from ..base.labels import read_answers
 from ..base.memory import check_matrix_fits
+from ..base.nearest_known import NearestKnown
 from ..base.rates import decision_of
 from ..base.reading import Header, Reader
 from ..base.training_set import TrainingSet
@@ -43,7 +44,7 @@ from .answers import answered_set, without_answers
 from .approximate import fit_through
 from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
-from .explaining import expected_of, kept_rows, parts_of
+from .explaining import expected_of, kept_rows, nearest_known, parts_of
 from .known_outliers import with_known, with_outliers_to_learn
 from .parameters import check_single, recipe_of, seed_of
 
@@ -384,6 +385,9 @@ class KernelMachine(OneClassClassifier):
 
     def _expected(self, rows: Array) -> Array | None:
         return expected_of(self.machine_, rows)
+
+    def _nearest_known(self, rows: Array) -> NearestKnown | None:
+        return None if self._known is None else nearest_known(self.machine_, self._known, rows)
 
     def _kept_rows(self) -> Array | None:
         return kept_rows(self.machine_)

@@ -405,6 +405,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
             exact=found.exact,
             method=found.method,
             neighbors=near,
+            known=found.known and found.known.in_columns(self.plan_.restore, lambda gaps: self.plan_.fold(gaps, read)),
         )
 
     @if_wrapped_has("reconstruct")
