@@ -39,6 +39,8 @@ def folder(tmp_path, monkeypatch):
     np.savetxt("numbers.csv", np.random.default_rng(0).normal(size=(600, 3)), delimiter=",")
     pd.concat([parcels_of(ROWS, 0), odd[:2].assign(price=[99.0, -99.0])]).to_csv("table.csv", index=False)
     pd.concat([parcels_of(ROWS, 0).assign(fault="no"), odd.assign(fault="yes")]).to_csv("labelled.csv", index=False)
+    answered = parcels_of(4, 3).assign(label=[1, -1, 1, ""], fraud=["no", "yes", "no", ""])
+    answered.to_csv("answers.csv", index=False)
     return tmp_path
 
 

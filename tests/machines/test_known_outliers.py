@@ -238,7 +238,7 @@ def test_explanations_say_which_part_of_the_loss_decides(approximation):
 def test_a_cause_names_the_known_outlier_and_the_columns_in_which_they_differ():
     rng = np.random.default_rng(0)
     normal, known = rng.normal(size=(300, 6)), np.zeros((3, 6)) + np.diag([2.5, 2.5, 2.5], k=3)[:3]
-    row = known[1:2] + [[0, 0, -2, 0.1, 0, 0.1]]
+    row = known[1:2] + np.array([[0, 0, -2, 0.1, 0, 0.1]])
     found = AAKELM().fit(normal, outliers=known).explain(row)
     assert found.causes() == ["like known outlier 1 (differs in 2)"]
     table, strange = (pd.DataFrame(of, columns=list("abcdef")) for of in (normal, known))

@@ -7,6 +7,7 @@ import click
 import oneclass as library
 
 from .demo import demo
+from .feedback import feedback
 from .fit import fit
 from .info import info
 from .reporting import report
@@ -42,5 +43,5 @@ def oneclass() -> None:
     """
 
 
-for command in (demo, screen, fit, info, score, explain, report, compare, tune, watch, serve, mcp):
+for command in (demo, screen, fit, info, score, explain, feedback, report, compare, tune, watch, serve, mcp):
     oneclass.add_command(command)

@@ -6,7 +6,7 @@ from typing import Any
 
 import oneclass as library
 
-__all__ = ["described", "plan_rows", "segment_rows"]
+__all__ = ["described", "learned", "plan_rows", "segment_rows"]
 
 
 def described(model: Any) -> dict[str, Any]:
@@ -25,7 +25,14 @@ def described(model: Any) -> dict[str, Any]:
         fields["smallest_p_value"] = float(model.calibration_.smallest_budget)
     if model.decision_.held_out:
         fields["rate_95"] = [*model.false_alarm_interval()]
-    return fields
+    return fields | learned(detector)
+
+
+def learned(detector: object) -> dict[str, int]:
+    """How many known outliers, and how many rows that were answered to be normal, a classifier has learned."""
+    known, answered = getattr(detector, "known_", None), getattr(detector, "answered_", None)
+    outliers = {} if known is None else {"known_outliers": int(known.rows.shape[0])}
+    return outliers | ({} if answered is None or not answered.any() else {"answered_normal": int(answered.sum())})
 
 
 def plan_rows(model: library.TableDetector) -> list[dict[str, object]]:

@@ -8,7 +8,8 @@ import click
 
 import oneclass as library
 
-from .describing import plan_rows, segment_rows
+from .describing import learned, plan_rows, segment_rows
+from .labels import split_labels
 from .methods import classifier, method_option
 from .options import (
     as_json,
@@ -24,7 +25,7 @@ from .options import (
     segment_table,
     segments,
 )
-from .table_io import CellOptions, Reading, first_rows, names_of, on_terminal, read_all, source_of
+from .table_io import CellOptions, Reading, first_rows, names_of, on_terminal, read_all, read_table, source_of
 from .terminal import prose
 
 __all__ = ["fit"]
@@ -36,6 +37,9 @@ _IN_MEMORY = 5_000
 @click.command()
 @click.argument("table")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
+@click.option("--outliers", metavar="TABLE", help="Known outliers, with the columns of TABLE.")
+@click.option("--label", metavar="COLUMN", help="Column of TABLE that tells normal rows from known outliers.")
+@click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
 @method_option
 @confidence
 @learning
@@ -47,6 +51,9 @@ _IN_MEMORY = 5_000
 def fit(
     table: str,
     output: str,
+    outliers: str | None,
+    label: str | None,
+    target: str | None,
     method: str,
     confidence: float | None,
     delta: float,
@@ -59,7 +66,7 @@ def fit(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Fit a model on TABLE, whose rows are normal.
+    """Fit a model on TABLE, whose rows are normal, unless --label says which are.
 
     TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --segments, each segment
     keeps the rate, and score finds the segment of a row in the same column. --groups names rows that depend on one
@@ -70,23 +77,38 @@ def fit(
       oneclass fit normal.csv -o model.oneclass
       oneclass fit normal.csv -o model.oneclass --delta 0.01 --drop note
       oneclass fit normal.csv -o model.oneclass --column zip=category
+      oneclass fit normal.csv -o model.oneclass --outliers odd.csv
+      oneclass fit labelled.csv -o model.oneclass --label fault --target no
     """  # fmt: skip
     from ..tabular.plan import KINDS
 
+    if target is not None and label is None:
+        raise click.UsageError("--target needs --label, the column of labels")
+    if outliers is not None and "known_outliers" not in classifier(method, delta).get_params():
+        raise click.UsageError(f"--outliers: {method} cannot learn from known outliers; use vaakelm or aakelm")
+    known = None if outliers is None else read_table(outliers, **reading)
     with source_of(table, **reading) as source:
-        check_outputs([source.path], model=output, force=force)
+        check_outputs([source.path, outliers], model=output, force=force)
         first, is_small = first_rows(source, _IN_MEMORY)
-        asked = asked_columns(names_of(first), drop, column)
+        asked = asked_columns([name for name in names_of(first) if str(name) != label], drop, column)
         learner = classifier(method, delta, confidence=confidence)
         model = library.TableDetector(learner, asked, **cells)
-        if is_small or segments is not None or not hasattr(learner, "fit_chunks"):
-            model.fit(read_all(source), groups=groups, segments=segments)
+        whole = is_small or segments is not None or label is not None or known is not None
+        if whole or not hasattr(learner, "fit_chunks"):
+            rows, y = read_all(source), None
+            if label is not None:
+                found = split_labels(rows, label, target)
+                rows, y = found.rows, found.y
+            given = {} if known is None else {"outliers": known}
+            model.fit(rows, y, groups=groups, segments=segments, **given)
         else:
             model.fit_chunks(source, groups=groups, verbose=on_terminal())
         model.save(output, force=force)
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
+    fields |= learned(model.estimator_)
     made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
+    made += f", {fields['known_outliers']} known outliers" if "known_outliers" in fields else ""
     if segments is not None:
         fields["segments"] = segment_rows(model)
         made = f"{segment_table(model)}\n{made}"

@@ -30,6 +30,7 @@ __all__ = [
     "names_of",
     "on_terminal",
     "read_all",
+    "read_table",
     "sink_of",
     "source_of",
 ]
@@ -100,6 +101,12 @@ def read_all(source: TableFile) -> DataFrame:
     if isinstance(blocks[0], np.ndarray):
         return pd.DataFrame(np.concatenate(blocks))
     return pd.concat(blocks, ignore_index=True)
+
+
+def read_table(path: str, **reading: Unpack[Reading]) -> DataFrame:
+    """The whole table in a file as one frame."""
+    with source_of(path, **reading) as source:
+        return read_all(source)
 
 
 def first_rows(source: TableFile, limit: int = 0) -> tuple[Shaped, bool]:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import oneclass as library
 
+from .labels import refuse_gaps, split_labels
 from .methods import GRIDS, METHODS, classifier, method_option
 from .options import as_json, asked_columns, cell_options, check_outputs, force, learning, named, reading, say, shown
-from .table_io import CellOptions, Reading, about, on_terminal, read_all, source_of
+from .table_io import CellOptions, Reading, about, on_terminal, read_all, read_table, source_of
 from .terminal import drawn, number
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["compare", "tune"]
 
 #: `compare` holds out one normal row in this many, to measure false alarms.
 _COMPARE_FOLDS = 5
-#: Most labels that an error message lists.
-_LABELS = 10
 
 
 @click.command()
@@ -57,7 +55,7 @@ def compare(
     """  # fmt: skip
     if groups is not None:
         raise click.UsageError("--groups: compare cannot hold out groups, only rows")
-    table, odd = _read(normal, **reading), _read(outliers, **reading) if outliers else None
+    table, odd = read_table(normal, **reading), read_table(outliers, **reading) if outliers else None
     asked = asked_columns(table.columns, drop, column)
     order = np.random.default_rng(0).permutation(len(table))
     cut = len(table) - len(table) // _COMPARE_FOLDS
@@ -135,7 +133,9 @@ def tune(
         check_outputs([source.path], model=output, force=force)
         rows = read_all(source)
     with about(table):
-        rows, targets = _split_labels(rows, label, target)
+        found = split_labels(rows, label, target)
+        refuse_gaps(found, label)
+    rows, targets = found.rows, found.normal
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
     search = library.OneClassSearchCV(
         untuned,
@@ -154,11 +154,6 @@ def tune(
     _say_search(search, output, method, as_json)
 
 
-def _read(path: str, **reading: Unpack[Reading]) -> pd.DataFrame:
-    with source_of(path, **reading) as source:
-        return read_all(source)
-
-
 def _values(listed: str) -> list[object]:
     """Values separated by commas: numbers, null, true and false as in JSON, otherwise text."""
 
@@ -169,38 +164,6 @@ def _values(listed: str) -> list[object]:
             return text
 
     return [value(text.strip()) for text in listed.split(",")]
-
-
-def _split_labels(rows: pd.DataFrame, label: str, target: str | None) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """The table without its column of labels, and a mask of the normal rows."""
-    by_name = {str(name): name for name in rows.columns}
-    if label not in by_name:
-        raise ValueError(f"--label must name a column of the table, but there is no {label!r}")
-    from ..base.labels import is_target
-    from ..tabular.text import NOTHING
-
-    words = rows[by_name[label]].astype(str).str.strip()
-    gaps = rows[by_name[label]].isna() | (words.str.lower().isin(NOTHING) & (words != target))
-    if gaps.any():
-        raise ValueError(
-            f"--label must name a column that has a label in every row, but {label!r} has none in {gaps.sum()} of "
-            f"{len(rows)}, first in row {int(gaps.to_numpy().argmax()) + 1}: add labels, or remove these rows"
-        )
-    labels: Any = words.to_numpy(dtype=object)
-    try:
-        known = labels if target is not None else np.array([*map(_number, labels)], dtype=object)
-        targets = is_target(known, target, caller="tune")
-    except ValueError:
-        listed = ", ".join(map(repr, sorted(set(labels))[:_LABELS]))
-        raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
-    return rows.drop(columns=by_name[label]), targets
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_json: bool) -> None:

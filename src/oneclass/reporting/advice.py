@@ -28,7 +28,8 @@ def _scored(summary: Summary) -> Iterator[str]:
     fitted = ""
     if (n := model["fitted_on"]) is not None:
         rows = f"{counted(n, 'group')} of training rows" if model["grouped"] else counted(n, "training row")
-        fitted = f", which was fitted on {rows}"
+        known = f" and {counted(model['known_outliers'], 'known outlier')}" if "known_outliers" in model else ""
+        fitted = f", which was fitted on {rows}{known}"
     table = f"{counted(data['rows'], 'row')} of {counted(data['columns'], 'column')}"
     yield f"{table} {'was' if data['rows'] == 1 else 'were'} scored by {model['name']}{fitted}."
 

@@ -200,6 +200,8 @@ class Model(TypedDict):
     parameters: str
     fitted_on: int | None
     grouped: bool
+    #: Number of known outliers that were learned, if any.
+    known_outliers: NotRequired[int]
 
 
 class Summary(TypedDict):

@@ -60,7 +60,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
         X_train = cast(Rows, plan.plain(columns_of(X_train, "report")))
     compared = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
     _add_contributions(compared, reasons, table, order[: alarms["flagged"]])
-    learnt = getattr(classifier, "held_out_", None)
+    learnt, known = getattr(classifier, "held_out_", None), getattr(classifier, "known_", None)
     found = {
         "made": datetime.date.today().isoformat(),
         "version": version("oneclass"),
@@ -78,6 +78,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
             "parameters": repr(classifier),
             "fitted_on": scored.fitted_on,
             "grouped": getattr(learnt, "groups", None) is not None,
+            **({} if known is None else {"known_outliers": int(known.rows.shape[0])}),
         },
         "alarms": alarms,
         "steps": steps,
