@@ -66,9 +66,9 @@ def fit(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Fit a model on TABLE, whose rows are normal, unless --label says which are.
+    """Fit a model on TABLE, whose rows are normal.
 
-    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --segments, each segment
+    With --label, some rows of TABLE are known outliers. TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --segments, each segment
     keeps the rate, and score finds the segment of a row in the same column. --groups names rows that depend on one
     another.
 
