@@ -68,9 +68,9 @@ def fit(
 ) -> None:
     """Fit a model on TABLE, whose rows are normal.
 
-    With --label, some rows of TABLE are known outliers. TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --segments, each segment
-    keeps the rate, and score finds the segment of a row in the same column. --groups names rows that depend on one
-    another.
+    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --label, some of its rows
+    are known outliers. With --segments, each segment keeps the rate, and score finds the segment of a row in the same
+    column. --groups names rows that depend on one another.
 
     \b
     Examples:
