@@ -43,7 +43,7 @@ def has_room(need: int, like: Array) -> bool:
 
 
 def check_factor_fits(n: int, like: Array) -> None:
-    """Room for the factor of `n` rows or landmarks, which files leave out and which is worked out again."""
+    """Memory for the factor of `n` rows or landmarks, which files leave out and loading computes again."""
     need = n * n * namespace(like).finfo(like.dtype).bits // 8
     if not has_room(need, like):
         free = available_bytes(like)

@@ -27,7 +27,7 @@ def lock_of(estimator: object) -> RLock:
 
 
 def _unlock() -> None:
-    """Forget locks in a forked process, where threads that held them are gone."""
+    """Replace locks in a forked process, in which the threads that held them do not exist."""
     global _guard, _locks
     _guard, _locks = Lock(), WeakKeyDictionary()
 

@@ -235,7 +235,7 @@ class _Set:
     def result(
         self, held_out: tuple[Array, Array], new: tuple[Array, Array] | None, weights: Array, centre: Array
     ) -> Conditional:
-        """Return the result, without variances that nobody asked for."""
+        """Return the result, without variances if they were not asked for."""
         residuals, variances = held_out
         predicted, beyond = new or (None, None)
         told = (variances, beyond) if self.variances else (None, None)

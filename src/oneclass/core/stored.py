@@ -1,4 +1,4 @@
-"""What a field of a stored value must hold: sizes, ranges and choices, written beside its type.
+"""Conditions on fields of stored values: sizes, ranges and choices, as annotations of their types.
 
 Each class whose values are saved in files states this once, in the annotations of its fields::
 
@@ -6,8 +6,8 @@ Each class whose values are saved in files states this once, in the annotations 
     scale: Annotated[Array, Floats("d", above=0)]
     method: Annotated[str, OneOf("kappa", "delta", "gamma")]
 
-What cannot be said of one field stands in a method `__check__`, which raises through `must` and may return sizes that
-follow from the fields. `io/checking.py` reads all of this when a file is written or read, and nothing else does.
+Conditions on several fields are in a method `__check__`, which raises through `must` and may return sizes that follow
+from the fields. `io/checking.py` reads all of this when a file is written or read.
 
 The sizes of an array are named: equal names are equal sizes, within a value and the values that it holds. A name that
 begins with ``_`` holds in its own class only, one that ends with ``?`` may be zero, ``*`` is any size, and a number is
@@ -70,11 +70,11 @@ class Sizes(dict[str, int]):
 
 
 class Mark(ABC):
-    """Something that a field must be, beside its type."""
+    """A condition on a field, besides its type."""
 
     @abstractmethod
     def check(self, value: object, sizes: Sizes) -> None:
-        """Raise a `ValueError` whose message goes on from the name of the field, as in "must be at least 0"."""
+        """Raise a `ValueError` whose message continues the name of the field, as in "must be at least 0"."""
 
 
 class _Note(Enum):
@@ -82,7 +82,7 @@ class _Note(Enum):
     MAYBE = auto()
 
 
-#: Mark of a field: the sizes of its value have nothing to do with those of the value that holds it.
+#: Mark of a field: the sizes of its value are independent of those of the value that contains it.
 APART = _Note.APART
 #: Mark of a fitted attribute: an estimator may be without it.
 MAYBE = _Note.MAYBE
@@ -202,7 +202,7 @@ class Floats(_Shaped):
 
 @dataclass(frozen=True)
 class Whole(_Shaped):
-    """Whole numbers from `low` on, and `below` the size of that name, which an earlier field has told."""
+    """Whole numbers from `low` on, and `below` the size of that name, which an earlier field defines."""
 
     low: int = 0
     below: str = ""

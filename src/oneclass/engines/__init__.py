@@ -1,4 +1,4 @@
-"""How rows reach the core: an engine sums what a function makes of every chunk, wherever the chunks are."""
+"""How rows reach the core: an engine sums the results of a function over all chunks of rows."""
 
 from .chunks import Chunks
 from .memory import InMemory

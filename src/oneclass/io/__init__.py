@@ -1,1 +1,1 @@
-"""Files: models as single files, and tables that are read and written in blocks. Nothing here imports a classifier."""
+"""Files: models as single files, and tables read and written in blocks. No module here imports a classifier."""

@@ -143,4 +143,4 @@ class CountedLines:
         return data
 
     def close(self) -> None:
-        """Do nothing: the code that opened the stream closes it."""
+        """Leave the stream open: the code that opened it closes it."""

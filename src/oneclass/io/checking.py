@@ -1,4 +1,4 @@
-"""Whether stored values are what their classes say: types and marks of fields, and sizes that fit each other.
+"""Check stored values against the annotations of their classes: types, conditions, and sizes that must agree.
 
 A file holds values of a fixed list of classes, but whoever writes a file decides what is in their fields. All values
 are checked when a file is read, before anything is computed with them, and when it is written, so that what has been
@@ -41,7 +41,7 @@ def name_of(kind: type) -> str:
 
 
 class Checker:
-    """Checks values, those inside others first, and remembers the sizes of each."""
+    """Checks values, inner ones first, and stores the sizes of each."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Sizes, object]] = {}  # by id; the value itself too, so that no other takes its id
@@ -163,12 +163,12 @@ class Rule:
             return cls(origin.__name__, (origin,), entries=entries, fixed=origin is tuple and ... not in inner)
         try:
             isinstance(None, hint)
-        except TypeError:  # of "any", and of protocols that say nothing at run time: the class with the field checks it
+        except TypeError:  # of "any", and of protocols without a run-time check: the class with the field checks it
             return cls(said)
         return cls(said, (hint,))
 
     def takes(self, value: object) -> bool:
-        """Whether a value is of the type, whatever is inside it."""
+        """Whether a value is of the type; its contents are not checked."""
         if self.options:
             return any(option.takes(value) for option in self.options)
         if isinstance(value, bool) and self.types is not _NUMBERS[bool]:

@@ -244,7 +244,7 @@ class _Decoder:
 
 
 def _is_key(key: object) -> bool:
-    """Whether a dict in a file may have this key: large numbers and tuples can be made to have all the same hash."""
+    """Whether a dict in a file may have this key: large numbers and tuples may all have the same hash."""
     if isinstance(key, int | np.integer):
         return abs(int(key)) < _LARGEST_KEY
     return isinstance(key, str | NoneType)
@@ -258,7 +258,7 @@ def _random(state: dict[str, Any]) -> np.random.RandomState:
     """A generator of random numbers in this state, if it can be in it: NumPy's own check reads beyond the state."""
     key, pos = state["state"]["key"], state["state"]["pos"]
     fits = key.shape == (_MERSENNE,) and key.dtype == np.uint32 and 0 <= pos <= _MERSENNE
-    # From zeros come zeros for ever, and of these no normal number can be made.
+    # A generator whose state is all zeros returns only zeros.
     if not fits or not (key[0] >> 31 or key[1:].any()) or not math.isfinite(state["gauss"]):
         raise ValueError("a generator of random numbers must be in a state of the Mersenne twister")
     random = np.random.RandomState()

@@ -60,7 +60,7 @@ class ModelFileError(ValueError):
 
 
 def refusal(path: str | Path, reason: str) -> ModelFileError:
-    """The error that says why a file is refused, in one line that is no longer whatever the file holds."""
+    """The error for a refused file: one line of limited length, whatever the file holds."""
     return ModelFileError(f"{printable(str(path))} {one_line(reason)}")
 
 

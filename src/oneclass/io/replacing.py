@@ -39,7 +39,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         return
     beside = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     kept = _permissions(place) if place.exists() else None
-    # Who may not read the file in the end may not read what is written of it so far either.
+    # The partial file has the permissions of the final file.
     first = _NEW if kept is None else kept & _PRIVATE
     try:
         with io.BufferedWriter(_Named(beside, str(path), "x", first), _BUFFER) as file:

@@ -1,7 +1,7 @@
 """Classes of scikit-learn that files may hold, and what their fits find.
 
-Parameters of these classes, and what they learn, are plain values and arrays. Their own source states no types, so each
-has a stand-in here, which `checking` reads in its place.
+Parameters of these classes, and what they learn, are plain values and arrays. scikit-learn's classes have no
+annotations, so each has a class here from which `checking` reads them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Column = Annotated[Array, Floats("d")]
 
 @dataclass
 class _Fitted:
-    """What every scaler knows."""
+    """Attributes of every scaler."""
 
     n_features_in_: Annotated[int, Size("d")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("d"), MAYBE]
@@ -87,7 +87,7 @@ def check_steps(steps: Any) -> None:
     must(all(isinstance(name, str) for name, _ in steps), "steps must have words as names")
 
 
-#: Stand-ins by the names that the classes have in files.
+#: Annotated classes by the names that the original classes have in files.
 STAND_INS: dict[str, type] = {
     "sklearn.pipeline.Pipeline": _Pipeline,
     "sklearn.preprocessing.MaxAbsScaler": _MaxAbsScaler,

@@ -1,4 +1,4 @@
-"""What the scores of new rows say: how many rows are flagged at which rate, and whether training rows score alike."""
+"""Summary of the scores of new rows: flagged rows by false-alarm rate, and comparison with training rows."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Decisions(NamedTuple):
 
 
 def unaffected(depends_on: str, candidates: Sequence[Decisions], copies: Index) -> Sequence[bool]:
-    """For each candidate, whether rounding can change nothing that a scorer depends on.
+    """For each candidate, whether rounding cannot change what a scorer depends on.
 
     `depends_on` is that of a `Scorer`. Rows with the same number in `copies` are equal, so their errors are, too.
     """

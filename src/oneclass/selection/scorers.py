@@ -212,9 +212,9 @@ def _outlier_average_precision(targets: Bool, decisions: Float) -> float:
 
 
 def _area(wanted: Float, others: Float) -> float:
-    """Mean precision at the ranks of the wanted rows, from the numbers of wanted and other rows at each rank.
+    """Mean precision at the ranks of the relevant rows, from the numbers of relevant and other rows at each rank.
 
-    NaN if no row is wanted.
+    NaN if no row is relevant.
     """
     found = np.cumsum(wanted)
     return float(wanted @ (found / np.cumsum(wanted + others)) / found[-1]) if found[-1] else math.nan

@@ -252,7 +252,7 @@ def _column(
         if scale_of([word for word in cells.words.levels if word is not None]):
             return _ordinal(name, cells, None, why, telling, owner)
         cells = _without_few_words(name, cells, None, asked, owner)
-    # The days of new rows are later than those of all training rows, in whatever order the training rows are.
+    # The days of new rows are usually later than those of all training rows, for every order of the training rows.
     kind = kind or {"words": "category", "time": "clock"}.get(cells.kind, "number")
     if kind == "category":
         return _category(name, cells, why, owner, why != "", together, asked.merge_variants)
