@@ -1,7 +1,7 @@
 """False-alarm rates asked for and delivered by every classifier with their defaults.
 
 Targets are split 80/20 at random; a classifier learns from the 80 % and the delivered rate is the share of the other
-20 % that it rejects, at three budgets from one fit (`predict(X, delta=...)`). Writes the table of docs/calibration.md.
+20 % that it rejects, at three budgets from one fit (`predict(X, delta=...)`). Writes the table of docs/false_alarms.md.
 Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
@@ -67,7 +67,7 @@ def main() -> None:
         f"{100 * worst[3] / worst[4]:.1f} % for {100 * worst[2]:g} %."
     )
     print(text)
-    write_between_markers(Path(__file__).parents[1] / "docs" / "calibration.md", "coverage", text)
+    write_between_markers(Path(__file__).parents[1] / "docs" / "false_alarms.md", "coverage", text)
 
 
 if __name__ == "__main__":

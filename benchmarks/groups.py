@@ -1,7 +1,7 @@
 """Grouped rows: false-alarm rates without and with groups for 5 % asked, and the share of fits that warned.
 
 Persons with five rows each, duplicated rows, and time series; new rows are of new persons and other times. Writes
-the table of docs/calibration.md. ``python benchmarks/groups.py 3`` runs three draws only, and writes nothing.
+the table of docs/dependent_rows.md. ``python benchmarks/groups.py 3`` runs three draws only, and writes nothing.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def main() -> None:
     )
     print(text)
     if draws == DRAWS:
-        write_between_markers(Path(__file__).parents[1] / "docs" / "calibration.md", "groups", text)
+        write_between_markers(Path(__file__).parents[1] / "docs" / "dependent_rows.md", "groups", text)
 
 
 if __name__ == "__main__":

@@ -289,7 +289,7 @@ class Judges(HoldsOut):
             distribution. ``"pareto"``: smaller values, from a Pareto tail fitted to the largest tenth of the held-out
             losses; they include the uncertainty of the fit. They are valid for Pareto tails and for tails that fall
             faster. They are not valid if a kind of normal rows is so rare that the training rows hold almost none of
-            it (docs/calibration.md).
+            it (docs/large_batches.md).
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
             column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
