@@ -9,6 +9,7 @@ import pytest
 import oneclass
 from oneclass import OneClassSearchCV, TableDetector
 from oneclass.cli import errors
+from oneclass.selection import prefer_first
 
 COLUMNS = {"note": "drop", "id": "drop"}
 GRID = {"n_neighbors": [1, 5, 20]}
@@ -28,7 +29,7 @@ def test_tuning_by_labels_is_the_librarys_search(folder, tune):
     said, model = tune("labelled.csv --label fault --target no --grid n_neighbors=1,5,20")
     table = pd.read_csv("labelled.csv")
     y = np.where(table.pop("fault") == "no", 1, -1)
-    search = OneClassSearchCV(oneclass.KNNDetector(), GRID, scoring="auroc", refit=False)
+    search = OneClassSearchCV(oneclass.KNNDetector(), [{}, GRID], scoring="auroc", refit=prefer_first)
     search = TableDetector(search, COLUMNS).fit(table, y).estimator_
     assert said["scoring"] == "auroc"
     assert said["best"]["parameters"] == search.best_params_
@@ -37,6 +38,18 @@ def test_tuning_by_labels_is_the_librarys_search(folder, tune):
     )
     best = TableDetector(oneclass.KNNDetector(**search.best_params_), COLUMNS).fit(table[y > 0])
     np.testing.assert_allclose(model.score_samples(table), best.score_samples(table), rtol=1e-9)
+
+
+def test_the_default_is_kept_unless_others_are_better_by_more_than_chance(folder, run):
+    code, out, _ = run("tune labelled.csv -o model.oneclass --label fault --target no --grid C=0.01,100 --drop note")
+    assert code == 0
+    assert "vaakelm with its default parameters" in out
+    ring = np.random.default_rng(0).uniform(0, 6.28, 150)
+    X = np.concatenate([3 * np.c_[np.cos(ring), np.sin(ring)], 0.5 * np.random.default_rng(1).normal(size=(40, 2))])
+    pd.DataFrame(X, columns=["a", "b"]).assign(y=["in"] * 150 + ["out"] * 40).to_csv("ring.csv", index=False)
+    line = "tune ring.csv -o model.oneclass --label y --target in --json --method pca --grid n_components=0.5,0.99"
+    said = json.loads(run(line)[1])
+    assert (said["lead"] > said["standard_error"]) == bool(said["best"]["parameters"])
 
 
 def test_labels_of_ones_and_zeros_need_no_target(folder, tune):
@@ -96,7 +109,7 @@ def test_few_normal_rows_raise_a_warning_unless_their_label_is_given(folder, run
 def test_candidates_that_cannot_be_fitted_have_no_score(folder, run):
     grid = "--method pca --grid n_components=1,99"
     code, out, err = run(f"tune labelled.csv -o model.oneclass --label fault --target no {grid} --drop note --json")
-    assert (code, [point["score"] is None for point in json.loads(out)["tried"]]) == (0, [False, True])
+    assert (code, [point["score"] is None for point in json.loads(out)["tried"]]) == (0, [False, False, True])
     assert "n_components" in err  # why
 
 

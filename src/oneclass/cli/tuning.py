@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 import numpy as np
 
 import oneclass as library
 
+from ..selection.preference import lead_over_first, prefer_first
 from .labels import refuse_gaps, split_labels
 from .methods import GRIDS, METHODS, classifier, method_option
 from .options import as_json, asked_columns, cell_options, check_outputs, force, learning, named, reading, say, shown
@@ -110,8 +111,9 @@ def tune(
 ) -> None:
     """Choose parameters by labelled outliers in TABLE.
 
-    Writes the best model. Models learn from normal rows alone, and are compared on folds that hold outliers, too.
-    Without outliers, use the default parameters: `oneclass fit`.
+    Writes the best model, with the default parameters unless others are better by more than chance. Models learn from
+    normal rows alone, and are compared on folds that hold outliers, too. Without outliers, use the default parameters:
+    `oneclass fit`. To learn from the outliers, use `oneclass fit --label`.
 
     \b
     Examples:
@@ -139,9 +141,9 @@ def tune(
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
     search = library.OneClassSearchCV(
         untuned,
-        points,
+        [{}, points],  # the first candidate is the default
         scoring=scoring,
-        refit=False,
+        refit=prefer_first,
         target=None if target is None else 1,  # the user named the label of normal rows: no warning if these are few
         verbose=int(on_terminal()),
     )
@@ -173,15 +175,22 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
         {"parameters": found["params"][i], "score": float(scores[i]) if np.isfinite(scores[i]) else None}
         for i in np.argsort(-scores, kind="stable")
     ]
-    best = {"parameters": search.best_params_, "score": float(search.best_score_)}
+    best = {"parameters": search.best_params_, "score": float(scores[search.best_index_])}
     lines = [
         f"{'none' if point['score'] is None else number(point['score']):>8}  {_shown(point['parameters'])}"
         for point in tried
     ]
-    fields = {"model": output, "method": method, "scoring": search.scoring, "best": best, "tried": tried}
+    _, lead, error = lead_over_first(found)
+    fields: dict[str, Any] = {"model": output, "method": method, "scoring": search.scoring, "best": best}
+    fields["tried"] = tried
+    fields |= {"lead": lead, "standard_error": error if np.isfinite(error) else None}
     said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.scoring}"
+    if not search.best_params_:
+        said = f"{output}: {method} with its default parameters"
+        if np.isfinite(error) and lead > 0:
+            said += f"; the best of {len(tried)} is ahead by {lead:.3g} with a standard error of {error:.2g}: chance"
     say(fields, as_json, "\n".join([*lines, said]))
 
 
 def _shown(parameters: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={number(value)}" for name, value in parameters.items())
+    return ", ".join(f"{name}={number(value)}" for name, value in parameters.items()) or "default parameters"

@@ -1,6 +1,7 @@
 """One-class splits, scorers and the search for parameters."""
 
 from ..base.labels import is_target
+from .preference import prefer_first
 from .scorers import SCORERS, Scorer, get_scorer, recall_at
 from .search import OneClassSearchCV
 from .splits import OneClassGroupKFold, OneClassKFold, RepeatedOneClassKFold
@@ -14,5 +15,6 @@ __all__ = [
     "Scorer",
     "get_scorer",
     "is_target",
+    "prefer_first",
     "recall_at",
 ]
