@@ -134,7 +134,8 @@ class Judges(HoldsOut):
     ) -> tuple[float, float]:
         """Confidence interval for this model's false-alarm rate.
 
-        `delta` is kept on average over training sets; the rate of one fitted model varies around it.
+        `delta` refers to the mean over training sets; the rate of one fitted model varies around it. The interval is
+        exact for rows that are split off before the fit, and an approximation for leave-one-out and folds.
 
         Parameters
         ----------
@@ -239,9 +240,9 @@ class Judges(HoldsOut):
     ) -> Array:
         """Label a batch of rows with a false-discovery rate of at most `q`.
 
-        Of the rows labelled as outliers, a share of at most `q` are normal on average. `predict` instead bounds the
-        share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the rows'
-        p-values: the label of a row depends on the whole batch.
+        Of the rows labelled as outliers, a share of about `q` or less are normal on average. `predict` instead refers
+        to the share of all *normal rows* that are labelled as outliers. The method is Benjamini and Hochberg's on the
+        p-values of the rows: the label of a row depends on the whole batch.
 
         To label r of m rows as outliers, the method needs p-values of at most q r / m, and n held-out losses give no
         p-value below 1 / (n + 1). If no row is labelled as an outlier for this reason, a warning is raised.
@@ -278,7 +279,8 @@ class Judges(HoldsOut):
     def p_value(self, X: Rows, *, tail: str | None = None, segments: Labels | Name | None = None) -> Array:
         """Conformal p-value of each row, for the hypothesis that the row is normal.
 
-        A share of at most delta of new normal rows has a p-value of at most delta.
+        A share of about delta of new normal rows has a p-value of at most delta (docs/calibration.md says when this is
+        exact).
 
         Parameters
         ----------

@@ -56,8 +56,8 @@ _DESCRIPTIONS = {
         """,
     "confidence": """
         confidence : float in (0, 1), optional
-            Probability with which the false-alarm rate of this fitted model is at most `delta`. By default, the rate is
-            at most `delta` on average over training sets. A fit with a `confidence` rejects fewer rows.
+            Probability with which the false-alarm rate of this fitted model should be at most `delta`. By default,
+            `delta` refers to the mean rate over training sets. A fit with a `confidence` rejects fewer rows.
         """,
     "hold_out": """
         hold_out : {"auto", "split", "plus", "folds"} or float in (0, 1), default={default}

@@ -72,8 +72,8 @@ class Calibration(Ranks):
     def false_alarm_interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
         """Return an interval for the false-alarm rate of this fitted model at the requested rate `delta`.
 
-        The false-alarm rate is at most `delta` on average over training sets. The rate of one fitted model has the
-        distribution Beta(k, n + 1 - k), with k = floor((n + 1) delta).
+        The rate of one fitted model has the distribution Beta(k, n + 1 - k), with k = floor((n + 1) delta), if one
+        model scored the held-out rows and scores new rows. For leave-one-out and folds this is an approximation.
 
         Parameters
         ----------
@@ -155,8 +155,9 @@ class Calibration(Ranks):
     def p_value(self, losses: Array, tail: str | None = None) -> Array:
         """Return conformal p-values ``(1 + #{i: held-out loss i >= loss}) / (n + 1)``.
 
-        For a new normal row they are uniform or larger. The p-value of a row is at most alpha exactly if `threshold` at
-        alpha rejects the row. Losses that differ by rounding only count as equal in both.
+        For a new normal row they are uniform or larger, if one model scored the held-out rows and scores the new row.
+        For leave-one-out and folds this holds approximately. The p-value of a row is at most alpha exactly if
+        `threshold` at alpha rejects the row. Losses that differ by rounding only count as equal in both.
 
         Parameters
         ----------
