@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,serve,mcp,report,river,fast
+EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,serve,mcp,report,river,fast,excel,sql
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow bench reproduce reproduce-quick clean

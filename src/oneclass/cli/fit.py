@@ -88,7 +88,7 @@ def fit(
         raise click.UsageError(f"--outliers: {method} cannot learn from known outliers; use vaakelm or aakelm")
     known = None if outliers is None else read_table(outliers, **reading)
     with source_of(table, **reading) as source:
-        check_outputs([source.path, outliers], model=output, force=force)
+        check_outputs([*source.files(), outliers], model=output, force=force)
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns([name for name in names_of(first) if str(name) != label], drop, column)
         learner = classifier(method, delta, confidence=confidence)

@@ -48,6 +48,8 @@ reading = _shared(
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of text."),
     click.option("--decimal", default=".", show_default=True, help="Decimal separator."),
     click.option("--newlines", is_flag=True, help="Allow line breaks in quoted values."),
+    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file, if more than one holds cells."),
+    click.option("--sql", metavar="QUERY", help="Query for the rows of TABLE, an SQLite file or a database URL."),
 )
 #: Options for a fit.
 learning = _shared(

@@ -56,7 +56,7 @@ def report(
         writer_of(output)
     known, training = known_model(model), None
     with source_of(table, **reading) as source:
-        check_outputs([source.path, model, train], output)
+        check_outputs([*source.files(), model, train], output)
         new, name = read_all(source), Path(source.path).name
     if train is not None:
         with source_of(train, **reading) as source:

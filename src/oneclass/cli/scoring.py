@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
 import click
 
 import oneclass as library
 
-from ..base.warnings import OneClassWarning, warn
+from ..base.warnings import ColumnWarning, OneClassWarning, warn
+from ..io.sinks import Arranged
 from .methods import classifier
 from .options import (
     as_json,
@@ -40,7 +42,9 @@ _FOUND = {"row", "screen_p_value", "reason"}
 @click.option("--delta", type=click.FloatRange(0, 1, max_open=True), help="Rate to use instead of the model's delta.")
 @click.option("--tail", type=click.Choice(["pareto"]), help="Extrapolate small p-values with a Pareto tail.")
 @click.option("--reasons", type=click.IntRange(0), default=3, show_default=True, help="Reasons for each outlier.")
-@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of the id columns.")
+@click.option("--keep", metavar="COLUMN", multiple=True, help="Column to copy, instead of all columns.")
+@click.option("--only-alarms", is_flag=True, help="Write the outliers only.")
+@click.option("--sort", is_flag=True, help="Write the most unusual rows first.")
 @bad_cells
 @escape
 @reading
@@ -53,6 +57,8 @@ def score(
     tail: str | None,
     reasons: int,
     keep: tuple[str, ...],
+    only_alarms: bool,
+    sort: bool,
     bad_cells: str | None,
     escape: bool,
     as_json: bool,
@@ -60,22 +66,29 @@ def score(
 ) -> None:
     """Score the rows of TABLE: p-value, label and reasons.
 
-    Writes one line for each row; the label is -1 for an outlier and 1 for other rows.
+    Writes the columns of TABLE, unchanged, and the results beside them, one line for each row; the label is -1 for an
+    outlier and 1 for other rows. The format is that of the suffix: .csv, .tsv, .jsonl, .parquet, .feather or .arrow.
 
     \b
     Examples:
       oneclass score model.oneclass new.csv -o scored.csv
+      oneclass score model.oneclass new.csv --only-alarms --sort -o alarms.jsonl
       oneclass score model.oneclass - --delta 0.01 < new.csv > scored.csv
     """  # fmt: skip
     refuse_both(as_json, output)
     sink, known = sink_of(output, escape=escape), known_model(model, bad_cells)
     with source_of(table, **reading) as source:
-        check_outputs([source.path, model], output)
+        check_outputs([*source.files(), model], output)
         first, _ = first_rows(source)
         names = [str(name) for name in names_of(first)]
-        ids = [str(c.name) for c in known.plan_.columns if c.why.startswith("an id") and str(c.name) in names]
-        source = library.TableFile(source.path, columns=names, keep=keep or ids, text="all", **reading)
-        done = known.score_chunks(source, sink, delta=delta, tail=tail, reasons=reasons, verbose=on_terminal())
+        has_id = any(c.why.startswith("an id") and str(c.name) in (keep or names) for c in known.plan_.columns)
+        arranged = Arranged(sink, only_alarms, sort, numbered=not has_id)
+        results = [*(["row"] if not has_id else []), "score", "p_value", "label"]
+        if taken := [name for name in results if name in (keep or names)]:
+            listed = ", ".join(f"oneclass_{name}" for name in taken)
+            warn(f"{table}: the table has columns called {', '.join(taken)}; the results are {listed}", ColumnWarning)
+        source = replace(source, columns=names, keep=keep or names)
+        done = known.score_chunks(source, arranged, delta=delta, tail=tail, reasons=reasons, verbose=on_terminal())
     if output != "-":
         text = f"{output}: {done.outliers} of {done.rows} rows are outliers"
         say({"output": output, "rows": done.rows, "outliers": done.outliers}, as_json, text)
@@ -166,7 +179,7 @@ def screen(
     refuse_both(as_json, output)
     sink = sink_of(output, escape=escape)
     with source_of(table, **reading) as source:
-        check_outputs([source.path], output, model=model, force=force)
+        check_outputs([*source.files()], output, model=model, force=force)
         rows = read_all(source)
     if taken := _FOUND & {str(name) for name in rows.columns}:
         raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import IO, TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..io.container import ModelFileError
 from ..io.formats import ending
 from ..io.sinks import EscapedCSV
 from ..io.table_file import TableFile
+from .querying import write_query
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ..core.typing import Name, Shaped
-    from ..io.sinks import Sink
 
 __all__ = [
     "CellOptions",
@@ -56,6 +55,8 @@ class Reading(TypedDict):
     encoding: str
     decimal: str
     newlines: bool
+    sheet: str | None
+    sql: str | None
 
 
 class CellOptions(TypedDict, total=False):
@@ -67,25 +68,31 @@ class CellOptions(TypedDict, total=False):
 
 
 @contextmanager
-def source_of(path: str, **options: Unpack[Reading]) -> Iterator[TableFile]:
-    """A table file; CSV from standard input is copied to a temporary file, because a fit reads rows several times."""
-    if path != "-":
-        if os.path.isdir(path):
-            raise IsADirectoryError(21, "a table must be a file, and this is a folder", path)
+def source_of(path: str, **reading: Unpack[Reading]) -> Iterator[TableFile]:
+    """A table file. CSV from standard input and the result of a query are copied to a temporary file.
+
+    A fit reads rows several times, and a query may give other rows each time.
+    """
+    options: dict[str, Any] = {**reading}
+    sql = options.pop("sql")
+    if sql is None and path != "-":
         with about(path):
             yield TableFile(path, text="all", **options)
         return
     with tempfile.TemporaryDirectory() as folder, about(path):
-        place = Path(folder, "standard input.csv")
-        with place.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+        place = Path(folder, f"{Path(path).name}.jsonl" if sql is not None else "standard input.csv")
+        if sql is not None:
+            write_query(path, sql, place)
+        else:
+            with place.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
         yield TableFile(place, text="all", **options)
 
 
-def sink_of(path: str, *, escape: bool = False) -> Sink:
+def sink_of(path: str, *, escape: bool = False) -> str | IO[bytes] | EscapedCSV:
     """The file or stream to write a table to; an unknown suffix is an error."""
     if path != "-":
-        ending(path)
+        ending(path, written=True)
     sink = sys.stdout.buffer if path == "-" else path
     return EscapedCSV(sink) if escape else sink
 

@@ -132,7 +132,7 @@ def tune(
     if unknown := [name for name in points if name not in known]:
         raise click.UsageError(f"--grid: {method} has no {unknown[0]}; it has {', '.join(known)}")
     with source_of(table, **reading) as source:
-        check_outputs([source.path], model=output, force=force)
+        check_outputs([*source.files()], model=output, force=force)
         rows = read_all(source)
     with about(table):
         found = split_labels(rows, label, target)

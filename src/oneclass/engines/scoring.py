@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.typing import Rows
 from ..io.formats import Batch, arrow
-from ..io.sinks import Sink, path_of, writing
+from ..io.sinks import Arranged, Sink, free_name, path_of, writing
 from ..io.table_file import TableFile
 from .chunks import Progress, Source, Transformed, blocks_of
 
@@ -33,14 +33,14 @@ def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns],
     """Write the columns that `judged` computes for each block, after the columns of `TableFile.keep`."""
     place = path_of(sink)
     for path in _paths(source):
-        if place is not None and os.path.exists(place) and os.path.samefile(path, place):
+        if place is not None and os.path.exists(place) and path.exists() and os.path.samefile(path, place):
             raise ValueError(f"{name}: sink must be another file than the source, got {place} for both")
     progress = Progress("scores", None) if verbose else None
     rows = outliers = 0
     with writing(sink) as write:
         for block, kept in blocks_of(source):
             found = judged(block)
-            write(_beside(kept, found, name))
+            write(_beside(kept, found, name, rename=isinstance(sink, Arranged)))
             rows, outliers = rows + len(found["label"]), outliers + int(np.count_nonzero(found["label"] == -1))
             if progress:
                 progress.show(rows)
@@ -52,24 +52,23 @@ def score_through(source: Source, sink: Sink, judged: Callable[[Rows], Columns],
     return Scored(rows, outliers)
 
 
-def _beside(kept: Batch | None, found: Columns, name: str) -> Batch:
-    """One record batch of the kept columns and the computed columns."""
+def _beside(kept: Batch | None, found: Columns, name: str, *, rename: bool) -> Batch:
+    """One record batch of the kept columns and the computed columns; equal names are an error unless `rename`."""
     pa = arrow()
     columns = {} if kept is None else dict(zip(kept.schema.names, kept.columns, strict=True))
-    if both := columns.keys() & found.keys():
+    if not rename and (both := columns.keys() & found.keys()):
         raise ValueError(f"{name}: a column to keep must not be called {min(both)!r}, which is written beside it")
-    batch: Batch = pa.RecordBatch.from_pydict(columns | found)
+    results = {free_name(key, columns): column for key, column in found.items()}
+    batch: Batch = pa.RecordBatch.from_pydict(columns | results)
     return batch
 
 
-def _paths(source: object) -> Iterator[str | Path]:
+def _paths(source: object) -> Iterator[Path]:
     """The paths of the files that a source reads, as far as they are known."""
     if isinstance(source, Transformed):
         yield from _paths(source.source)
-    elif isinstance(source, TableFile):
-        yield source.path
-    elif isinstance(source, str | Path):
-        yield source
+    elif isinstance(source, TableFile | str | Path):
+        yield from (source if isinstance(source, TableFile) else TableFile(source)).files()
     elif isinstance(source, list | tuple):
         for part in source:
             if isinstance(part, str | Path | TableFile):

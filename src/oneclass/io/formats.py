@@ -12,10 +12,16 @@ from numpy.typing import NDArray
 
 from ..core.typing import Shaped
 
-__all__ = ["COMPRESSED", "ENDINGS", "Batch", "DataFrame", "Schema", "arrow", "ending"]
+__all__ = [
+    "COMPRESSED", "ENDINGS", "JSON_LINES", "TEXT", "WRITTEN", "Batch", "DataFrame", "Schema", "arrow", "ending",
+]  # fmt: skip
 
-#: Suffixes of table files, each with the delimiter of text, if it is fixed.
-ENDINGS = {".csv": None, ".tsv": "\t", ".parquet": None, ".feather": None, ".arrow": None}
+#: Suffixes of text files, each with the delimiter if it is fixed.
+TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
+#: Suffixes of files with one JSON object in each line, of files that are written, and of all that are read.
+JSON_LINES = (".jsonl", ".ndjson")
+WRITTEN = (*TEXT, *JSON_LINES, ".parquet", ".feather", ".arrow")
+ENDINGS = (*WRITTEN, ".xlsx", ".xlsm")
 #: Suffixes of compressed text, each with the compression.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
@@ -83,16 +89,17 @@ class Batch(Protocol):
         ...
 
 
-def ending(path: str | Path) -> tuple[str, str | None]:
-    """The suffix that gives the format of a file, and its compression or None."""
+def ending(path: str | Path, *, written: bool = False) -> tuple[str, str | None]:
+    """The suffix that gives the format of a file to read or to write, and its compression or None."""
     name = Path(path).name.lower()
     kind, packed = Path(name).suffix, None
     if kind in COMPRESSED:
         packed = COMPRESSED[kind]
         kind = Path(Path(name).stem).suffix
-    if kind not in ENDINGS or (packed and kind not in (".csv", ".tsv")):
-        known = ", ".join([*ENDINGS, *(f".csv{end}" for end in COMPRESSED)])
-        sheet = "; save the sheet as CSV" if kind in (".xls", ".xlsx", ".ods") else ""
+    endings = WRITTEN if written else ENDINGS
+    if kind not in endings or (packed and kind not in (*TEXT, *JSON_LINES)):
+        known = ", ".join([*endings, *(f".csv{end}" for end in COMPRESSED)])
+        sheet = "; save the sheet as CSV or .xlsx" if kind in (".xls", ".ods", ".xlsb") else ""
         raise ValueError(f"a table file must end in one of {known}; got {Path(path).name}{sheet}")
     return kind, packed
 

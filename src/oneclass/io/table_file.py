@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
+import glob
 import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
@@ -25,8 +27,9 @@ from .batches import (
     rows_of_block,
     with_points,
 )
-from .formats import ENDINGS, Batch, Schema, arrow, ending
+from .formats import ENDINGS, JSON_LINES, TEXT, Batch, Schema, arrow, ending
 from .messages import one_line
+from .records import Records, excel_records, json_records, record_blocks
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
@@ -49,8 +52,9 @@ class TableFile:
     Parameters
     ----------
     path : str or Path
-        Path of a file with the suffix ``.csv`` or ``.tsv``, which ``.gz`` or ``.zst`` may follow, or ``.parquet``,
-        ``.feather`` or ``.arrow``.
+        Path of a file with the suffix ``.csv``, ``.tsv``, ``.txt`` or ``.jsonl`` (an object in each line), which
+        ``.gz`` or ``.zst`` may follow, or ``.parquet``, ``.feather``, ``.arrow`` or ``.xlsx``. A folder of such files
+        of one kind, or a pattern such as ``logs/*.parquet``, is one table: its files, in the order of their names.
     columns : list of names or numbers, optional
         Feature columns; by default all columns except those of `keep`. Column numbers count from 0.
     keep : list of names or numbers, default=()
@@ -59,8 +63,8 @@ class TableFile:
         Feature columns that hold text, for a pipeline that encodes them. This is needed for CSV files, which do not
         store types. With "all", every cell is read as text, for a `TableDetector`.
     delimiter : str, optional
-        Delimiter of text files. By default it is tab for ``.tsv``; else the only one of comma, semicolon, tab and ``|``
-        in the first line.
+        Delimiter of text files. By default it is tab for ``.tsv`` if the first line has one; else the only one of
+        comma, semicolon, tab and ``|`` in the first line.
     header : bool, optional
         Whether the first line of a text file holds the column names. By default this is found from the line: see Notes.
     encoding : str, default="utf-8"
@@ -70,6 +74,8 @@ class TableFile:
         thousands.
     newlines : bool, default=False
         Whether quoted values and names may hold line breaks.
+    sheet : str, optional
+        Name of the sheet of an Excel file, if more than one holds cells.
 
     Notes
     -----
@@ -106,6 +112,7 @@ class TableFile:
     encoding: str = "utf-8"
     decimal: str = "."
     newlines: bool = False
+    sheet: str | None = None
 
     def __iter__(self) -> Iterator[Any]:
         """Blocks of rows with the feature columns: data frames, or arrays if the columns have no names."""
@@ -114,16 +121,56 @@ class TableFile:
 
     def blocks(self) -> Iterator[tuple[Shaped, Batch]]:
         """Blocks of rows, each with a record batch of the columns of `keep`."""
+        names: list[object] | None = None
+        for path in self.files():
+            for rows, kept in replace(self, path=path)._blocks():
+                found = [*getattr(rows, "columns", range(rows.shape[1]))]
+                if names is not None and found != names:
+                    before, here = (", ".join(map(str, some[:20])) for some in (names, found))
+                    raise ValueError(
+                        f"{path.name}: the columns must be those of the files before it, {before}; got {here}"
+                    )
+                names = found
+                yield rows, kept
+
+    def files(self) -> list[Path]:
+        """The files of the table: one, or those of a folder or a pattern in the order of their names."""
+        place = Path(self.path)
+        if place.is_dir():
+            found = [file for file in place.iterdir() if file.name[0] not in "._" and _is_table(file)]
+            wanted = "the folder holds no table file"
+        elif not place.exists() and glob.has_magic(str(place)):
+            found, wanted = [*map(Path, glob.glob(str(place), recursive=True))], "no file matches the pattern"
+        else:
+            return [place]
+        if not found:
+            raise FileNotFoundError(errno.ENOENT, wanted, str(place))
+        if len(kinds := sorted({ending(file)[0] for file in found})) > 1:
+            raise ValueError(f"{place.name}: files of one table must be of one kind, got {' and '.join(kinds)}")
+        return sorted(found)
+
+    def _blocks(self) -> Iterator[tuple[Shaped, Batch]]:
+        """The blocks of one file."""
         kind, packed = ending(self.path)
         with open(self.path, "rb") as file:  # raises Python's own error if the file does not exist
             if not file.read(1):
                 raise ValueError(f"{self._name}: the file is empty")
-        if kind in (".csv", ".tsv"):
+        if kind in TEXT:
             with self._text_errors():
                 yield from self._text(kind, packed)
+        elif kind in JSON_LINES:
+            with self._text_errors():
+                yield from self._records(json_records(self.path, lambda: self._stream(packed)))
+        elif kind in (".xlsx", ".xlsm"):
+            yield from self._records(excel_records(self.path, self.sheet, self.header, self._asked()))
         else:
             with self._typed_errors():
                 yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
+
+    def _records(self, records: Records) -> Iterator[tuple[Shaped, Batch]]:
+        columns, keep = self._chosen(records.names)
+        text = None if self.text == "all" else self._known(self.text, records.names)
+        yield from record_blocks(records, columns, keep, text=text, name=self._name)
 
     def _typed(
         self, opened: Callable[[str], AbstractContextManager[tuple[Schema, Batches]]]
@@ -139,12 +186,13 @@ class TableFile:
 
     def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
         pa = arrow()
-        delimiter = self.delimiter or ENDINGS[kind]
+        delimiter = self.delimiter or TEXT[kind]
         with self._stream(packed) as stream:
             first = first_line(
                 stream.read(_MAX_LINE_BYTES + 1), self._name, delimiter=delimiter, longest=_MAX_LINE_BYTES
             )
-        delimiter = delimiter or only_delimiter(first, self._name)
+        if delimiter is None or (self.delimiter is None and delimiter not in first):
+            delimiter = only_delimiter(first, self._name)
         cells = cells_of(first, delimiter)
         named = self.header
         if named is None:
@@ -310,6 +358,11 @@ class TableFile:
         with open(self.path, "rb") as file:
             wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as Excel writes "Unicode text"
         return f"use for example {parameter('encoding', 'utf-16' if wide else 'latin-1')}"
+
+
+def _is_table(file: Path) -> bool:
+    """Whether a file has the suffix of a table."""
+    return any(end in ENDINGS for end in file.suffixes[-2:]) and file.is_file()
 
 
 class _Blank:
