@@ -57,7 +57,6 @@ BAD = {
     "one long line": (b"a,b\n1,2\n3," + b"4" * (5 << 20) + b"\n", FIT, errors.BAD_DATA, "far longer than the first"),
     "endless line": (b"a" * (5 << 20), FIT, errors.BAD_DATA, "a line is longer"),
     "no such table": (b"", "fit none.csv -o m.oneclass", errors.NO_FILE, "none.csv: No such file"),
-    "table is a folder": (b"", "fit . -o m.oneclass", errors.NO_FILE, "this is a folder"),
     "unknown kind": (b"", "fit bad.xyz -o m.oneclass", errors.BAD_DATA, "must end in one of"),
     "no such column": (b"a,b\n1,2\n2,4\n", "fit bad.csv -o m.oneclass --drop c", errors.BAD_DATA, "there is no 'c'"),
     "onto the input": (b"a,b\n1,2\n2,4\n", "fit bad.csv -o bad.csv", errors.BAD_DATA, "another file"),

@@ -187,7 +187,10 @@ def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
         pd.read_csv(f"{name}.csv").to_csv(f"{name} comma.csv", sep=";", decimal=",", index=False)
     assert run("fit normal.csv -o point.oneclass --drop note")[0] == 0
     assert run("fit 'normal comma.csv' -o comma.oneclass --drop note --decimal ,")[0] == 0
-    point, comma = run("score point.oneclass odd.csv")[1], run("score comma.oneclass 'odd comma.csv' --decimal ,")[1]
+    point, comma = (
+        run(f"score {line} --keep id")[1]
+        for line in ("point.oneclass odd.csv", "comma.oneclass 'odd comma.csv' --decimal ,")
+    )
     assert comma == point
     assert point.count(",-1,") == 20
 

@@ -13,10 +13,10 @@ _NEEDED = ("click", "pandas", "pyarrow", "jinja2")
 
 def main() -> None:
     """Run the command in the arguments, and exit with its code."""
-    if any(find_spec(name) is None for name in _NEEDED):
-        command = f"{sys.executable} -m pip install {' '.join(_NEEDED)}"
-        sys.exit(f"oneclass: the command line needs {', '.join(_NEEDED)}; to install them, run: {command}")
     try:
+        if any(find_spec(name) is None for name in _NEEDED):
+            command = f"{sys.executable} -m pip install {' '.join(_NEEDED)}"
+            sys.exit(f"oneclass: the command line needs {', '.join(_NEEDED)}; to install them, run: {command}")
         from .commands import oneclass
         from .errors import leave
 

@@ -15,7 +15,7 @@ __all__ = ["demo"]
 #: The commands, on tables that this module writes.
 _STEPS = (
     "fit normal.csv -o model.oneclass --delta 0.02",
-    "score model.oneclass new.csv -o scored.csv",
+    "score model.oneclass new.csv -o scored.csv --keep parcel",
     "explain model.oneclass new.csv --row 2",
 )
 

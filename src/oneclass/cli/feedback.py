@@ -47,7 +47,7 @@ def feedback(
         kind = type(known.estimator_).__name__
         raise ValueError(f"{model}: feedback needs a kernel machine, such as vaakelm, got {kind}")
     with source_of(answers, **reading) as source:
-        check_outputs([source.path], model=output or model, force=force)
+        check_outputs([*source.files()], model=output or model, force=force)
         rows = read_all(source)
     with about(answers):
         found = split_labels(rows, label, target, answers=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import closing, nullcontext
@@ -18,6 +19,7 @@ import oneclass as library
 
 from ..base.warnings import ColumnWarning, FewRowsWarning, OneClassWarning, warn
 from ..io.sniffing import cells_of, is_number
+from ..tabular.text import NOTHING
 from .following import Followed
 from .options import check_outputs
 from .table_io import about
@@ -63,7 +65,8 @@ def watch(
     """Score rows as they arrive, and learn from them.
 
     TABLE holds lines of numbers; - is standard input.
-    Alarms and events are printed as lines of JSON, with rows counted from 0. The stream is saved after every block. If
+    Alarms and events are printed as lines of JSON, with rows counted from 0. A row with a cell that is empty or no
+    number is an alarm that names the cell; it is not learned and not counted. The stream is saved after every block. If
     TABLE is a file, the command can be stopped at any time and started again: no row is learned twice or lost.
 
     \b
@@ -119,7 +122,7 @@ def watch_lines(
     import pandas as pd
 
     seen = getattr(stream, "n_seen_", 0)
-    rows = _Rows(file, stream, delimiter, from_start=from_start)
+    rows = _Rows(file, stream, delimiter, say, from_start=from_start)
     for block in _blocks(rows, opening if seen == 0 else None, stream.every):
         X = np.array(block, dtype=float)
         if seen == 0 and len(X) < 2:
@@ -146,18 +149,27 @@ def watch_lines(
 class _Rows:
     """The rows of a file that a stream has not seen, each as cells in the order of the stream's columns.
 
-    The iterator yields an empty row if no row is available, and if the file was truncated or replaced.
+    The iterator yields an empty row if no row is available, and if the file was truncated or replaced. Rows with a cell
+    that is no number are passed to `say` as alarms, and left out.
     """
 
-    def __init__(self, file: Followed, stream: library.Stream, delimiter: str, *, from_start: bool) -> None:
-        self._file, self._delimiter = file, delimiter
+    def __init__(
+        self,
+        file: Followed,
+        stream: library.Stream,
+        delimiter: str,
+        say: Callable[[str], object],
+        *,
+        from_start: bool,
+    ) -> None:
+        self._file, self._delimiter, self._say = file, delimiter, say
         self._row = getattr(stream, "n_seen_", 0)  # number of the next row
         self._names: list[str] | None = None  # column names in the file
         self._places: list[int] | None = None
         self._width: int | None = None
         self.known = list(getattr(stream, "feature_names_in_", ()))
         self.shown: list[str] | None = self.known
-        #: Number of the first row in the file.
+        #: Number of the first row in the file, if rows that were left out are counted backwards from the next row.
         self.first: int
         self.first, head = getattr(stream, "source_", (0, "")) if from_start else (self._row, "")
         if not file.begins_as(head.encode("latin-1")):
@@ -177,7 +189,9 @@ class _Rows:
                 lines = self._below(first.removeprefix("\ufeff"), lines)  # the byte-order mark that Windows writes
             _skip(lines, skip)
             for line in lines:
-                yield self._cells(line) if line else []
+                cells = self._cells(line) if line else []
+                if cells is not None:
+                    yield cells
             if self._file.change is None:
                 return
             warn(
@@ -203,17 +217,23 @@ class _Rows:
         self.shown = self.known or self._names
         return lines
 
-    def _cells(self, line: str) -> list[str]:
+    def _cells(self, line: str) -> list[str] | None:
+        """The cells of a line; None if one of them is no number."""
         cells = line.split(self._delimiter)
         width = self._width or len(cells)
-        if len(cells) != width or not _is_row(line, self._delimiter):
+        if len(cells) != width:
             raise ValueError(f"row {self._row}: a line must hold {width} numbers, got {line!r}")
         if self._names and len(self._names) != width:
             names = self._delimiter.join(self._names)
             raise ValueError(f"the first line must name the {width} columns of the rows, got {names!r}")
         self._width = width
+        places = range(width) if self._places is None else self._places
+        if bad := {str(self._names[j] if self._names else j): cells[j] for j in places if not _is_finite(cells[j])}:
+            self._say(json.dumps({"alarm": self._row, "bad_cells": bad}))
+            self.first -= 1
+            return None
         self._row += 1
-        return cells if self._places is None else [cells[place] for place in self._places]
+        return [cells[place] for place in places]
 
 
 def _places(names: list[str], known: list[str]) -> list[int]:
@@ -259,4 +279,10 @@ def _blocks(rows: Iterable[Row], first: int | None, size: int) -> Iterator[list[
 
 
 def _is_row(line: str, delimiter: str) -> bool:
-    return all(map(is_number, line.split(delimiter)))
+    """Whether a first line holds numbers and, beside them, only empty cells."""
+    cells = [cell for cell in line.split(delimiter) if cell.strip().lower() not in NOTHING]
+    return bool(cells) and all(map(is_number, cells))
+
+
+def _is_finite(cell: str) -> bool:
+    return is_number(cell) and math.isfinite(float(cell))

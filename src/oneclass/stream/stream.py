@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..base.reading import Header, read_rows, read_training_rows
 from ..base.training_set import TrainingSet, read_training_set
 from ..core.arrays import to_numpy
-from ..core.stored import MAYBE, Count
+from ..core.stored import MAYBE
 from ..core.threshold import Decision
 from ..core.typing import Labels, Rows, Weights
 from ..engines.dask import refuse_dask
@@ -112,7 +112,7 @@ class Stream(Answers):
     array([ 1, -1])
     """
 
-    source_: Annotated[tuple[Count, str], MAYBE]
+    source_: Annotated[tuple[int, str], MAYBE]
 
     def __init__(
         self,
