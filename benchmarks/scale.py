@@ -1,7 +1,7 @@
 """Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
 
 Each comparison is made in one run; each fit runs in a separate process, to measure its peak memory. Writes the
-tables of docs/scale.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask. For
+tables of docs/scale_measured.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask. For
 "accuracy", set ONECLASS_DATA to the folder of the paper's datasets.
 """
 
@@ -22,7 +22,7 @@ from _arrays import Rows
 from _compiled import allow_compiled
 from _table import markdown, write_between_markers
 
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[1] / "docs" / "scale_measured.md"
 D, M = 20, 1000
 
 

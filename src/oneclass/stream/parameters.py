@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 
-#: Regularization of the default machine. Measured in docs/streams.md: with C = 32, a stream that learns all rows loses
-#: 0.03 of AUROC; with C = 4, a stream without labels loses 0.002.
+#: Regularization of the default machine. Measured in docs/streams_measured.md: with C = 32, a stream that learns all
+#: rows loses 0.03 of AUROC; with C = 4, a stream without labels loses 0.002.
 _DEFAULT_C = 1.0
-#: Number of landmarks of the default machine. Measured in docs/streams.md: 400 landmarks add 0.002 of AUROC.
+#: Number of landmarks of the default machine. Measured in docs/streams_measured.md: 400 landmarks add 0.002 of AUROC.
 _DEFAULT_LANDMARKS = 256
 
 

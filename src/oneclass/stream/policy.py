@@ -8,7 +8,7 @@ that it held back when rows of their kind have been frequent for a given number 
 one of three kinds: "change" when the new rows replaced the earlier data, "mode" when a new kind of rows came besides
 the earlier data, and "wider" when scattered rows around the earlier data were adopted.
 
-The constants below were chosen on the streams of docs/streams.md. Unless a comment says otherwise, there is no
+The constants below were chosen on the streams of docs/streams_measured.md. Unless a comment says otherwise, there is no
 recorded measurement of a single constant.
 """
 
@@ -50,7 +50,8 @@ _TAIL_SHARES = np.array([0.25, 0.1])
 #: Largest share of normal rows that the estimate of the limit assumes to be held back.
 _MAX_MISSING = 0.05
 #: Factor on the limit for data with a single column. The rows at its two ends have losses about a hundred times as
-#: large as other rows, which the two quantiles do not predict. Measured: the table "One column" in docs/streams.md.
+#: large as other rows, which the two quantiles do not predict. Measured: the table "One column" in
+#: docs/streams_measured.md.
 _ONE_COLUMN_FACTOR = 16.0
 #: Relative slack for rounding errors in comparisons of losses and of evidence.
 _ROUNDING_SLACK = 1e-9
@@ -155,7 +156,7 @@ class Patience:
         return float(np.max(np.cumsum(each), initial=0.0))
 
 
-#: The policy of a stream whose `patience` is "prompt", the default. Measured in docs/streams.md, section "Measured"; a
+#: The policy of a stream whose `patience` is "prompt", the default. Measured in docs/streams_measured.md; a
 #: `steepness` of 0 or 1 gives the same results there.
 PROMPT = Patience(rows=140, trial=45)
 

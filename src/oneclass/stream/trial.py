@@ -4,7 +4,7 @@ During a burst of anomalies, normal rows usually continue to arrive; after a cha
 *ordinary* rows: rows with a loss that three quarters of the earlier normal rows stay below. It compares two
 assumptions. After a change, 0.5 % of the rows are ordinary by chance. During a burst, a tenth of the rows belong to the
 earlier data, and three quarters of these are ordinary. The *odds* are the logarithm of the likelihood ratio of these
-assumptions. The constants were chosen on the streams of docs/streams.md; there is no recorded measurement of a
+assumptions. The constants were chosen on the streams of docs/streams_measured.md; there is no recorded measurement of a
 single constant.
 """
 

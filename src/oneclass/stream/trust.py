@@ -1,6 +1,6 @@
 """Decide which scored rows a stream learns, and correct the level of its threshold.
 
-The constants were chosen on the streams of docs/streams.md. Unless a comment says otherwise, there is no
+The constants were chosen on the streams of docs/streams_measured.md. Unless a comment says otherwise, there is no
 recorded measurement of a single constant.
 """
 
