@@ -85,6 +85,7 @@ OTHERS = {
     "screen",
     "fit",
     "fit_predict",
+    "suggest",
 }
 
 

@@ -35,13 +35,14 @@ from .saving import Saved
 from .score_tables import ScoresTables
 from .screening import Screening, judge_rows, removed_share
 from .segments import refuse_training_losses, warn_of_small, without_segments
+from .suggesting import Suggests
 from .threads import by_one_fit
 from .training_set import TrainingSet, read_training_set
 
 __all__ = ["OneClassClassifier"]
 
 
-class OneClassClassifier(Saved, Explains, ScoresTables, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(Saved, Explains, ScoresTables, Suggests, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
     """Base class of classifiers that give each row a loss, which is larger for a more anomalous row.
 
     A subclass implements `fit`, which ends with a call of `_keep`, and `_losses`, which computes the loss of new rows.

@@ -20,6 +20,7 @@ from ..io.sinks import Sink
 from .classifier import OneClassClassifier
 from .groups import without_groups
 from .saving import Saved
+from .suggesting import Suggests
 
 __all__ = ["Delegates", "documented_as", "if_wrapped_has"]
 
@@ -81,7 +82,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-class Delegates(Saved):
+class Delegates(Saved, Suggests):
     """Base class of estimators that delegate methods to the estimator that they wrap.
 
     A subclass implements `_wrapped`, which returns the wrapped estimator (the fitted one after a fit), and `_prepare`,
