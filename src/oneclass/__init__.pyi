@@ -12,6 +12,7 @@ from .base.warnings import (
     LabelWarning,
     OneClassWarning,
     SegmentWarning,
+    ShiftedBatchWarning,
     SlowFitWarning,
     UnreachableRateWarning,
 )
@@ -30,6 +31,7 @@ from .baselines import (
 )
 from .baselines.calibrated import Calibrated
 from .core.approximation import Fourier, Nystrom
+from .core.batch_verdict import BatchVerdict, ColumnChange
 from .core.calibration import rows_needed
 from .core.kernels import RBF, Laplacian, Linear, Polynomial
 from .core.segments import SegmentRate
@@ -57,7 +59,9 @@ __all__ = [
     "VAAKELM",
     "VOCKELM",
     "AutoencoderDetector",
+    "BatchVerdict",
     "Calibrated",
+    "ColumnChange",
     "ColumnWarning",
     "DependentRowsWarning",
     "EscapedCSV",
@@ -87,6 +91,7 @@ __all__ = [
     "Screening",
     "SegmentRate",
     "SegmentWarning",
+    "ShiftedBatchWarning",
     "SlowFitWarning",
     "Stream",
     "TableDetector",

@@ -79,6 +79,7 @@ OTHERS = {
     "reconstruct",
     "learn_from",
     "segment_rates",
+    "compare_batch",
     "false_alarm_interval",
     "score_chunks",
     "save",

@@ -244,3 +244,12 @@ def test_segments_keep_the_rate_and_score_finds_them_in_their_column(folder, run
     scored, model = pd.read_csv("scored.csv"), oneclass.load("model.oneclass")
     np.testing.assert_array_equal(scored["segment"], pd.read_csv("new.csv")["town"])
     np.testing.assert_array_equal(scored["label"], model.predict(pd.read_csv("new.csv")))
+
+
+def test_a_table_is_compared_as_a_whole(folder, run):
+    assert run("fit normal.csv -o model.oneclass")[0] == 0
+    code, out, _ = run("compare-batch model.oneclass odd.csv --json")
+    found = json.loads(out)
+    assert (code, found["rows"], "price" in found["moved"]) == (0, 20, True)
+    assert "differs from the training rows" in run("compare-batch model.oneclass odd.csv")[1]
+    assert "may be like the training rows" in run("compare-batch model.oneclass new.csv")[1]

@@ -27,6 +27,7 @@ from ..core.stored import MAYBE, Names, Size, must
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.dask import is_dask, map_rows
 from .checks import check_number, read_scaling
+from .comparing import ComparesBatches
 from .explain_mixin import Explains
 from .parameter_docs import complete_docstrings
 from .rates import decision_of, warn_of_decision
@@ -42,7 +43,9 @@ from .training_set import TrainingSet, read_training_set
 __all__ = ["OneClassClassifier"]
 
 
-class OneClassClassifier(Saved, Explains, ScoresTables, Suggests, OutlierMixin, BaseEstimator, metaclass=ABCMeta):
+class OneClassClassifier(
+    Saved, Explains, ComparesBatches, ScoresTables, Suggests, OutlierMixin, BaseEstimator, metaclass=ABCMeta
+):
     """Base class of classifiers that give each row a loss, which is larger for a more anomalous row.
 
     A subclass implements `fit`, which ends with a call of `_keep`, and `_losses`, which computes the loss of new rows.

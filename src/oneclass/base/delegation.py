@@ -25,7 +25,7 @@ from .suggesting import Suggests
 __all__ = ["Delegates", "documented_as", "if_wrapped_has"]
 
 #: Methods that take the segments of the rows.
-_OF_SEGMENTS = ("predict", "decision_function", "p_value", "label_batch", "score_table")
+_OF_SEGMENTS = ("predict", "decision_function", "p_value", "label_batch", "score_table", "compare_batch")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -126,6 +126,7 @@ class Delegates(Saved, Suggests):
     score_samples = _of_rows(OneClassClassifier.score_samples)
     p_value = _of_rows(OneClassClassifier.p_value)
     label_batch = _of_rows(OneClassClassifier.label_batch)
+    compare_batch = _of_rows(OneClassClassifier.compare_batch)
     score_table = _of_rows(OneClassClassifier.score_table)
     explain = _of_rows(OneClassClassifier.explain)
     false_alarm_interval = _of_model(OneClassClassifier.false_alarm_interval)

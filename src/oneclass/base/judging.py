@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Array, device, namespace, to_numpy
+from ..core.batch_verdict import ColumnChange
 from ..core.calibration import Calibration, benjamini_hochberg
 from ..core.pareto_tail import TAILS
 from ..core.segments import RowSegments, SegmentRate, Segments, rates_by_segment
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import is_dask
+from .alarms import is_no_chance, warn_of_alarms
 from .checks import check_choice, check_number
 from .groups import label_texts
 from .held_out import HoldsOut
@@ -89,6 +91,9 @@ class Judges(HoldsOut):
     def predict(self, X: Rows, *, delta: float | None = None, segments: Labels | Name | None = None) -> Array:
         """Label each row: +1 for the target class, -1 for an outlier.
 
+        If more than half of ten or more rows are outliers, and that has a probability of less than one in a million for
+        normal rows, a `ShiftedBatchWarning` names the columns that moved.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -110,7 +115,25 @@ class Judges(HoldsOut):
         self._check_fitted()
         rows, known = self._segmented(X, segments)
         offset = self._offset_for(delta, known)
-        return self._answer(rows, lambda scores: labels_of(scores >= beside(offset, scores)))
+        labels = self._answer(rows, lambda scores: labels_of(scores >= beside(offset, scores)))
+        if not is_dask(X):
+            self._warn_of_alarms(rows, labels, delta, known)
+        return labels
+
+    def _warn_of_alarms(self, rows: Rows, labels: Array, delta: float | None, known: RowSegments | None) -> None:
+        """Warn if so many rows are outliers that it cannot be chance; rows of one group may all be by chance."""
+        calibration, held_out = self.calibration_, vars(self).get("held_out_")
+        grouped = held_out is not None and held_out.groups is not None and not held_out.groups.by_row
+        if calibration is None or grouped or (delta is None and not self.decision_.held_out):
+            return
+        flagged, n = int(namespace(labels).count_nonzero(labels < 0)), int(labels.shape[0])
+        used = [calibration] if known is None else [calibration, *known.calibrations.values()]
+        if is_no_chance(used, self._rate_of(delta), flagged, n):
+            warn_of_alarms(self._name, flagged, n, lambda: self._column_changes(rows))
+
+    @abstractmethod
+    def _column_changes(self, rows: Rows) -> Iterator[ColumnChange]:
+        """The difference of each column from the training rows."""
 
     def _offset_for(self, delta: float | None, known: RowSegments | None = None) -> float | NDArray[np.float64]:
         """Threshold on the scores for a false-alarm rate, by default that of the fit; with segments, for each row."""
@@ -303,10 +326,14 @@ class Judges(HoldsOut):
             Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``. A p-value is at
             most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier.
         """
-        calibration = self._calibrated()
-        check_choice(self, "tail", (None, *TAILS), value=tail)
+        self._calibrated()
         rows, known = self._segmented(X, segments)
-        ranks = calibration if known is None else known
+        return self._p_value(rows, tail, known)
+
+    def _p_value(self, rows: Rows, tail: str | None, known: RowSegments | None) -> Array:
+        """P-values of rows, within their segments if these are known."""
+        check_choice(self, "tail", (None, *TAILS), value=tail)
+        ranks = self._calibrated() if known is None else known
         return self._answer(rows, lambda scores: ranks.p_value(-scores, tail))
 
 

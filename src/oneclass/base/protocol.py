@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Array
+from ..core.batch_verdict import BatchVerdict
 from ..core.calibration import Calibration
 from ..core.segments import SegmentRate, Segments
 from ..core.threshold import Decision
@@ -91,6 +92,12 @@ class Detector(Decides, Protocol):
         self, X: Rows, /, *, q: float = 0.1, tail: str | None = None, segments: Labels | Name | None = None
     ) -> Array:
         """Labels of a batch with a bound on the false-discovery rate."""
+        ...
+
+    def compare_batch(
+        self, X: Rows, /, *, confidence: float = 0.95, tail: str | None = None, segments: Labels | Name | None = None
+    ) -> BatchVerdict:
+        """Whether a batch is like the training rows, how many of its rows are odd, and which columns moved."""
         ...
 
     def false_alarm_interval(

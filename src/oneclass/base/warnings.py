@@ -15,6 +15,7 @@ __all__ = [
     "LabelWarning",
     "OneClassWarning",
     "SegmentWarning",
+    "ShiftedBatchWarning",
     "SlowFitWarning",
     "UnreachableRateWarning",
     "collected",
@@ -78,6 +79,17 @@ class SegmentWarning(OneClassWarning):
     >>> import warnings
     >>> from oneclass import SegmentWarning
     >>> warnings.simplefilter("error", SegmentWarning)
+    """
+
+
+class ShiftedBatchWarning(OneClassWarning):
+    """Most rows of a batch are outliers, which cannot be chance: the batch differs from the training rows as a whole.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import ShiftedBatchWarning
+    >>> warnings.simplefilter("ignore", ShiftedBatchWarning)  # the rows are known outliers
     """
 
 

@@ -6,6 +6,7 @@ import click
 
 import oneclass as library
 
+from .batch import compare_batch
 from .demo import demo
 from .feedback import feedback
 from .fit import fit
@@ -43,5 +44,7 @@ def oneclass() -> None:
     """
 
 
-for command in (demo, screen, fit, info, score, explain, feedback, report, compare, tune, watch, serve, mcp):
+for command in (
+    demo, screen, fit, info, score, explain, feedback, report, compare_batch, compare, tune, watch, serve, mcp,
+):  # fmt: skip
     oneclass.add_command(command)

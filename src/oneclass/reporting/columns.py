@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2_contingency, kstwobign
 
 from ..base.protocol import Detector
 from ..core.calibration import benjamini_hochberg
 from ..core.column_summary import LEVELS, ColumnSummary
+from ..core.column_tests import category_difference, homogeneity, number_difference
 from ..core.typing import Name, Rows
 from ..tabular import plan as planned
 from ..tabular.cells import Cells, read_cells
@@ -29,8 +29,6 @@ CLEAR_DISTANCE = 0.1
 _FALSE_DISCOVERIES = 0.05
 #: Most categories that are listed for a column.
 _LISTED_CATEGORIES = 8
-#: Smallest expected count in a cell of a chi-square test, below which categories are pooled (Cochran's rule).
-_EXPECTED_COUNT = 5
 #: Share of flagged rows up to which a change may be attributed to them.
 _MINORITY = 0.5
 #: The slope between the quantiles of two levels is at most 64 times the largest value: values are divided by more.
@@ -162,7 +160,7 @@ def cell_values(column: NDArray[np.generic], entry: Column) -> list[Cell]:
 def _difference(old: Distribution, new: Distribution, cells: Cells) -> Difference:
     """Difference of the values or of the shares of missing values, whichever is larger, with its p-value."""
     if old.counts is not None and new.counts is not None:
-        distance, p, unseen = _difference_of_categories(old.counts, new.counts)
+        distance, p, unseen = category_difference(old.counts, new.counts)
         outside = sum(new.counts[value] for value in unseen) / new.rows
     else:
         values = np.sort(cells.measured())
@@ -170,7 +168,7 @@ def _difference(old: Distribution, new: Distribution, cells: Cells) -> Differenc
         unseen = None
     missing = abs(old.missing / old.rows - new.missing / new.rows)
     table = [[old.missing, old.rows - old.missing], [new.missing, new.rows - new.missing]]
-    p = min(1.0, 2 * min(p, _homogeneity(np.array(table))))
+    p = min(1.0, 2 * min(p, homogeneity(table)))
     distance = max(distance, missing)
     if unseen is None:
         return {"distance": distance, "p_value": p, "outside": outside}
@@ -178,36 +176,12 @@ def _difference(old: Distribution, new: Distribution, cells: Cells) -> Differenc
 
 
 def _difference_of_numbers(old: Distribution, values: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Distance of sorted new values from the training quantiles, its p-value, and the share outside their range.
-
-    A training quantile agrees with the new values if its level lies between their share below it and their share up to
-    it. The distance is the largest deviation from that.
-    """
-    q, n, m = old.quantiles, old.rows - old.missing, len(values)
-    if q is None or n == 0 or m == 0 or np.isnan(q).any():
+    """Distance of sorted new values from the training quantiles, its p-value, and the share outside their range."""
+    q, n = old.quantiles, old.rows - old.missing
+    if q is None or n == 0 or not len(values) or np.isnan(q).any():
         return 0.0, 1.0, 0.0
-    below, upto = (np.searchsorted(values, q, side=side) / m for side in ("left", "right"))
-    distance = float(np.maximum(below - LEVELS, LEVELS - upto).max(initial=0.0))
-    p = float(kstwobign.sf(distance * np.sqrt(n * m / (n + m))))
-    return distance, p, float(below[0] + 1 - upto[-1])
-
-
-def _difference_of_categories(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float, float, list[str]]:
-    """Half the sum of the differences of the shares, the p-value of a chi-square test, and unseen categories."""
-    unseen = [value for value in new if value not in old]
-    counts = np.array([[column.get(value, 0) for value in (*old, *unseen)] for column in (old, new)], dtype=float)
-    totals = counts.sum(axis=1, keepdims=True)
-    if not totals.all():
-        return 0.0, 1.0, unseen
-    distance = float(np.abs(np.diff(counts / totals, axis=0)).sum() / 2)
-    rare = (counts.sum(axis=0) * totals / totals.sum()).min(axis=0) < _EXPECTED_COUNT
-    return distance, _homogeneity(np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])), unseen
-
-
-def _homogeneity(counts: NDArray[np.integer] | NDArray[np.floating]) -> float:
-    """P-value of a chi-square test whether two rows of counts have the same shares."""
-    counts = counts[:, counts.sum(axis=0) > 0]
-    return float(chi2_contingency(counts).pvalue) if counts.shape[1] > 1 else 1.0
+    outside = float(np.mean((values < q[0]) | (values > q[-1])))
+    return *number_difference(q, n, values), outside
 
 
 def _cells(column: NDArray[np.generic], name: Name) -> Cells:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.delegation import Delegates, if_wrapped_has
+from ..base.alarms import columns_of_batch
+from ..base.classifier import OneClassClassifier
+from ..base.delegation import Delegates, documented_as, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
 from ..base.groups import is_column
@@ -21,6 +23,7 @@ from ..base.protocol import Detector, Estimator
 from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
+from ..core.batch_verdict import BatchVerdict
 from ..core.stored import MAYBE, must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
@@ -32,6 +35,7 @@ from ..selection import OneClassSearchCV
 from .bad_cells import ALARMS, GAPS, BadCells, Tally
 from .cells import Cells
 from .codes import CategoryCode, NumberCode
+from .comparing import changes_of
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
 from .notation import Durations
@@ -308,7 +312,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
     def _delegate(self, verb: str, X: Rows, options: dict[str, Any]) -> Any:
         read, bad = self._read(X)
         bad.warn(self._name, ALARMS if self.bad_cells == "alarm" else GAPS)
-        return self._answer(verb, self.plan_.coded(read), bad, options)
+        with columns_of_batch(lambda: changes_of(self.plan_, read)):
+            return self._answer(verb, self.plan_.coded(read), bad, options)
 
     def _answer(self, verb: str, rows: NDArray[np.float64], bad: BadCells, options: dict[str, Any]) -> Any:
         """The answer of the classifier, in which rows with bad cells are outliers if they are to be alarms."""
@@ -327,6 +332,19 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         if verb == "score_table":
             return {name: _with_alarms(name, column, bad, model, options) for name, column in found.items()}
         return _with_alarms(verb, found, bad, model, options)
+
+    @if_wrapped_has("compare_batch")
+    @documented_as(OneClassClassifier.compare_batch)
+    def compare_batch(  # noqa: D102
+        self, X: Rows, *, confidence: float = 0.95, tail: str | None = None, segments: Labels | Name | None = None
+    ) -> BatchVerdict:
+        read, bad = self._read(X)
+        bad.warn(self._name, GAPS)
+        given: dict[str, Any] = {} if segments is None else {"segments": segments}
+        options = self._options(X, "compare_batch", given)
+        rows = self.plan_.coded(read)
+        found: BatchVerdict = self._wrapped().compare_batch(rows, confidence=confidence, tail=tail, **options)
+        return found.with_columns(changes_of(self.plan_, read))
 
     def _labels_in(self, X: Rows, column: Name) -> Labels:
         table = columns_of(X, self._name)

@@ -1,0 +1,202 @@
+"""False-alarm rates where they were once broken: minorities, dates, weights, choices, and single classifiers.
+
+Each line is the mean rate on fresh normal rows over independent draws, with its standard error, and the rate asked for.
+``python benchmarks/hard_rates.py 5`` is a quick look at five draws.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from _arrays import Rows
+from _table import markdown
+from oneclass import (
+    OCELM,
+    OCKELM,
+    SVDD,
+    VAAKELM,
+    Fourier,
+    KCentersDetector,
+    KNNDetector,
+    NaiveParzen,
+    PCADetector,
+    TableDetector,
+)
+from oneclass.base.classifier import OneClassClassifier
+
+DRAWS, FRESH = 100, 1000
+
+#: The share of fresh rows that a classifier rejects in one draw.
+Case = Callable[[np.random.Generator], float]
+
+
+def rejected(labels: Rows) -> float:
+    return float(np.mean(labels == -1))
+
+
+def minority(make: Callable[[], OneClassClassifier], spread: float, *, segmented: bool) -> Case:
+    """32 of 400 rows have their own spread; the rate among fresh rows of that kind."""
+
+    def case(rng: np.random.Generator) -> float:
+        part = np.repeat(["most", "few"], [368, 32])
+        X = rng.normal(size=(400, 3)) * np.where(part == "most", 1.0, spread)[:, None]
+        fresh = rng.normal(size=(FRESH, 3)) * spread
+        if segmented:
+            return rejected(make().fit(X, segments=part).predict(fresh, segments=["few"] * FRESH))
+        return rejected(make().fit(X).predict(fresh))
+
+    return case
+
+
+def table(rng: np.random.Generator, n: int, first: float, last: float) -> pd.DataFrame:
+    days = np.sort(rng.uniform(first, last, n))
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(days * 86400, unit="s")
+    return pd.DataFrame({"when": when, "a": rng.normal(size=n), "b": rng.normal(size=n)})
+
+
+def dated(n: int, order: str, later: float) -> Case:
+    """A log of 60 days; the rate in the 30 days that begin `later` days after its end."""
+
+    def case(rng: np.random.Generator) -> float:
+        train = table(rng, n, 0, 60)
+        if order == "newest first":
+            train = train[::-1].reset_index(drop=True)
+        elif order == "shuffled":
+            train = train.sample(frac=1, random_state=int(rng.integers(2**31))).reset_index(drop=True)
+        elif order == "two swapped":
+            train.iloc[[3, 9]] = train.iloc[[9, 3]].to_numpy()
+        return rejected(TableDetector(delta=0.05).fit(train).predict(table(rng, FRESH, 60 + later, 90 + later)))
+
+    return case
+
+
+def weighted(weights: Callable[[np.random.Generator, int], Rows]) -> Case:
+    """Weights that have nothing to do with 200 rows."""
+
+    def case(rng: np.random.Generator) -> float:
+        X = rng.normal(size=(200, 4))
+        model = VAAKELM(delta=0.05).fit(X, sample_weight=weights(rng, 200))
+        return rejected(model.predict(rng.normal(size=(FRESH, 4))))
+
+    return case
+
+
+def plain(make: Callable[[], OneClassClassifier], n: int, d: int, *, delta: float | None = None) -> Case:
+    """Normal rows of d columns; `delta` is given to `predict`."""
+
+    def case(rng: np.random.Generator) -> float:
+        model = make().fit(rng.normal(size=(n, d)))
+        return rejected(model.predict(rng.normal(size=(FRESH, d)), delta=delta))
+
+    return case
+
+
+def ordinal(make: Callable[[], OneClassClassifier]) -> Case:
+    """150 rows of eight ordinal columns with five levels."""
+
+    def case(rng: np.random.Generator) -> float:
+        shares = [0.4, 0.3, 0.2, 0.08, 0.02]
+        X, fresh = (rng.choice(5, p=shares, size=(n, 8)).astype(float) for n in (150, FRESH))
+        return rejected(make().fit(X).predict(fresh))
+
+    return case
+
+
+def categories(levels: int) -> Case:
+    """400 rows with two columns of categories and two of numbers."""
+
+    def case(rng: np.random.Generator) -> float:
+        def rows(n: int) -> pd.DataFrame:
+            words = {name: rng.integers(0, levels, n).astype(str) for name in ("a", "b")}
+            return pd.DataFrame(words).assign(x=rng.normal(size=n), y=rng.normal(size=n)).astype({"a": str, "b": str})
+
+        train, fresh = rows(400), rows(FRESH)
+        asked: dict[str | int, str | Sequence[str]] = {"a": "category", "b": "category"}
+        return rejected(TableDetector(VAAKELM(delta=0.1), asked).fit(train).predict(fresh))
+
+    return case
+
+
+def crossed(rng: np.random.Generator) -> float:
+    """20 patients on 5 devices, groups are patients; the rate for a new patient on a new device."""
+    patients, devices = rng.normal(size=(20, 1, 4)), rng.normal(size=(5, 4))
+    X = (patients + devices + 0.5 * rng.normal(size=(20, 5, 4))).reshape(-1, 4)
+    fresh = rng.normal(size=(FRESH, 4)) + rng.normal(size=(FRESH, 4)) + 0.5 * rng.normal(size=(FRESH, 4))
+    return rejected(VAAKELM(delta=0.1).fit(X, groups=np.repeat(np.arange(20), 5)).predict(fresh))
+
+
+def chosen(*, split: bool) -> Case:
+    """The best of 150 subsets of 4 of 12 columns by recall on outliers; thresholds from the same or from fresh rows."""
+
+    def case(rng: np.random.Generator) -> float:
+        X, fresh = rng.normal(size=(100, 12)), rng.normal(size=(FRESH, 12))
+        odd = rng.normal(size=(30, 12)) * 1.3
+        learn = X[:50] if split else X
+        subsets = [rng.choice(12, 4, replace=False) for _ in range(150)]
+        models = [KNNDetector(delta=0.1).fit(learn[:, some]) for some in subsets]
+        best = int(np.argmax([rejected(m.predict(odd[:, s])) for m, s in zip(models, subsets, strict=True)]))
+        model = KNNDetector(delta=0.1).fit(X[50:, subsets[best]]) if split else models[best]
+        return rejected(model.predict(fresh[:, subsets[best]]))
+
+    return case
+
+
+CASES: dict[str, tuple[float, Case]] = {
+    **{
+        f"8 % of the rows {spread:g} times as wide, {name}{' with segments' if segmented else ''}": (
+            5, minority(make, spread, segmented=segmented)
+        )
+        for spread in (2.0, 3.0)
+        for name, make in (("VAAKELM", VAAKELM), ("k-NN", KNNDetector), ("PCA", PCADetector))
+        for segmented in (False, True)
+    },
+    **{
+        f"{n} dated rows, {order}, {'next month' if later == 0 else 'a year later'}": (5, dated(n, order, later))
+        for n in (200, 1000)
+        for order, later in (("ascending", 0), ("newest first", 0), ("shuffled", 0), ("two swapped", 0),
+                             ("shuffled", 365))
+    },
+    "weights 1 to 3": (5, weighted(lambda rng, n: rng.integers(1, 4, n).astype(float))),
+    "weights uniform(0.5, 1.5)": (5, weighted(lambda rng, n: rng.uniform(0.5, 1.5, n))),
+    "weights decaying": (5, weighted(lambda rng, n: np.asarray(0.98 ** np.arange(n), dtype=float))),
+    "OCELM, 100 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 100, 5)),
+    "OCELM, 120 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 120, 5)),
+    "OCELM, 200 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 200, 5)),
+    "SVDD(delta=0.05), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.05), 200, 4, delta=0.1)),
+    "SVDD(delta=0.01), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.01), 200, 4, delta=0.1)),
+    "NaiveParzen, 200 columns": (5, plain(NaiveParzen, 100, 200)),
+    "NaiveParzen, ordinal columns": (10, ordinal(lambda: NaiveParzen(delta=0.1))),
+    "VAAKELM, ordinal columns": (10, ordinal(lambda: VAAKELM(delta=0.1))),
+    "KCentersDetector": (10, plain(lambda: KCentersDetector(delta=0.1), 100, 4)),
+    "KCentersDetector, 50 rows": (10, plain(lambda: KCentersDetector(delta=0.1), 50, 10)),
+    "OCKELM, Fourier(200), C = 1,000": (5, plain(lambda: OCKELM(C=1000.0, approximation=Fourier(200)), 500, 4)),
+    "PCADetector, 50 rows of 10 columns": (10, plain(lambda: PCADetector(delta=0.1), 50, 10)),
+    "PCADetector, 100 rows of 4 columns": (10, plain(lambda: PCADetector(delta=0.1), 100, 4)),
+    "categories with 10 values": (10, categories(10)),
+    "categories with 100 values": (10, categories(100)),
+    "categories with 300 values": (10, categories(300)),
+    "new patient on a new device, groups are patients": (10, crossed),
+    "best of 150 column subsets by recall": (10, chosen(split=False)),
+    "the same, chosen on one half, fitted on the other": (10, chosen(split=True)),
+}  # fmt: skip
+
+
+def main() -> None:
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
+    body = []
+    warnings.simplefilter("ignore")
+    for k, (name, (asked, case)) in enumerate(CASES.items()):
+        rates = [100 * case(np.random.default_rng([k, seed])) for seed in range(draws)]
+        error = float(np.std(rates)) / np.sqrt(draws)
+        body.append([name, f"{asked} %", f"{np.mean(rates):.1f} ± {error:.1f}"])
+        print(*body[-1], sep=" | ", flush=True)
+    print(markdown(["case", "asked", f"rejected, %, over {draws} draws"], body))
+
+
+if __name__ == "__main__":
+    main()
