@@ -1,4 +1,4 @@
-"""The verdict on whole batches: how often it finds a change of mean, spread, correlation or mix, and false alarms.
+"""The verdict on whole batches: how often it finds a change of mean, spread, correlation or mix, and none.
 
 Writes the table of docs/batches.md. ``python benchmarks/batches.py 10`` is a quick look at ten draws, and writes nothing.
 """
@@ -63,8 +63,8 @@ def few(rng: np.random.Generator) -> Rows:
 
 
 CHANGES: dict[str, Callable[[np.random.Generator], Rows]] = {
-    "none": lambda rng: normal(rng, BATCH), "mean + 0.3 s": mean, "spread × 1.3": spread, "columns uncorrelated": correlation,
-    "mix 20 → 40 %": mix, "10 % odd rows": few,
+    "none": lambda rng: normal(rng, BATCH), "mean + 0.3 s": mean, "spread × 1.3": spread,
+    "columns uncorrelated": correlation, "mix 20 → 40 %": mix, "10 % odd rows": few,
 }  # fmt: skip
 
 
@@ -85,8 +85,8 @@ def main() -> None:
         body.append([name, *cells])
         print(*body[-1], sep=" | ", flush=True)
     text = markdown(["classifier", *CHANGES], body) + (
-        f"\n\nPercent of {draws} batches that differ at 5 % (by the test of losses alone), and the mean lower bound on the "
-        f"number of odd rows. A share is known to {50 / np.sqrt(draws):.1f} points at most."
+        f"\n\nPercent of {draws} batches that differ at 5 % (by the test of losses alone), and the mean lower bound on "
+        f"the number of odd rows. A share is known to {50 / np.sqrt(draws):.1f} points at most."
     )
     print(text)
     if draws == DRAWS:
