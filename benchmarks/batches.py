@@ -1,6 +1,6 @@
 """The verdict on whole batches: how often it finds a change of mean, spread, correlation or mix, and none.
 
-Writes the table of docs/batches.md. ``python benchmarks/batches.py 10`` is a quick look at ten draws; it writes nothing.
+Writes the table of docs/batches.md. ``python benchmarks/batches.py 10`` is a quick look, which writes nothing.
 """
 
 from __future__ import annotations
