@@ -64,7 +64,8 @@ them at random. The training part is cut into five folds. All methods and both r
 - These settings are the defaults of dd_tools: five tanh units in the autoencoder, 90 % of the variance for PCA, five
   centres from 25 starts for k-centres, the whole tree for MST, Parzen widths by leave-one-out likelihood.
 - MST has the quantile of the edge lengths as threshold. Equal training rows give edges of length zero, and these count
-  among the lengths. Whether dd_tools counts them was not checked.
+  among the lengths. (Of 225 targets of Survival 15 are copies, of Breast Cancer 3, of Cardiotocography 2; others have
+  none.) Whether dd_tools counts them was not checked.
 - These are not: the autoencoder is trained by scikit-learn's L-BFGS (dd_tools has MATLAB's `trainbfg`); k-NN chooses
   k of 2 or more; PCA leaves out at least one direction; k-means starts three times by k-means++; OCRF grows
   scikit-learn's trees; and delta is searched where dd_tools rejects 5 or 10 % by default.
