@@ -121,7 +121,7 @@ def _weight_below(ranks: Ranks, losses: Array) -> Array:
 
 
 def _apart(losses: Array) -> Array:
-    """Losses moved up until no two are equal: between any two, there is room for the loss of a new row."""
+    """Losses moved up until no two are equal: the loss of a new row can lie between any two."""
     order = np.argsort(losses, kind="stable")
     s = losses[order].astype(np.float64)
     finite = s[np.isfinite(s)]

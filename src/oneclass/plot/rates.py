@@ -27,7 +27,7 @@ _LARGEST_RATE = 0.2
 _CURVE_POINTS = 100
 #: Greys of the interval for the rows drawn, and for the false-alarm rate of the model.
 _ROWS_GREY, _MODEL_GREY = "#e5e5e5", "#c4c4c4"
-#: Height of the axes as a multiple of the highest curve, so that the legend has room.
+#: Height of the axes as a multiple of the highest curve, so that the legend does not cover it.
 _HEADROOM = 1.5
 
 

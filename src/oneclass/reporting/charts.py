@@ -23,7 +23,7 @@ _AXIS, _PEAK = 308.0, 54.0
 _DISTRIBUTION_BINS, _QUANTILE_POINTS = 48, 1000
 #: Flagged values are drawn up to this multiple of the training range beyond its ends; others become an arrow.
 _BEYOND = 1.5
-#: Width of a range chart, and the margin on each side, in which the lines of medians at the ends have room.
+#: Width of a range chart, and the margin on each side, which holds the lines of medians at the ends.
 _RANGES, _RANGE_MARGIN = 112.0, 4.0
 
 
