@@ -28,7 +28,7 @@ transcript: $(VENV)/.all
 # The pictures that pages and README keep.
 pictures: $(VENV)/.all
 	$(BIN)/python -m examples.front
-	$(BIN)/python -m examples.pages start understand
+	$(BIN)/python -m examples.pages start understand known_outliers
 	$(BIN)/python -m examples.streams
 	$(BIN)/python -m examples.plots
 
@@ -69,7 +69,7 @@ test-slow: $(VENV)/.all
 	$(BIN)/pytest -q -m slow
 
 # What is measured: how good (a night), and how fast (an hour on an idle machine); `cores`, on a machine of many, by itself.
-QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift
+QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift known
 SPEED = fit_cost exact_fit city_block scoring uncertainty importing growth search_speed baselines scale files command_line serving
 
 # Peers to measure against, not dependencies.

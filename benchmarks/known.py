@@ -7,7 +7,7 @@ their scores in three folds of the normal rows. A second table counts the answer
 anomalies in a table that somebody labels row by row. Writes both tables into docs/known_outliers.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
-left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1).
+left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1); the page has STEP 8.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def main() -> None:
     for name, tasks in collections().items():
         found = Parallel(n_jobs=2)(delayed(study)(task) for task in tasks[::step])
         count = sum(map(bool, found))
-        texts.append(f"{name}, {count} tasks:\n\n" + labels_table([row for rows in found for row in rows]))
+        texts.append(f"{count} tasks of {name}:\n\n" + labels_table([row for rows in found for row in rows]))
         print(texts[-1], "\n")
         answers += [one for one in Parallel(n_jobs=2)(delayed(questions)(task) for task in tasks[::step]) if one]
     lines = [
@@ -209,9 +209,8 @@ def main() -> None:
     ]  # fmt: skip
     text = markdown(["rows to ask about", "answers (median)", f"half found with {ANSWERS} answers"], lines)
     print(text)
-    if step == 1:
-        write_between_markers(page, "known-labels", "\n\n".join(texts))
-        write_between_markers(page, "known-answers", text)
+    write_between_markers(page, "known-labels", "\n\n".join(texts))
+    write_between_markers(page, "known-answers", text)
 
 
 if __name__ == "__main__":

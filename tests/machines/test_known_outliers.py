@@ -12,6 +12,7 @@ from oneclass import (
     OCKELM,
     VAAKELM,
     VOCKELM,
+    KNNDetector,
     Nystrom,
     OneClassSearchCV,
     TableDetector,
@@ -250,3 +251,10 @@ def test_a_cause_names_the_known_outlier_and_the_columns_in_which_they_differ():
     assert pipe.explain(row).causes() == found.causes()
     np.testing.assert_allclose(pipe.explain(row).known.values, known[1:2], atol=1e-12)
     assert found.folded({"first three": [0, 1, 2]}).causes() == ["like known outlier 1 (differs in first three)"]
+
+
+@pytest.mark.parametrize("wrap", [TableDetector, make_one_class_pipeline], ids=lambda wrap: wrap.__name__)
+def test_wrappers_of_classifiers_that_do_not_learn_outliers_refuse_them_by_name(wrap):
+    model = wrap(KNNDetector())
+    with pytest.raises(TypeError, match=f"{type(model).__name__}: outliers must be None, because KNNDetector does not"):
+        model.fit(X, outliers=KNOWN)

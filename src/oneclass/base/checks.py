@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from ..core.arrays import Array
 from ..core.scaling import ColumnMoments
@@ -17,6 +18,7 @@ __all__ = [
     "ChoiceError",
     "check_choice",
     "check_integer",
+    "check_learns_outliers",
     "check_magnitudes",
     "check_number",
     "check_size",
@@ -124,3 +126,12 @@ def check_magnitudes(
         f"{type(estimator).__name__}: X must hold values whose squares are numbers, but {which} runs from "
         f"{float(columns.low[j]):.3g} to {float(columns.high[j]):.3g}: give it in another unit"
     )
+
+
+def check_learns_outliers(owner: object, estimator: object) -> None:
+    """Refuse known outliers for an estimator whose `fit` does not take them; `owner` wraps the estimator."""
+    if not has_fit_parameter(estimator, "outliers"):
+        raise TypeError(
+            f"{type(owner).__name__}: outliers must be None, because {type(estimator).__name__} does not learn from "
+            "known outliers; use a kernel machine, such as VAAKELM"
+        )

@@ -15,6 +15,7 @@ from ..core.arrays import Array, to_numpy
 from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
 from ..io.scikit_learn import check_steps
+from .checks import check_learns_outliers
 from .classifier import OneClassClassifier
 from .column_origins import NoWayBackError, folded, origins, restored
 from .delegation import Delegates, documented_as, if_wrapped_has
@@ -91,6 +92,7 @@ class OneClassPipeline(Delegates, Pipeline):
         if outliers is None:
             super().fit(framed(X), y, **self._addressed(params))
             return self
+        check_learns_outliers(self, self._wrapped())
         before, rows = self[:-1], framed(X)
         if self.steps[:-1]:
             rows, outliers = before.fit_transform(rows, y), before.transform(framed(outliers))

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.alarms import columns_of_batch
+from ..base.checks import check_learns_outliers
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import Delegates, documented_as, if_wrapped_has
 from ..base.explain_mixin import index_of
@@ -206,6 +207,7 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         params |= {} if together is None else {"groups": together}
         params |= {} if parts is None else {"segments": parts}
         if outliers is not None:
+            check_learns_outliers(self, self._estimator())
             try:
                 params["outliers"] = plan.encode(outliers, owner=self._name)
             except ValueError as error:
