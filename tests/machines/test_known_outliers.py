@@ -258,3 +258,18 @@ def test_wrappers_of_classifiers_that_do_not_learn_outliers_refuse_them_by_name(
     model = wrap(KNNDetector())
     with pytest.raises(TypeError, match=f"{type(model).__name__}: outliers must be None, because KNNDetector does not"):
         model.fit(X, outliers=KNOWN)
+
+
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 3], ids=["rows", "groups"])
+def test_arrays_of_another_library_give_the_same(approximation, groups):
+    xp = pytest.importorskip("array_api_strict")
+    ours = VAAKELM(approximation=approximation).fit(X, outliers=KNOWN, groups=groups)
+    theirs = VAAKELM(approximation=approximation).fit(xp.asarray(X), outliers=xp.asarray(KNOWN), groups=groups)
+    fresh = xp.asarray(FRESH)
+    np.testing.assert_allclose(np.asarray(theirs.score_samples(fresh)), ours.score_samples(FRESH), rtol=1e-8, atol=1e-8)
+    assert theirs.explain(fresh).causes() == ours.explain(FRESH).causes()
+    np.testing.assert_array_equal(theirs.suggest(fresh, 3), ours.suggest(FRESH, 3))
+    ours.learn_from(FRESH[:2], [1, -1])
+    theirs.learn_from(fresh[:2, :], [1, -1])
+    np.testing.assert_allclose(np.asarray(theirs.score_samples(fresh)), ours.score_samples(FRESH), rtol=1e-6, atol=1e-6)

@@ -134,4 +134,4 @@ def _groups_of(
 
 def _some(X: Array, most: int) -> Array:
     """Row numbers of a sample of at most `most` rows that does not depend on their order."""
-    return namespace(X).argsort(row_keys(X, 0))[:most]
+    return namespace(X).argsort(row_keys(X, 0))[: min(most, int(X.shape[0]))]
