@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,10 +53,11 @@ def named(X):
 
 
 def watched(X, opening=200):
-    stream, found = oneclass.Stream(window=300), []
+    """The stream of a table that has watched these rows, and the numbers of its alarms, from 1."""
+    stream, found = oneclass.TableDetector(oneclass.Stream(window=300)), []
     for a, b in [(0, opening), *((a, a + 50) for a in range(opening, len(X), 50))]:
         verdict = stream.watch(X[a:b])
-        found += verdict.rows[verdict.labels < 0].tolist()
+        found += (verdict.rows[verdict.labels < 0] + 1).tolist()
     return stream, found
 
 
@@ -150,7 +152,7 @@ def test_a_stream_with_or_without_column_names_continues_with_lines_of_the_other
     assert "feature names" not in err
     stream, _ = watched(X)
     change = next(line for line in said if line.get("event") == "change")
-    assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"a", "b"})
+    assert (code, {moved["column"] for moved in change["columns"]}) == (0, {"a", "b"} if first else {"0", "1"})
     rows = named(X) if first else X
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(rows), stream.score_samples(X))
 
@@ -201,9 +203,17 @@ def test_a_last_line_that_was_seen_without_its_end_is_waited_for():
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("1,2\n1,2,3\n", "row 1: a line must hold 2 numbers, got '1,2,3'"),
+        (
+            "1,2\n1,2,3\n",
+            "rows.csv: row 2: a line must hold 2 cells, with both quotes of a cell in one line, got '1,2,3'",
+        ),
+        ('a,b\n1,2\n1,"x\n', "row 2: a line must hold 2 cells, with both quotes"),
+        (
+            "1,x\n1,2\n",
+            "the first line holds words and numbers, '1,x'; use --header if it names the columns, --no-header",
+        ),
+        ("a,a\n1,2\n1,3\n", "columns must have names of their own"),
         ("a,b\n1,2\n", "rows.csv: a stream must begin with at least two rows, got one"),
-        ("1,x\n1,2\n", "rows.csv: the first line must hold numbers, or names of columns and no number, got '1,x'"),
         ("a\n" + "1,2\n" * 3, "rows.csv: the first line must name the 2 columns of the rows, got 'a'"),
         ("a,b,c\n" + "1,2\n" * 3, "rows.csv: the first line must name the 2 columns of the rows, got 'a,b,c'"),
     ],
@@ -275,23 +285,96 @@ def test_lines_that_are_added_are_followed(written, X, tmp_path):
     assert process.returncode == errors.INTERRUPTED
 
 
+def parcels(n, seed):
+    rng = np.random.default_rng(seed)
+    sent = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 60 * 86_400, n), unit="s")
+    return pd.DataFrame({"id": [f"p{seed}-{i}" for i in range(n)], "grams": rng.normal(1500, 60, n).round(1),
+                         "town": rng.choice(["Bonn, am Rhein", "Graz"], n), "sent": sent})  # fmt: skip
+
+
+def test_a_table_with_words_dates_and_gaps_is_watched(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    opening, later = parcels(300, 0), parcels(100, 1).astype({"grams": object})
+    later.loc[10, "grams"], later.loc[20, "town"], later.loc[30, "grams"] = 9000.0, "Oslo", "broken"
+    later.loc[[40, 41], ["grams", "sent"]] = None
+    opening.to_csv("rows.csv", index=False)
+    command = "watch rows.csv --state stream.oneclass --opening 300"
+    code, said, err = run(command, capsys)
+    assert (code, said) == (0, [])
+    assert "left out 'id'" in err
+    pd.concat([opening, later]).to_csv("rows.csv", index=False)
+    code, said, err = run(command, capsys)
+    assert (code, err) == (0, "")
+    alarms = {line["alarm"]: line for line in said if "alarm" in line}
+    assert {311, 321, 331, 341, 342} <= alarms.keys()
+    for number, column in ((311, "grams=9000"), (321, "town=Oslo"), (331, "grams=broken"), (341, "missing")):
+        assert column in " ".join(alarms[number]["reasons"])
+        assert alarms[number]["id"] == f"p1-{number - 301}"
+        assert alarms[number]["p_value"] <= 0.05
+    assert alarms[311]["time"] == str(later["sent"][10])
+    model = oneclass.load("stream.oneclass")
+    assert model.n_seen_ == 400
+    # The stream is explained, described and used as any other model.
+    pd.concat([opening, later]).to_csv("table.csv", index=False)
+    code = errors.leave(lambda: group.main(shlex.split("explain stream.oneclass table.csv --row 311"),
+                                           prog_name="oneclass", standalone_mode=False))  # fmt: skip
+    assert (code, "grams=9000" in capsys.readouterr().out) == (0, True)
+    assert run("info stream.oneclass --json", capsys)[1][0]["rows"] == 400
+
+
+def test_a_file_of_words_without_names_is_continued(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for n in (300, 400):
+        parcels(400, 0)[:n].to_csv("rows.csv", index=False, header=False)
+        option = " --no-header" if n == 300 else ""
+        assert run(f"watch rows.csv --state stream.oneclass --opening 300{option}", capsys)[0] == 0
+    assert oneclass.load("stream.oneclass").n_seen_ == 400
+
+
+def test_the_file_of_a_stream_of_numbers_alone_is_continued(written, X, capsys):
+    stream = oneclass.Stream(window=300).partial_fit(named(X[:200]))
+    stream.save("stream.oneclass")
+    written(700)
+    code, said, _ = run(WATCH, capsys)
+    expected = []
+    for a in range(200, 700, 50):
+        verdict = stream.watch(named(X[a : a + 50]))
+        expected += (verdict.rows[verdict.labels < 0] + 1).tolist()
+    assert (code, [line["alarm"] for line in said if "alarm" in line]) == (0, expected)
+    assert all(line["reasons"] for line in said if "alarm" in line)
+
+
 @pytest.mark.parametrize("cell", ["", "x", "nan", "inf", "#REF!"])
-def test_a_row_with_a_bad_cell_is_an_alarm_and_the_stream_goes_on(written, X, capsys, cell):
+def test_a_stream_of_numbers_goes_on_after_a_row_with_a_bad_cell(written, X, capsys, cell):
+    oneclass.Stream(window=300).partial_fit(named(X[:200])).save("start.oneclass")
+    shutil.copy("start.oneclass", "stream.oneclass")
     written(700)
     _, expected, _ = run(WATCH, capsys)
-    stream = oneclass.load("stream.oneclass")
-    Path("stream.oneclass").unlink()
-    lines = Path("rows.csv").read_text().splitlines()
+    shutil.copy("start.oneclass", "stream.oneclass")
+    lines = Path("rows.csv").read_text().splitlines()  # the first one holds names
     bad = f"1,{cell}"
-    broken = [*lines[:4], bad, *lines[4:601], bad, bad, *lines[601:]]  # below a line of names
+    broken = [*lines[:301], bad, *lines[301:601], bad, bad, *lines[601:]]
     Path("rows.csv").write_text("\n".join(broken[:650]) + "\n")
     _, first, _ = run(WATCH, capsys)
     Path("rows.csv").write_text("\n".join(broken) + "\n")  # the command is started again
     code, then, _ = run(WATCH, capsys)
     assert code == 0
     told = [line for line in [*first, *then] if "bad_cells" in line]
-    assert told == [{"alarm": at, "bad_cells": {"b": cell}} for at in (3, 600, 600)]
-    assert oneclass.load("stream.oneclass").n_seen_ == stream.n_seen_ == 700
+    assert told == [{"alarm": at, "bad_cells": {"b": cell}} for at in (301, 601, 601)]
+    assert oneclass.load("stream.oneclass").n_seen_ == 700
     assert {line["alarm"] for line in [*first, *then] if "score" in line} >= {
         line["alarm"] for line in expected if "alarm" in line and line["alarm"] < 600
     }
+
+
+@pytest.mark.parametrize("cell", ["", "x", "nan", "#REF!"])
+def test_a_stream_of_a_table_counts_rows_with_bad_cells(written, X, capsys, cell):
+    written(300)
+    assert run(WATCH, capsys)[0] == 0
+    with Path("rows.csv").open("a") as file:
+        file.write(f"1,{cell}\n" * 2)
+    for _ in range(2):  # the second time, nothing is new
+        code, said, _ = run(WATCH, capsys)
+        assert code == 0
+        assert oneclass.load("stream.oneclass").n_seen_ == 302
+        assert [line["alarm"] for line in said] in ([], [301, 302])

@@ -17,8 +17,8 @@ def described(model: Any) -> dict[str, Any]:
         fields["columns"] = plan_rows(model)
         if model.segments_ is not None:
             fields["segments"] = segment_rows(model)
-    if isinstance(model, library.Stream):
-        return fields | {"rows": model.n_seen_}
+    if isinstance(detector, library.Stream):
+        return fields | {"rows": detector.n_seen_}
     fields |= {"delta": model.decision_.delta, "threshold": model.decision_.rule}
     if model.calibration_ is not None:
         fields["held_out"] = float(model.calibration_.total)

@@ -109,7 +109,7 @@ class NystromMap:
         """Return ``k(z, z)`` minus the part that the landmarks explain."""
         xp, L = namespace(F), self.factored
         reached = xp.vecdot(F, F) if L is None else explained(L, F)
-        return xp.clip(self.kernel.diagonal(Z) - reached, min=0)
+        return xp.clip(self.kernel.diagonal(Z) - reached, min=0.0)
 
     @property
     def coefficients(self) -> Array:

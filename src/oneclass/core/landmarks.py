@@ -65,7 +65,7 @@ def _leverage(kernel: Kernel, Z: Array, w: Array, m: int, rng: Rng) -> Array:
         jitter = explained * xp.eye(chosen.shape[0], dtype=Z.dtype, device=device(Z))
         grown = solve_lower(cholesky(block + jitter), columns.T).T
         F[:, done : done + chosen.shape[0]] = grown
-        left = xp.clip(left - xp.sum(grown * grown, axis=1), min=0)
+        left = xp.clip(left - xp.sum(grown * grown, axis=1), min=0.0)
 
 
 LANDMARKS: dict[str, Callable[[Kernel, Array, Array, int, Rng], Array]] = {

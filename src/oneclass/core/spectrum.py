@@ -39,7 +39,7 @@ class Spectrum:
             whitened = xp.linalg.solve(diagonal + (embedding.laplacian(w) @ K).T, K)
             whitened = (whitened + whitened.T) / 2
         values, U = xp.linalg.eigh(roots[:, None] * whitened * roots[None, :])
-        values = xp.clip(values, min=0)
+        values = xp.clip(values, min=0.0)
         recover = roots[:, None] * U - embedding.laplacian(w) @ (U * values / roots[:, None])
         return cls(values, U, roots, T, U.T @ (roots[:, None] * T), recover / lam)
 

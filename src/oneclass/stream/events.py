@@ -23,7 +23,10 @@ _NORMAL_IQR = 1.349
 
 @dataclass(frozen=True)
 class Moved:
-    """A column whose median changed: its position, and the medians before and after."""
+    """A column whose median changed: its position, and the medians before and after.
+
+    In events of a table, `column` is the name of the encoded column.
+    """
 
     column: Count
     before: float

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.alarms import columns_of_batch
 from ..base.checks import check_learns_outliers
 from ..base.classifier import OneClassClassifier
-from ..base.delegation import Delegates, documented_as, if_wrapped_has
+from ..base.delegation import documented_as, if_wrapped_has
 from ..base.explain_mixin import index_of
 from ..base.explanation import Explanation, shares_among
 from ..base.groups import is_column
@@ -43,6 +43,7 @@ from .notation import Durations
 from .plan import ColumnPlan
 from .planning import Kind
 from .preparing import prepared, prepared_chunks
+from .streaming import StreamsTables
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -54,7 +55,7 @@ LARGEST_LOSS = float(np.finfo(np.float64).max)
 
 
 @final
-class TableDetector(Delegates, OutlierMixin, BaseEstimator):
+class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
     """Classify the rows of a table with numbers, words, dates and missing values.
 
     The fit decides how each column is encoded as numbers. This plan, `plan_`, encodes every later table, refuses
@@ -92,6 +93,8 @@ class TableDetector(Delegates, OutlierMixin, BaseEstimator):
         The classifier, fitted to the encoded table.
     offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
         The attributes of `estimator_`.
+    n_seen_, events_
+        Of a `Stream` as the classifier.
 
     Examples
     --------
