@@ -11,7 +11,6 @@ import numpy as np
 
 import oneclass as library
 
-from ..selection.preference import lead_over_first, prefer_first
 from .labels import refuse_gaps, split_labels
 from .methods import GRIDS, METHODS, classifier, method_option
 from .options import as_json, asked_columns, cell_options, check_outputs, force, learning, named, reading, say, shown
@@ -120,6 +119,8 @@ def tune(
       oneclass tune labelled.csv -o model.oneclass --label fault --target no
       oneclass tune labelled.csv -o model.oneclass --label fault --target no --grid C=1,10
     """  # fmt: skip
+    from ..selection.preference import prefer_first
+
     if label is None:
         raise click.UsageError(
             "--label must name the column of labels: tune compares parameters by labelled outliers; without any, the "
@@ -180,6 +181,8 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
         f"{'none' if point['score'] is None else number(point['score']):>8}  {_shown(point['parameters'])}"
         for point in tried
     ]
+    from ..selection.preference import lead_over_first
+
     _, lead, error = lead_over_first(found)
     fields: dict[str, Any] = {"model": output, "method": method, "scoring": search.scoring, "best": best}
     fields["tried"] = tried
