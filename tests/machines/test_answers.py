@@ -1,5 +1,7 @@
 """Answers to alarms: equal to refits, in any order, and without a change of the false-alarm rate."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -160,3 +162,21 @@ def test_answers_about_suggested_rows_find_more_outliers_than_the_same_number_of
             left = np.setdiff1d(left, rows)
         found.append(30 - np.sum(y[left] == -1))
     assert np.mean(found) > 1.2 * np.mean(plain)
+
+
+def test_answers_of_several_threads_add_up():
+    model = VAAKELM().fit(X)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda i: model.learn_from(ROWS[i : i + 1], LABELS[i : i + 1]), range(len(ROWS))))
+    assert_same(model, VAAKELM().fit(X).learn_from(ROWS, LABELS))
+
+
+def test_a_screened_model_learns_from_answers_about_rows_that_it_left_out():
+    dirty = np.concatenate([X, ODD + np.array([-30, 0, 0])])
+    model = VAAKELM()
+    found = model.screen(dirty)
+    before = model.calibration_
+    model.learn_from(dirty[found.odd], np.zeros(found.odd.sum()))
+    assert found.odd.any()
+    assert (model.calibration_.total, model.calibration_.removed) == pytest.approx((before.total, before.removed))
+    np.testing.assert_array_equal(np.isnan(model.held_out_scores_), found.odd)

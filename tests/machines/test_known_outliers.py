@@ -18,6 +18,7 @@ from oneclass import (
     TableDetector,
     load,
     make_one_class_pipeline,
+    to_onnx,
 )
 from oneclass.core.known import COST_SHARE, solve_codes
 
@@ -275,3 +276,16 @@ def test_arrays_of_another_library_give_the_same(approximation, groups):
     ours.learn_from(FRESH[:2], [1, -1])
     theirs.learn_from(fresh[:2, :], [1, -1])
     np.testing.assert_allclose(np.asarray(theirs.score_samples(fresh)), ours.score_samples(FRESH), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("approximation", [None, Nystrom(30)], ids=["exact", "landmarks"])
+@EACH
+def test_graphs_answer_as_machines_with_known_outliers(make, approximation):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    model = make(approximation=approximation).fit(X, outliers=KNOWN)
+    graph = to_onnx(model, dtype="float64").SerializeToString()
+    session = runtime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    (score,) = session.run(["score"], {"rows": FRESH})
+    np.testing.assert_allclose(np.ravel(score), model.score_samples(FRESH), rtol=1e-8, atol=1e-8)

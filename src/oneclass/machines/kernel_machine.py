@@ -21,6 +21,7 @@ from ..base.memory import check_matrix_fits
 from ..base.nearest_known import NearestKnown
 from ..base.rates import decision_of
 from ..base.reading import Header, Reader
+from ..base.threads import lock_of
 from ..base.training_set import TrainingSet
 from ..base.warnings import FewRowsWarning, warn
 from ..core.approximation import Approximation
@@ -215,7 +216,8 @@ class KernelMachine(OneClassClassifier):
         normal, outliers = read_answers(self._name, y, int(rows.shape[0]))
         some = np.flatnonzero(normal | outliers)
         rows = namespace(rows).take(rows, namespace(rows).asarray(some, device=device(rows)), axis=0)
-        return self._fit_set(answered_set(self, rows, outliers[some]), decision_of(self))
+        with lock_of(self):  # answers of several threads add up
+            return self._fit_set(answered_set(self, rows, outliers[some]), decision_of(self))
 
     def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
         """Learn the target class from rows that arrive in chunks.
