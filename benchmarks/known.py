@@ -7,7 +7,7 @@ the others: the 95 % quantile of their scores. A second table counts the answers
 anomalies in a table that somebody labels row by row. Writes both tables into docs/known_outliers.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
-left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1); the page has STEP 12.
+left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1); the page has STEP 6.
 """
 
 from __future__ import annotations
