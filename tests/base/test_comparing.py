@@ -113,3 +113,47 @@ def test_few_outliers_single_rows_and_batches_of_one_group_are_not_warned_of():
 
 def test_the_warning_can_be_turned_off():
     assert issubclass(ShiftedBatchWarning, oneclass.OneClassWarning)
+
+
+def kinds(rng, n, share):
+    """Rows of two kinds, of which the wider one has this share."""
+    wide = rng.uniform(size=n) < share
+    return np.where(wide[:, None], rng.normal(size=(n, 3)) * 2 + 6, rng.normal(size=(n, 3)))
+
+
+def test_p_values_for_another_mix_keep_the_rate_and_find_odd_rows():
+    rng, found = np.random.default_rng(0), []
+    for _ in range(10):
+        X, odd = kinds(rng, 400, 0.1), rng.normal([-6, 6, 0], size=(20, 3))
+        model = VAAKELM().fit(X)
+        verdict = model.compare_batch(np.concatenate([kinds(rng, 200, 0.5), odd]), X_train=X)
+        alarms = [p <= 0.05 for p in (verdict.p_values, verdict.reweighted)]
+        found.append([alarms[0][:200].mean(), alarms[1][:200].mean(), alarms[1][200:].mean()])
+        assert 19 <= verdict.effective_size < 300
+    plain, reweighted, power = np.mean(found, axis=0)
+    assert plain > 0.09
+    assert reweighted < 0.07
+    assert power > 0.9
+
+
+def test_weights_of_one_give_the_p_values_and_weights_that_collapse_none():
+    model = KNNDetector().fit(ROWS)
+    same = model.compare_batch(SAME, X_train=ROWS)
+    if same.effective_size == 200:
+        np.testing.assert_allclose(same.reweighted, same.p_values)
+    far = model.compare_batch(SAME[:60] * 0.01 + 2.5, X_train=ROWS)
+    assert far.reweighted is None
+    assert far.effective_size < 19
+    assert "too few for p-values" in repr(far)
+    table = TableDetector().fit(tables(np.random.default_rng(1), 300))
+    rows = tables(np.random.default_rng(1), 300)
+    assert table.compare_batch(rows[:90], X_train=rows).effective_size > 19
+
+
+def test_training_rows_are_checked():
+    with pytest.raises(ValueError, match="X_train must hold the 200 training rows, got 80 rows"):
+        KNNDetector().fit(ROWS).compare_batch(SAME, X_train=SAME)
+    with pytest.raises(ValueError, match="X_train must be None after a fit with segments"):
+        KNNDetector().fit(ROWS, segments=np.resize(["A", "B"], 200)).compare_batch(
+            SAME, segments=["A"] * 80, X_train=ROWS
+        )

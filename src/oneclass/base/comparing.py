@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 from ..core.arrays import Array, to_numpy
 from ..core.batch_verdict import BatchVerdict, ColumnChange
 from ..core.batches import mid_ranks, shift_p_value, simes
-from ..core.calibration import Calibration
+from ..core.calibration import Calibration, rows_needed
 from ..core.column_summary import ColumnSummary
 from ..core.column_tests import number_difference
+from ..core.density_ratio import density_ratio, effective_size, weighted_p_values
 from ..core.segments import RowSegments
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import is_dask
@@ -27,13 +30,25 @@ __all__ = ["ComparesBatches", "column_changes"]
 class ComparesBatches(Judges):
     """Mixin with the verb that compares a batch with the training rows."""
 
+    scaler_: Any
+
+    @abstractmethod
+    def score_samples(self, X: Rows) -> Array:
+        """How normal each row is."""
+
     @abstractmethod
     def _read(self, X: Rows) -> Array:
         """Validated rows."""
 
     @by_one_fit
     def compare_batch(
-        self, X: Rows, *, confidence: float = 0.95, tail: str | None = None, segments: Labels | Name | None = None
+        self,
+        X: Rows,
+        *,
+        confidence: float = 0.95,
+        tail: str | None = None,
+        segments: Labels | Name | None = None,
+        X_train: Rows | None = None,
     ) -> BatchVerdict:
         """Compare a batch of new rows with the training rows.
 
@@ -51,6 +66,10 @@ class ComparesBatches(Judges):
             all of them, or with ``tail="pareto"``.
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, as in `predict`.
+        X_train : array-like, optional
+            The training rows, in the order of the fit. With them, the verdict has p-values for a batch with another
+            mix of the same kinds of rows: held-out losses count by the ratio of the densities of the batch and of the
+            training rows. Needs a fit with `held_out_scores_` and without segments, which allow for another mix anyway.
 
         Returns
         -------
@@ -80,7 +99,31 @@ class ComparesBatches(Judges):
         offset = self._offset_for(None, known)
         shift, p_shift = shift_p_value(_ranks(-scores, calibration, known))
         found = BatchVerdict({"odd rows": simes(p), "losses": p_shift}, shift, (), p, scores < offset, confidence)
+        if X_train is not None:
+            found = self._reweighted(found, rows, X_train)
         return found.with_columns(self._column_changes(rows))
+
+    def _reweighted(self, found: BatchVerdict, rows: Rows, X_train: Rows) -> BatchVerdict:
+        """The verdict with p-values that are weighted by the ratio of densities."""
+        if self._segments is not None:
+            raise ValueError(
+                f"{self._name}: X_train must be None after a fit with segments, which allow for another mix"
+            )
+        held_out = self._row_by_row("X_train in compare_batch")
+        Z, batch = (to_numpy(self.scaler_(self._read(given))).astype(float) for given in (X_train, rows))
+        n = len(held_out.losses) if held_out.learnt is None else len(held_out.learnt)
+        if len(Z) != n:
+            raise ValueError(f"{self._name}: X_train must hold the {n} training rows, got {len(Z)} rows")
+        Z = Z if held_out.learnt is None else Z[to_numpy(held_out.learnt)]
+        losses = to_numpy(held_out.losses).astype(float)
+        finite = np.isfinite(losses)
+        known = _on_host(held_out.only(finite).calibration())
+        ratio, own = density_ratio(Z, batch)
+        w = ratio[finite] * to_numpy(held_out.only(finite).weights)
+        w = w[np.argsort(losses[finite])]
+        size, needed = effective_size(w), rows_needed(self.decision_.delta) if self.decision_.delta else 1
+        p = weighted_p_values(known.limits, w, -to_numpy(self.score_samples(rows)).astype(float), own)
+        return replace(found, effective_size=size, reweighted=p if size >= needed else None)
 
     def _column_changes(self, rows: Rows) -> Iterator[ColumnChange]:
         """The difference of each column from the training rows, if the fit stored a summary of its columns."""

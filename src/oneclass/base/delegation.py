@@ -116,6 +116,8 @@ class Delegates(Saved, Suggests):
 
     def _options(self, X: Rows, verb: str, options: dict[str, Any]) -> dict[str, Any]:
         """The options of a verb about rows `X`, with the segments that a column of the rows holds."""
+        if options.get("X_train") is not None:
+            options = options | {"X_train": self._prepare(options["X_train"])}
         column = self._segment_column
         if verb in _OF_SEGMENTS and column is not None and options.get("segments") is None:
             return options | {"segments": self._labels_in(X, column)}

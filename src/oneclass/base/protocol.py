@@ -95,7 +95,14 @@ class Detector(Decides, Protocol):
         ...
 
     def compare_batch(
-        self, X: Rows, /, *, confidence: float = 0.95, tail: str | None = None, segments: Labels | Name | None = None
+        self,
+        X: Rows,
+        /,
+        *,
+        confidence: float = 0.95,
+        tail: str | None = None,
+        segments: Labels | Name | None = None,
+        X_train: Rows | None = None,
     ) -> BatchVerdict:
         """Whether a batch is like the training rows, how many of its rows are odd, and which columns moved."""
         ...

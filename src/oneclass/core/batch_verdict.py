@@ -55,6 +55,11 @@ class BatchVerdict:
         The rows that `predict` labels as outliers.
     confidence : float
         Probability of the bounds.
+    reweighted : array of shape (n_samples,) or None
+        With `X_train`: p-values for a batch with another mix of the same kinds of rows, with weights by the ratio of
+        the densities. None if the weights are worth fewer training rows than the rate of the fit needs.
+    effective_size : float or None
+        With `X_train`: the number of training rows that the weights are worth.
     """
 
     tests: dict[str, float]
@@ -63,6 +68,8 @@ class BatchVerdict:
     p_values: NDArray[np.float64]
     flagged: NDArray[np.bool_]
     confidence: float
+    reweighted: NDArray[np.float64] | None = None
+    effective_size: float | None = None
 
     @property
     def p_value(self) -> float:
@@ -128,6 +135,7 @@ class BatchVerdict:
             "odd_flagged": self.odd_flagged,
             "moved": self.moved,
             "columns": [change._asdict() for change in self.columns],
+            "effective_size": self.effective_size,
         }
 
     def __repr__(self) -> str:
@@ -135,8 +143,12 @@ class BatchVerdict:
         tests = ", ".join(f"{name} {p:.2g}" for name, p in self.tests.items())
         more = f" and {len(self.moved) - _NAMED} more" if len(self.moved) > _NAMED else ""
         moved = (", ".join(map(str, self.moved[:_NAMED])) or "none found") + more
+        mix = ""
+        if self.effective_size is not None:
+            refused = "too few for p-values" if self.reweighted is None else "see reweighted"
+            mix = f"\nfor another mix of rows: worth {self.effective_size:.0f} training rows, {refused}"
         return (
             f"BatchVerdict: the batch {like} the training rows, p={self.p_value:.2g}\ntests: {tests}\n"
             f"at least {self.odd_rows} of {len(self.p_values)} rows are odd, {self.odd_flagged} of the "
-            f"{int(self.flagged.sum())} flagged (confidence {self.confidence:g})\ncolumns that moved: {moved}"
+            f"{int(self.flagged.sum())} flagged (confidence {self.confidence:g})\ncolumns that moved: {moved}{mix}"
         )

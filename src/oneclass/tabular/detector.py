@@ -341,12 +341,17 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
     @if_wrapped_has("compare_batch")
     @documented_as(OneClassClassifier.compare_batch)
     def compare_batch(  # noqa: D102
-        self, X: Rows, *, confidence: float = 0.95, tail: str | None = None, segments: Labels | Name | None = None
+        self,
+        X: Rows,
+        *,
+        confidence: float = 0.95,
+        tail: str | None = None,
+        segments: Labels | Name | None = None,
+        X_train: Rows | None = None,
     ) -> BatchVerdict:
         read, bad = self._read(X)
         bad.warn(self._name, GAPS)
-        given: dict[str, Any] = {} if segments is None else {"segments": segments}
-        options = self._options(X, "compare_batch", given)
+        options = self._options(X, "compare_batch", {"segments": segments, "X_train": X_train})
         rows = self.plan_.coded(read)
         found: BatchVerdict = self._wrapped().compare_batch(rows, confidence=confidence, tail=tail, **options)
         return found.with_columns(changes_of(self.plan_, read))
