@@ -6,8 +6,8 @@ s_i of training rows x_i with the density ratio w is (Tibshirani, Barber, Candes
 .. math:: p(x) = \frac{\sum_i w(x_i) [s_i \ge s(x)] + w(x)}{\sum_i w(x_i) + w(x)}.
 
 The ratio is 1 plus a sum of Gaussian kernels k with the smallest squared error, as in least-squares importance fitting
-(Kanamori, Hido and Sugiyama 2009). With H the mean of k(x) k(x)' over training rows, h that of k(x) over the batch and g
-that of k(x) over training rows, their coefficients are :math:`(H + \lambda I)^{-1} (h - g)`.
+(Kanamori, Hido and Sugiyama 2009). With H the mean of k(x) k(x)' over training rows, h that of k(x) over the batch and
+g that of k(x) over training rows, their coefficients are :math:`(H + \lambda I)^{-1} (h - g)`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def effective_size(w: Float) -> float:
 
 
 def weighted_p_values(limits: Float, w: Float, losses: Float, own: Float) -> Float:
-    """Return the p-values of losses among ascending `limits` with weights `w`; `own` are the weights of the new rows."""
+    """Return p-values of losses among ascending `limits` with weights `w`; `own` are the weights of the new rows."""
     reached = np.concatenate([[0.0], np.cumsum(w)])
     above = reached[-1] - reached[np.searchsorted(limits, losses, side="left")]
     return np.asarray((above + own) / (reached[-1] + own))
