@@ -35,6 +35,7 @@ from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
 from .score_tables import ScoresTables
 from .screening import Screening, judge_rows, removed_share
+from .seeds import check_seed
 from .segments import refuse_training_losses, warn_of_small, without_segments
 from .suggesting import Suggests
 from .threads import by_one_fit
@@ -230,6 +231,7 @@ class OneClassClassifier(
         segments: Labels | Name | None = None,
     ) -> Self:
         """Check the parameters, read the rows, and fit."""
+        check_seed(self)
         decision = decision_of(self)
         if segments is not None:
             refuse_training_losses(self._name, decision)

@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from ..core.typing import Rows
 
-__all__ = ["check_dimensions", "framed", "is_time", "refusal", "unwrapped"]
+__all__ = ["check_dimensions", "framed", "is_time", "refusal", "refuse_text", "reshaping", "unwrapped"]
+
+#: Most characters of a text that a message shows.
+_LONGEST = 80
 
 
 def check_dimensions(name: str, X: Any) -> None:
-    """Raise ValueError unless `X` has two dimensions."""
+    """Raise ValueError unless `X` has two dimensions and holds real numbers."""
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(
-            f"{name}: X must have two dimensions (rows, features), got shape {tuple(X.shape)}. Reshape your data: "
-            "X.reshape(-1, 1) has one feature, X.reshape(1, -1) is one row"
+            f"{name}: X must have two dimensions (rows, features), got shape {tuple(X.shape)}. {reshaping(X.ndim)}"
+        )
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise ValueError(f"{name}: Complex data not supported: X must hold real numbers")
+
+
+def reshaping(dimensions: int) -> str:
+    """How to make a table of an array that has another number of dimensions than two."""
+    if dimensions > 2:
+        return "Reshape your data: X.reshape(len(X), -1) has one row for each image or series"
+    return "Reshape your data: X.reshape(-1, 1) has one feature, X.reshape(1, -1) is one row"
+
+
+def refuse_text(name: str, X: object, read: str) -> None:
+    """Raise TypeError if `X` is a path or text instead of rows; `read` says how to read a table file."""
+    if isinstance(X, str | bytes | PurePath):
+        raise TypeError(f"{name}: X must hold rows, got the text {str(X)[:_LONGEST]!r}; {read}")
+    if isinstance(X, list | tuple) and len(X) and all(isinstance(row, str) for row in X):
+        raise ValueError(
+            f"{name}: X must have two dimensions (rows, features), got a list of text. Reshape your data: a row is a "
+            "list of cells; for one column of words, pass [[word] for word in X] to oneclass.TableDetector"
         )
 
 
@@ -28,6 +51,7 @@ def framed(X: Any) -> Any:
 
 def unwrapped(name: str, X: object) -> Any:
     """`X` as an array or a table. Dicts, lazy frames and masked arrays with masked cells are errors."""
+    refuse_text(name, X, "read a file into rows, for example by numpy.loadtxt or pandas.read_csv, or use fit_chunks")
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise TypeError(f"{name}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
     if type(X) is dict or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):

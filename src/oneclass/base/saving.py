@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..io.codec import encode
 from ..io.container import write
+from .unknown_parameters import refusing_unknown
 
 __all__ = ["Saved"]
 
 
 class Saved:
-    """An estimator that can be saved."""
+    """An estimator that can be saved, and that names what to use instead of parameters that it does not have."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = refusing_unknown(cls.__init__)  # type: ignore[method-assign]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the fitted estimator into a file, for `oneclass.load`.

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from ..core.typing import Seed
 
-__all__ = ["random_of", "seeded"]
+__all__ = ["check_seed", "random_of", "seeded"]
 
 
 def seeded(random_state: Seed) -> int | np.random.RandomState:
@@ -19,3 +19,14 @@ def random_of(random_state: Seed) -> np.random.RandomState:
     """The random generator for the user's `random_state`."""
     found: np.random.RandomState = check_random_state(seeded(random_state))
     return found
+
+
+def check_seed(estimator: object) -> None:
+    """Raise ValueError if the parameter `random_state` is no seed, also if the fit draws no numbers."""
+    try:
+        check_random_state(seeded(getattr(estimator, "random_state", None)))
+    except ValueError:
+        raise ValueError(
+            f"{type(estimator).__name__}: random_state must be None, a whole number of at least 0 or a RandomState, "
+            f"got {estimator.random_state!r}"  # type: ignore[attr-defined]
+        ) from None

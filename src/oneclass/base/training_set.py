@@ -18,7 +18,7 @@ from .independence import warn_if_dependent
 from .labels import read_outliers, read_targets
 from .reading import Header, read_rows, read_weights
 from .segments import read_segment_texts
-from .warnings import LabelWarning, warn
+from .warnings import ColumnWarning, LabelWarning, warn
 
 __all__ = ["ReadsTraining", "TrainingSet", "read_training_set"]
 
@@ -112,7 +112,13 @@ class TrainingSet:
             return training
         if not self.grouped:
             warn_if_dependent(estimator, training.X, copies)
-        return replace(training, header=self.header.having_seen(training.X))
+        header = self.header.having_seen(training.X)
+        if header.seen is not None and bool((header.seen.quantiles[0] == header.seen.quantiles[-1]).all()):
+            warn(
+                f"{type(estimator).__name__}: all training rows are equal, so that every other row may be an outlier",
+                ColumnWarning,
+            )
+        return replace(training, header=header)
 
 
 def read_training_set(

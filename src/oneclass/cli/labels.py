@@ -54,7 +54,8 @@ def split_labels(rows: pd.DataFrame, label: str, target: str | None, *, answers:
             normal[~missing] = is_target(known, target, caller="--label")
     except ValueError:
         listed = ", ".join(map(repr, sorted(set(labels))[:_LABELS]))
-        raise ValueError(f"--target must be the label of normal rows, one of {listed}; got {target!r}") from None
+        got = "; name it with --target" if target is None else f"; got {target!r}"
+        raise ValueError(f"--target must be the label of normal rows, one of {listed}{got}") from None
     return Labelled(rows.drop(columns=by_name[label]), normal, missing)
 
 

@@ -128,6 +128,9 @@ def report(
     >>> found.summary["rows"][0]["row"], found.summary["rows"][0]["reasons"][0]["column"]
     (8, 1)
     """
+    if not hasattr(model, "get_params"):
+        swapped = "; the order is report(model, X)" if hasattr(X, "get_params") else ""
+        raise TypeError(f"report: model must be a fitted classifier, got a {type(model).__name__}{swapped}")
     if rows < 1:
         raise ValueError(f"report: rows must be at least 1, got {rows!r}")
     return Report(summarise(model, X, X_train=X_train, rows=rows), title or "What is unusual in the new rows")

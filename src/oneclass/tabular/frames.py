@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.non_numeric import refuse_text, reshaping
 from ..core.typing import Name, Rows
 from ..engines.dask import refuse_dask
 
@@ -49,6 +50,7 @@ _SORTS = {"i": "number", "u": "number", "f": "number", "b": "flag", "M": "time",
 def columns_of(X: Any, owner: str) -> Table:
     """The columns of a table by name; by number if the table has no names."""
     refuse_dask(owner, X)
+    refuse_text(owner, X, "read a table file by pandas.read_csv, for example, or use fit_chunks with its path")
     if type(X) is dict:
         columns = [_from_any(column) for column in X.values()]
         if single := [name for name, column in zip(X, columns, strict=True) if getattr(column, "ndim", 1) == 0]:
@@ -81,8 +83,7 @@ def columns_of(X: Any, owner: str) -> Table:
         raise ValueError(f"{owner}: Complex data not supported: X must hold real numbers")
     if cells.ndim != 2:
         raise ValueError(
-            f"{owner}: X must be a table of rows and columns, got shape {cells.shape}. Reshape your data: "
-            "X.reshape(-1, 1) has one column, X.reshape(1, -1) is one row"
+            f"{owner}: X must be a table of rows and columns, got shape {cells.shape}. {reshaping(cells.ndim)}"
         )
     return {place: cells[:, place] for place in range(cells.shape[1])}
 
