@@ -68,9 +68,9 @@ def fit(
 ) -> None:
     """Fit a model on TABLE, whose rows are normal.
 
-    TABLE is a file of CSV, Parquet, Feather or Arrow, or - for CSV from standard input. With --label, some of its rows
-    are known outliers. With --segments, each segment keeps the rate, and score finds the segment of a row in the same
-    column. --groups names rows that depend on one another.
+    TABLE is a file of CSV, JSON lines, Parquet, Feather, Arrow or Excel, or - for CSV from standard input. With
+    --label, some of its rows are known outliers. With --segments, each segment keeps the rate, and score finds the
+    segment of a row in the same column. --groups names rows that depend on one another.
 
     \b
     Examples:
@@ -80,6 +80,7 @@ def fit(
       oneclass fit normal.csv -o model.oneclass --outliers odd.csv
       oneclass fit labelled.csv -o model.oneclass --label fault --target no
     """  # fmt: skip
+    from ..tabular.hints import segment_candidates
     from ..tabular.plan import KINDS
 
     if target is not None and label is None:
@@ -113,4 +114,7 @@ def fit(
         fields["segments"] = segment_rows(model)
         made = f"{segment_table(model)}\n{made}"
     change = prose(f"To change a kind: --column NAME=KIND, where KIND is {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    if segments is None and groups is None and (offered := segment_candidates(model.plan_, delta)):
+        fields["segment_candidates"] = offered
+        change += "\n" + prose(f"To keep the rate for each value of a column: --segments {' or '.join(offered)}.")
     say(fields, as_json, f"{plan_table(model)}\n{change}\n{made}")

@@ -13,15 +13,17 @@ from ..core.dependence import FEWEST, centred_ranks
 from ..core.repeats import FEWEST_ROWS, FEWEST_VALUES, likeness
 from ..core.typing import Rows
 from .cells import read_cells
-from .codes import DateCode
+from .codes import CategoryCode, DateCode
 from .frames import as_array, columns_of
 from .plan import Column, ColumnPlan
 
-__all__ = ["hints_of"]
+__all__ = ["hints_of", "segment_candidates"]
 
 #: Smallest correlation of the other columns within the values of a column that is named as a candidate for groups. On
 #: the 17 public tables of the reproduction, it names the maker of cars and the class of cardiotocograms.
 _ALIKE = 0.25
+#: Most values of a column that is offered for segments.
+_MOST_SEGMENTS = 8
 #: Most rows that are examined, and most columns that are named.
 _ROWS, _NAMED = 4_000, 3
 
@@ -33,6 +35,21 @@ def hints_of(X: Rows, plan: ColumnPlan, rows: NDArray[np.float64], groups: Any =
     clock = np.array([isinstance(column.code, DateCode) for column in plan.used] + [False])
     named = "" if groups is not None or len(rows) < FEWEST else _named(X, plan, rows[:_ROWS], origin, clock[origin])
     return column_hints(clock[origin], named)
+
+
+def segment_candidates(plan: ColumnPlan, delta: float) -> list[str]:
+    """Names of the categories with few values, each in so many training rows that it can keep the rate `delta` alone.
+
+    Rates by value are not looked at: segments must be chosen before the scores are known.
+    """
+    return [
+        str(column.name)
+        for column in plan.used
+        if isinstance(column.code, CategoryCode)
+        and 1 < len(column.code.levels) <= _MOST_SEGMENTS
+        and None not in column.code.levels
+        and min(column.code.counts) + 1 >= 1 / max(delta, 1e-9)
+    ]
 
 
 def _named(
