@@ -1,4 +1,4 @@
-"""Fit and score a large table of mixed columns from the command line: seconds, of processors too, and peak memory.
+"""Fit, score and report on a large table of mixed columns by commands: seconds, of processors too, and peak memory.
 
 python benchmarks/command_line.py [--rows 1000000]
 """
@@ -57,7 +57,12 @@ def main() -> None:
         model, scored = f"{folder}/model.oneclass", f"{folder}/scored.csv"
         print(f"| command, {rows:,} rows x 20, {size:.0f} MB | seconds | processor seconds | peak GB |")
         print("| --- | --- | --- | --- |")
-        for name, arguments in (("fit", (str(path), "-o", model)), ("score", (model, str(path), "-o", scored))):
+        commands = {
+            "fit": (str(path), "-o", model),
+            "score": (model, str(path), "-o", scored),
+            "report": (model, str(path), "-o", f"{folder}/report.html"),
+        }
+        for name, arguments in commands.items():
             seconds, busy, memory = measured(name, *arguments)
             print(f"| {name} | {seconds:.0f} | {busy:.0f} | {memory:.2f} |", flush=True)
 

@@ -44,6 +44,9 @@ def test_no_line_of_a_fit_or_a_description_is_wider_than_the_terminal(width, tab
         f"fit {table} -o m.oneclass --method pca",
         "info m.oneclass",
         "compare normal.csv odd.csv --drop note",
+        f"score m.oneclass {table} -o scored.csv",
+        f"explain m.oneclass {table} --row 3",
+        "score --help",
     ):
         code, out, err = run(line)
         assert code == 0

@@ -27,7 +27,7 @@ from .options import (
     say,
 )
 from .table_io import CellOptions, Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
-from .terminal import styled
+from .terminal import prose, styled
 
 __all__ = ["explain", "score", "screen"]
 
@@ -129,7 +129,7 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
     verdict = (styled("an outlier", fg="red") if label < 0 else "normal") + ("" if p is None else f": p={p:.3g}")
     lines = [f"{reason.share:6.1%}  {reason}" for reason in reasons]
     verdict += f", {fields['cause']}" if label < 0 and "cause" in fields else ""
-    say(fields, as_json, "\n".join([f"row {row} is {verdict}", *lines, found.method]))
+    say(fields, as_json, "\n".join([f"row {row} is {verdict}", *map(prose, lines), prose(found.method)]))
 
 
 @click.command()
