@@ -51,7 +51,7 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
 @click.command()
 @click.option("--root", required=True, metavar="FOLDER", help="Folder of the tables and models; nothing else is read.")
 def mcp(root: str) -> None:
-    """Serve the verbs to an agent over MCP, on the files of a folder.
+    """Serve the verbs to an agent over MCP.
 
     The agent starts this command and talks to it by standard input and output. It can list, screen, fit, score, explain
     and report on files below FOLDER, and write new ones there. It cannot overwrite a file.
