@@ -197,11 +197,12 @@ def main() -> None:
         texts.append(f"{count} tasks of {name}:\n\n" + labels_table([row for rows in found for row in rows]))
         print(texts[-1], "\n")
         answers += [one for one in Parallel(n_jobs=2)(delayed(questions)(task) for task in tasks[::step]) if one]
-    lines = [
-        [strategy, f"{np.median([one[strategy] for one in answers]):g}",
-         f"{100 * np.mean([one[strategy] <= ANSWERS for one in answers]):.0f} %"]
-        for strategy in answers[0]
-    ]  # fmt: skip
+    lines = []
+    for strategy in answers[0]:
+        needed = [one[strategy] for one in answers]
+        middle = float(np.median(needed))
+        share = f"{100 * np.mean(np.array(needed) <= ANSWERS):.0f} %"
+        lines.append([strategy, f"{middle:g}" if middle <= ANSWERS else f"more than {ANSWERS}", share])
     text = markdown(["rows to ask about", "answers (median)", f"half found with {ANSWERS} answers"], lines)
     print(text)
     write_between_markers(page, "known-labels", "\n\n".join(texts))
