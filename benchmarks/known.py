@@ -4,7 +4,7 @@ Targets are split into training rows (70 %, at most 1,000) and test rows, outlie
 outliers are drawn at random; or from one of three clusters of outliers, while the test holds the others; or a tenth of
 them are normal rows. Classifiers of other libraries learn from four fifths of the normal rows, and get a threshold from
 the others: the 95 % quantile of their scores. A second table counts the answers that it takes to find half of the
-anomalies in a table that somebody labels row by row. Writes both tables into docs/known_outliers.md.
+anomalies in a table that somebody labels row by row. Writes both tables into docs/known_outliers_measured.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
 left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1); the page has STEP 6.
@@ -189,7 +189,7 @@ def labels_table(rows: list[tuple[str, int, str, list[float]]]) -> str:
 def main() -> None:
     """Run the study, and write its tables."""
     step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    page, texts = Path(__file__).parents[1] / "docs" / "known_outliers.md", []
+    page, texts = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md", []
     answers: list[dict[str, float]] = []
     for name, tasks in collections().items():
         found = Parallel(n_jobs=2)(delayed(study)(task) for task in tasks[::step])

@@ -28,8 +28,8 @@ class Suggests:
         """Choose the rows whose answers help most, of somebody who knows whether a row is an outlier.
 
         These are the rows with the lowest scores. Choices that also avoid rows that resemble each other found fewer
-        outliers with the same number of answers (docs/known_outliers.md). Ask about few rows, learn from the answers
-        (`learn_from`), and ask again: the scores of the other rows then change.
+        outliers with the same number of answers (docs/known_outliers_measured.md). Ask about few rows, learn from the
+        answers (`learn_from`), and ask again: the scores of the other rows then change.
 
         Parameters
         ----------
