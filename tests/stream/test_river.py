@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from oneclass import Stream
+from oneclass import ColumnWarning, Stream
 
 pytest.importorskip("river")
 
@@ -78,14 +78,49 @@ def test_a_clone_starts_without_rows_and_leaves_the_stream_unchanged(aakelm, row
         assert other.score_one(as_dicts(X)[99]) == pytest.approx(detector.score_one(as_dicts(X)[99]), rel=1e-9)
 
 
-def test_rows_with_other_columns_are_refused(aakelm):
+def test_a_missing_value_is_the_median_and_a_new_column_is_ignored(aakelm, rows):
     from oneclass.stream.river import RiverStream
 
-    detector = RiverStream(Stream(aakelm))
-    detector.learn_one({"a": 1.0, "b": 2.0})
-    assert detector.score_one({"a": 1.0, "b": 2.0}) == 0.0
-    with pytest.raises(ValueError, match=r"RiverStream: x must have the columns \['a', 'b'\], got \['a', 'c'\]"):
-        detector.learn_one({"a": 1.0, "c": 2.0})
+    X, _ = rows
+    detector, stream = RiverStream(Stream(aakelm)), Stream(aakelm)
+    for row, x in zip(X[:60], as_dicts(X[:60]), strict=True):
+        detector.learn_one(x)
+        stream.partial_fit(row[None])
+    filled = X[60:61].copy()
+    filled[0, 1] = stream.scaler_.centre[1]
+    with pytest.warns(ColumnWarning, match=r"the first row did not have, which are ignored: \['d'\]"):
+        detector.learn_one({"a": X[60, 0], "c": X[60, 2], "d": 9.0})
+    detector.learn_one(as_dicts(X)[61] | {"d": 9.0})  # the second time without a warning
+    stream.partial_fit(filled).partial_fit(X[61:62])
+    gap = {"a": 1.0, "b": float("nan"), "c": 0.5, "d": 0.0}
+    loss = -stream.score_samples([[1.0, stream.scaler_.centre[1], 0.5]])[0]
+    assert detector.score_one(gap) == pytest.approx(loss / (loss - stream.offset_), rel=1e-12)
+
+
+class CreditCards:
+    """A local stand-in for the data that river downloads: the same columns, and one row of 50 is an anomaly."""
+
+    def take(self, n):
+        rng = np.random.default_rng(0)
+        n = min(n, 200)
+        X, strange = rng.normal(size=(n, 30)), np.arange(n) % 50 == 49
+        X[strange] += 6.0
+        names = ["Time", *(f"V{i}" for i in range(1, 29)), "Amount"]
+        return [(dict(zip(names, row, strict=True)), int(y)) for row, y in zip(X.tolist(), strange, strict=True)]
+
+
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")  # features that emerge
+def test_it_passes_all_checks_of_river(monkeypatch):
+    from river import checks, datasets
+
+    from oneclass.stream.river import RiverStream
+
+    monkeypatch.setattr(datasets, "CreditCard", CreditCards)
+    model, names = RiverStream(), []
+    for check in checks.yield_checks(model):
+        check(model.clone())
+        names.append(check.__name__)
+    assert len(names) >= 26
 
 
 @pytest.mark.parametrize("name", ["ADWIN", "KSWIN"])

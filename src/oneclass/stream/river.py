@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from river.base import AnomalyDetector
 from sklearn.base import clone
 
+from ..base.warnings import ColumnWarning, warn
 from .stream import Stream
 
 __all__ = ["RiverStream"]
@@ -39,6 +40,7 @@ class RiverStream(AnomalyDetector):
         self.stream = stream
         self._stream = Stream() if stream is None else clone(stream)  # the parameter itself must not change
         self._columns: tuple[Any, ...] = ()
+        self._ignored: set[Any] = set()
 
     def learn_one(self, x: dict[Any, float]) -> None:
         """Score a row, and learn it if the stream accepts it as normal.
@@ -46,9 +48,15 @@ class RiverStream(AnomalyDetector):
         Parameters
         ----------
         x : dict
-            Value of each column. The first row defines the columns.
+            Value of each column, in any order. The first row defines the columns. If a later row has no value for a
+            column, its usual value (median) is used. A column that is new in a later row is ignored, with a
+            `ColumnWarning` at its first value.
         """
-        self._columns = self._columns or tuple(x)
+        self._columns = self._columns or tuple(sorted(x, key=repr))
+        new = [column for column in x if column not in self._columns and column not in self._ignored]
+        if new:
+            self._ignored.update(new)
+            warn(f"RiverStream: x has columns that the first row did not have, which are ignored: {new}", ColumnWarning)
         self._stream.partial_fit(self._row(x))
 
     def score_one(self, x: dict[Any, float]) -> float:
@@ -57,7 +65,7 @@ class RiverStream(AnomalyDetector):
         Parameters
         ----------
         x : dict
-            Value of each column.
+            Value of each column, as in `learn_one`.
 
         Returns
         -------
@@ -71,7 +79,13 @@ class RiverStream(AnomalyDetector):
         return (loss / 2) / (loss / 2 + threshold / 2) if loss > 0 else 0.0
 
     def _row(self, x: dict[Any, float]) -> NDArray[np.float64]:
-        missing = [column for column in self._columns if column not in x]
-        if missing or len(x) != len(self._columns):
-            raise ValueError(f"RiverStream: x must have the columns {list(self._columns)}, got {list(x)}")
-        return np.array([[x[column] for column in self._columns]], dtype=float)
+        """Return a table of one row, with usual values in place of those that are missing."""
+        row = np.array([[x.get(column, np.nan) for column in self._columns]], dtype=float)
+        return np.where(np.isnan(row), self._usual(), row) if np.any(np.isnan(row)) else row
+
+    def _usual(self) -> NDArray[np.float64]:
+        """Return the median of each column, by the scaling of the machine or the rows before it; 0 before all rows."""
+        if self._stream.__sklearn_is_fitted__():
+            return np.asarray(self._stream.scaler_.centre)
+        opening = getattr(self._stream, "state_", None)
+        return np.zeros(len(self._columns)) if opening is None else np.asarray(np.median(opening.X, axis=0))
