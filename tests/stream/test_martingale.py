@@ -83,12 +83,20 @@ def test_a_distribution_that_is_still_being_learned_is_no_change(aakelm):
     assert rejected <= 1  # all eight, if it bets from the first row on
 
 
-def test_the_martingale_does_not_depend_on_the_units_of_the_losses():
-    losses = np.random.default_rng(0).exponential(size=300)
-    plain = Bets().after(losses[:200]).after(losses[200:])
-    converted = Bets().after(losses[:200]).in_units_of(7.0).after(7 * losses[200:])
-    np.testing.assert_allclose(converted.money, plain.money)
-    assert converted.fortune == pytest.approx(plain.fortune)
+def test_one_machine_gives_the_losses_of_an_epoch(aakelm):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    stream = Stream(aakelm, window=300, change=Martingale(0.01, epoch=400)).fit(X[:300])
+    frozen, expected = stream.machine_, []
+    for a in range(300, 700, 100):
+        stream.partial_fit(X[a : a + 100])
+        expected.append(frozen.losses(frozen.plan.scaler(X[a : a + 100])))
+        if a < 600:
+            assert stream.state_.frozen is frozen
+            np.testing.assert_allclose(stream.state_.bets.losses, np.concatenate(expected), rtol=1e-12)
+    assert stream.state_.frozen is None  # the next epoch has a machine of its own
+    stream.partial_fit(X[700:800])
+    assert stream.state_.frozen is not frozen
 
 
 @pytest.mark.parametrize("settings", [{"level": 0}, {"level": 1.5}, {"epoch": 1}])

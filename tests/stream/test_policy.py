@@ -4,9 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from oneclass import Patience, Stream
-from oneclass.stream.policy import STRETCH, anomaly_limit, in_bursts, neighbor_support, quantiles, soft_trust
+from oneclass.stream.policy import (
+    STRETCH,
+    anomaly_limit,
+    burst_lengths,
+    in_bursts,
+    neighbor_support,
+    quantiles,
+    soft_trust,
+)
 
 AWAY = 8.0
 
@@ -190,7 +199,31 @@ SINGLE = {
 @pytest.mark.parametrize("world", SINGLE)
 def test_a_single_column_has_about_the_rate_asked_for(world):
     X = SINGLE[world](np.random.default_rng(10), np.arange(3000))
-    assert 0.03 < alarms(Stream().fit(X[:500]), X[500:], size=50).mean() < 0.085
+    assert 0.04 < alarms(Stream().fit(X[:500]), X[500:], size=50).mean() < 0.065
+
+
+def autoregressive(rng, n, d):
+    """Normal columns with a correlation of 0.9 between neighboring rows."""
+    return lfilter([1.0], [1.0, -0.9], np.sqrt(1 - 0.81) * rng.normal(size=(n + 100, d)), axis=0)[100:]
+
+
+#: Rows with heavy tails, with dependence, or both, and the delta asked for.
+HARD = {
+    "dependent, 1 column": (0.05, lambda rng, n: autoregressive(rng, n, 1)),
+    "dependent, 3 columns": (0.05, lambda rng, n: autoregressive(rng, n, 3)),
+    "lognormal": (0.05, lambda rng, n: np.exp(rng.normal(size=(n, 2)))),
+    "volatile": (0.05, lambda rng, n: np.exp(autoregressive(rng, n, 2)) * rng.normal(size=(n, 2))),
+    "dependent at 1 %": (0.01, lambda rng, n: autoregressive(rng, n, 1)),
+    "one column at 1 %": (0.01, lambda rng, n: rng.normal(size=(n, 1))),
+}
+
+
+@pytest.mark.parametrize("rows", HARD)
+def test_the_rate_is_delivered_for_heavy_tails_and_dependent_rows(rows):
+    delta, make = HARD[rows]
+    X = make(np.random.default_rng(11), 3500)
+    found = alarms(Stream(delta=delta).fit(X[:500]), X[500:], size=50).mean()
+    assert 0.8 * delta < found < (1.3 if delta == 0.05 else 2.0) * delta
 
 
 @pytest.mark.parametrize("world", SINGLE)
@@ -295,6 +328,19 @@ def test_without_patience_all_rows_are_learned(aakelm):
     assert kinds(stream) == []
 
 
+def test_a_short_burst_lowers_the_level_when_it_is_over_and_a_long_one_does_not(aakelm):
+    levels = {}
+    for n in (0, 25, 80):
+        rng = np.random.default_rng(1)
+        stream = Stream(aakelm, window=400, patience=140, every=20).fit(normal(rng, 500))
+        stream.partial_fit(normal(rng, n, AWAY)[:n]) if n else None
+        during = stream.level_
+        alarms(stream, np.zeros((100, 4)), size=20)
+        levels[n] = during, stream.level_
+    assert levels[25][0] > levels[25][1] < levels[0][1] - 0.1
+    assert levels[80][1] > levels[0][1] - 0.03
+
+
 # The parts of the policy.
 
 
@@ -324,6 +370,13 @@ def test_stretches_are_found_as_if_row_by_row():
         before = rng.random(rng.integers(0, 40)) < rng.random()
         alarm = (rng.random(80) < np.repeat(rng.random(8), 10))[: rng.integers(1, 80)]
         np.testing.assert_array_equal(in_bursts(before, alarm), held_row_by_row(before, alarm))
+
+
+def test_the_length_of_a_burst_is_known_when_it_is_over():
+    alarm = np.zeros(120, dtype=bool)
+    alarm[10:35] = alarm[70:100] = True
+    assert burst_lengths(alarm).tolist() == [0] * 10 + [25] * 25 + [0] * 35 + [30] * 30 + [0] * 20
+    assert burst_lengths(alarm[:115]).tolist() == [0] * 10 + [25] * 25 + [0] * 35 + [np.inf] * 30 + [0] * 15
 
 
 def test_soft_trust_is_one_below_the_threshold_and_falls_beyond():

@@ -38,6 +38,7 @@ from ..io.codec import decode, name_of
 from ..io.container import read, refusal
 from ..machines.kernel_machine import KernelMachine
 from ..stream import Stream
+from ..stream.state import State
 from ..stream.values import VALUES as STREAM_VALUES
 from ..tabular import Column, ColumnPlan, TableDetector
 from ..tabular.codes import CategoryCode, DateCode, NumberCode, OrdinalCode
@@ -143,9 +144,10 @@ _RENAMED_OF: dict[type, dict[str, str]] = {
     Stream: {"machine": "estimator", "detector_": "change_detector_"},
     TableDetector: {"detector": "estimator", "detector_": "estimator_"},
 }
-#: Parameters and fitted attributes of version 0.1 that were removed.
+#: Parameters, fields and fitted attributes of version 0.1, or of later files, that were removed.
 _DROPPED: dict[type, tuple[str, ...]] = {
-    selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state")
+    selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state"),
+    State: ("since",),
 }
 #: New values, by the name of the parameter or field and the value in version 0.1.
 _REPLACED = {

@@ -71,8 +71,7 @@ def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidenc
     level = state.level
     if kind == "change":
         memory, level = replace(memory, counted=which), settings.delta
-    since = float(np.min(memory.time[which]))
-    state = replace(state, memory=memory, level=level, bets=Bets(seen=state.bets.seen), since=since)
+    state = replace(state, memory=memory, level=level, bets=Bets(seen=state.bets.seen), frozen=None)
     return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
 
 
@@ -107,7 +106,7 @@ def _with_enough_losses(settings: Settings, state: State) -> State:
 
 def undone(state: State, trial: Trial) -> State:
     """Return the state without the change on trial, with the events so far and a new event "forgotten"."""
-    kept = {"bets": state.bets, "n_events": state.n_events, "events": state.events}
+    kept = {"bets": state.bets, "frozen": state.frozen, "n_events": state.n_events, "events": state.events}
     back = trial.without.but(**kept, deceived=state.deceived + 1)
     lost = state.memory[(state.memory.trust > 0) & (state.memory.number >= trial.first)]
     lost = lost[~np.isin(lost.number, back.memory.number[back.memory.trust > 0])]

@@ -13,7 +13,7 @@ from .memory import Memory, Vector
 from .plan_check import Fitting
 from .policy import STRETCH, Patience, adoptable
 from .renewal import due, held_out, planned, renew
-from .state import Settings, State
+from .state import Settings, State, finite_losses
 from .trial import start_trial, with_odds
 from .trust import decide_trust, with_corrected_level
 from .updating import added, bounded
@@ -36,9 +36,7 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
     memory = Memory.of(X, plan.scaler(X), number=0, time=time, loss=nothing, alarm=nothing.astype(bool), trust=w)
     memory = memory.where(w > 0, counted=True)[inside]
     fit = Fitting.at_first(plan, moments, memory)
-    state = State(
-        plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets(), since=float(time[0])
-    )
+    state = State(plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets())
     memory = memory.where(memory.counted, loss=held_out(settings, state, memory.counted))
     return replace(state, memory=bounded(settings, memory)[0])
 
@@ -77,8 +75,8 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     if F is None or len(F) != len(rows):
         rows = replace(rows, Z=state.plan.scaler(rows.X))  # the plan may have changed since the rows were scored
         F = state.plan.features(rows.Z)
-    state = _test_for_change(settings, state, rows)
-    rows, single_alarms, in_burst = decide_trust(patience, state, rows)
+    state = _test_for_change(settings, state, rows, F)
+    rows, single_alarms, in_burst = decide_trust(settings, state, rows)
     if not settings.forgetting.clock:
         rows = replace(rows, time=state.now + np.cumsum(rows.trust))
     now, burst_continues = float(rows.time[-1]), bool(np.mean(state.memory.waiting[-STRETCH:]) > _ONGOING_SHARE)
@@ -114,11 +112,20 @@ def _continue_trial(settings: Settings, patience: Patience, state: State, rows: 
     return undone(state, replace(trial, without=without))
 
 
-def _test_for_change(settings: Settings, state: State, rows: Memory) -> State:
-    """Return the state after the test for change of the losses of these rows."""
-    # While the stream still learns new data, losses decrease, which the test would mistake for a change.
-    if settings.test is None or state.now - state.since < settings.forgetting.span:
-        return state
-    bets, rejected = settings.test.bet(state.bets, rows.loss)
-    state = state.but(bets=bets)
-    return state if rejected is None else state.with_event("shift", rows.number, rejected, moved_from(state, rows.X))
+def _test_for_change(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
+    """Return the state after the test for change of these rows, by the machine as it was when the epoch began.
+
+    This machine has learned no row of the epoch, so without a change the losses of these rows are exchangeable.
+    """
+    test = settings.test
+    while test is not None and len(rows):
+        frozen = state.machine if state.frozen is None else state.frozen
+        part, room = state.but(frozen=frozen), test.epoch - len(state.bets.losses)
+        first, rows, of_first, F = rows[:room], rows[room:], F[:room], F[room:]
+        same = frozen.plan is state.plan
+        Z = first.Z if same else frozen.plan.scaler(first.X)
+        bets, rejected = test.bet(state.bets, finite_losses(frozen, Z, of_first if same else None))
+        state = part.but(bets=bets, frozen=frozen if len(bets.losses) else None)
+        if rejected is not None:
+            state = state.with_event("shift", first.number, rejected, moved_from(state, first.X))
+    return state

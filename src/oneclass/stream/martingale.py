@@ -14,7 +14,7 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -116,11 +116,6 @@ class Bets:
     fortune: float = 0.0  # logarithm of the martingale
     highest: float = 0.0  # the largest `fortune` of this epoch
     seen: Count = 0  # number of losses of all epochs
-
-    def in_units_of(self, unit: float) -> Bets:
-        """Return the same state with losses multiplied by `unit`."""
-        with np.errstate(over="ignore"):
-            return replace(self, losses=unit * self.losses)
 
     def after(self, losses: Vector) -> Bets:
         """Return the state after more losses."""

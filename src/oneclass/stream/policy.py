@@ -27,11 +27,13 @@ from .memory import Mask, Memory, Numbers, Vector
 
 __all__ = [
     "PROMPT",
+    "SHORT_BURST",
     "STRETCH",
     "Adoptable",
     "Patience",
     "adoptable",
     "anomaly_limit",
+    "burst_lengths",
     "in_bursts",
     "neighbor_support",
     "quantiles",
@@ -43,6 +45,8 @@ __all__ = [
 STRETCH = 20
 #: Largest share of alarms in a stretch that is not a burst.
 _BURST_SHARE = 0.5
+#: Largest number of rows of a burst that counts as a run of false alarms when it is over.
+SHORT_BURST = 40
 #: Share of the normal rows whose loss exceeds the limit for anomalous rows.
 _ANOMALOUS_SHARE = 0.003
 #: Upper tail shares of the two quantiles (75 % and 90 %) from which that limit is extrapolated.
@@ -218,6 +222,17 @@ def in_bursts(before: Mask, alarm: Mask) -> Mask:
     last = np.maximum.accumulate(np.where(seq, places, -1))
     coming = np.minimum.accumulate(np.where(seq, places, n)[::-1])[::-1]
     return np.asarray(inside & (last >= begin) & (coming <= end))[n - len(alarm) :]
+
+
+def burst_lengths(alarm: Mask) -> Vector:
+    """Return the number of rows of the burst that each row is in: 0 outside bursts, infinity if it may still go on."""
+    n = len(alarm)
+    inside = in_bursts(alarm[:0], alarm)
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    lengths = np.zeros(n)
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        lengths[start:end] = end - start if end <= n - STRETCH else np.inf
+    return lengths
 
 
 def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:

@@ -5,7 +5,6 @@ None of the constants has a recorded measurement of its own.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +17,9 @@ from ..core.plan import Plan
 from ..engines import InMemory
 from ..machines.approximate import plan_through
 from .forgetting import carried
-from .martingale import Bets
 from .memory import Mask, Vector
 from .plan_check import Fitting
-from .state import CALIBRATION_ROWS, Settings, State
+from .state import Settings, State
 
 __all__ = ["due", "held_out", "planned", "renew"]
 
@@ -116,18 +114,15 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
             moments, unexplained = moments + part, left * gone / state.weight
     fit, unexplained = Fitting.at_first(plan, moments, memory), max(state.carried, unexplained)
     fresh = replace(state, plan=plan, moments=moments, planned=fit, carried=unexplained)
-    ranked = np.flatnonzero(memory.counted)[-CALIBRATION_ROWS:]
+    ranked = state.ranked
     loss, found = memory.loss.copy(), held_out(settings, fresh, ranked)
     if drift:
         # The ratio of the stored loss to the held-out loss stays the same.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             found = loss[ranked] * (found / held_out(settings, state, ranked))
         found = np.where(np.isfinite(found), found, loss[ranked])
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        unit = float(np.median(found / loss[ranked])) if len(ranked) else 1.0
-    bets = state.bets.in_units_of(unit) if math.isfinite(unit) else Bets(seen=state.bets.seen)
     loss[ranked] = found
-    return replace(fresh, memory=replace(memory, loss=loss), bets=bets)
+    return replace(fresh, memory=replace(memory, loss=loss))
 
 
 def held_out(settings: Settings, state: State, which: Mask | NDArray[np.intp]) -> Vector:

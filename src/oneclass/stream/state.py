@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
@@ -16,18 +15,18 @@ from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
-from ..core.stored import APART, Count, Extended, Share, Within, must
+from ..core.stored import APART, Count, Share, Within, must
 from .events import Event, Moved
 from .forgetting import Forgetting
 from .martingale import Bets, Martingale
-from .memory import Memory, Numbers, Vector
+from .memory import Mask, Memory, Numbers, Vector
 from .plan_check import Fitting
-from .policy import Patience
+from .policy import SHORT_BURST, Patience, burst_lengths
 
-__all__ = ["CALIBRATION_ROWS", "Settings", "State", "Trial"]
+__all__ = ["Settings", "State", "Trial", "finite_losses"]
 
 #: Number of latest losses of normal rows on which the threshold depends. No recorded measurement.
-CALIBRATION_ROWS = 500
+_CALIBRATION_ROWS = 500
 #: Largest number of events that are kept. It bounds memory.
 _MAX_EVENTS = 256
 
@@ -66,16 +65,16 @@ class State:
     now: float  # time of the latest processed row; without a clock, the trust of all learned rows
     seen: Count  # number of rows so far
     learned: float  # sum of the trust of all learned rows
-    level: Share  # largest p-value of an alarm
+    level: Annotated[float, Within(-5, 1)]  # largest p-value of an alarm; below zero after many alarms
     planned: Fitting  # statistics of the rows when the plan was made
     bets: Bets  # state of the test for change
     n_events: Count = 0  # number of events so far
     events: tuple[Event, ...] = ()  # the latest events
     carried: float = 0.0  # largest share of the features' variance that a conversion of moments did not explain
-    since: Extended = -math.inf  # time of the first row of the last adoption, or of the stream
     trial: Trial | None = None  # the change on trial, if any
     alone: float = 0.0  # share of single alarms held back, among the latest rows
     deceived: Count = 0  # number of changes that were undone since a change was last kept
+    frozen: Annotated[Machine | None, APART] = None  # the machine when the epoch of the test for change began
 
     def __check__(self) -> dict[str, int]:
         plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust
@@ -97,15 +96,31 @@ class State:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The latest losses, before learning, of rows accepted as normal."""
-        counted = self.memory.counted if np.any(self.memory.counted) else self.memory.trust > 0
-        losses = self.memory.loss[counted][-CALIBRATION_ROWS:]
+        """The latest losses, before learning, of rows that may be normal."""
+        losses = self.memory.loss[self.ranked]
         return Calibration.of(losses, np.ones(len(losses)))
+
+    @cached_property
+    def accepted(self) -> Vector:
+        """The latest losses of rows that were not held back, in ascending order."""
+        return np.sort(self.memory.loss[self._counted][-_CALIBRATION_ROWS:])
+
+    @cached_property
+    def ranked(self) -> Numbers:
+        """Indices of the kept rows whose losses are the calibration: the latest ones that may be normal."""
+        counted = self._counted
+        single = self.memory.waiting & (burst_lengths(self.memory.alarm) <= SHORT_BURST)
+        single[: int(np.argmax(counted))] = False  # from before the latest change
+        return np.flatnonzero(counted | single)[-_CALIBRATION_ROWS:]
+
+    @property
+    def _counted(self) -> Mask:
+        return self.memory.counted if np.any(self.memory.counted) else self.memory.trust > 0
 
     @cached_property
     def threshold(self) -> float:
         """The loss above which a row is an alarm."""
-        return self.calibration.threshold(self.level)
+        return self.calibration.threshold(max(self.level, 0.0))
 
     def weights(self, forgetting: Forgetting) -> Vector:
         """Return the weights of the kept rows after forgetting."""
@@ -117,10 +132,8 @@ class State:
         return float(np.sum(self.moments.weight))
 
     def losses(self, Z: Vector, F: Vector | None = None) -> Vector:
-        """Return the losses of scaled rows; a loss that is not finite becomes the largest float."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self.machine.losses(Z, F)
-        return np.where(np.isfinite(found), found, np.finfo(float).max)
+        """Return the losses of scaled rows."""
+        return finite_losses(self.machine, Z, F)
 
     def but(self, **changes: object) -> State:
         """Return the state with other values on which machine and threshold do not depend; cached properties stay."""
@@ -130,3 +143,10 @@ class State:
         """Return the state with one more event."""
         event = Event(self.n_events, self.seen, self.now, kind, tuple(rows.tolist()), float(evidence), columns)
         return self.but(n_events=self.n_events + 1, events=(*self.events, event)[-_MAX_EVENTS:])
+
+
+def finite_losses(machine: Machine, Z: Vector, F: Vector | None = None) -> Vector:
+    """Return the losses of scaled rows; a loss that is not finite becomes the largest float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = machine.losses(Z, F)
+    return np.where(np.isfinite(found), found, np.finfo(float).max)

@@ -81,9 +81,11 @@ class Stream(Answers):
     offset_ : float
         Threshold on `score_samples`.
     level_ : float
-        Largest p-value of an alarm. It starts at `delta` and is corrected by the false alarms so far.
+        Largest p-value of an alarm. It starts at `delta` and is corrected by the alarms so far. At zero or less, only
+        losses above all of the calibration are alarms.
     calibration_ : Calibration
-        The latest losses, before learning, of rows accepted as normal.
+        The latest losses, before learning, of rows that may be normal: all but rows in long bursts of alarms, and rows
+        that were labelled as anomalies.
     machine_ : Machine
         The machine fitted to all learned rows.
     state_ : State

@@ -74,4 +74,4 @@ def _is_too_similar(state: State, X: Vector) -> bool:
 
 def _odds_gains(state: State, losses: Vector) -> Vector:
     """Return what a row of each loss adds to the odds that no rows of the earlier data arrive any more."""
-    return np.where(losses <= quantiles(state.calibration.losses, _ORDINARY_SHARE), _ORDINARY_GAIN, _OTHER_GAIN)
+    return np.where(losses <= quantiles(state.accepted, _ORDINARY_SHARE), _ORDINARY_GAIN, _OTHER_GAIN)
