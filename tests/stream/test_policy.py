@@ -341,6 +341,16 @@ def test_a_short_burst_lowers_the_level_when_it_is_over_and_a_long_one_does_not(
     assert levels[80][1] > levels[0][1] - 0.03
 
 
+def test_alarms_that_are_confirmed_do_not_lower_the_level(aakelm):
+    rng = np.random.default_rng(1)
+    stream = Stream(aakelm, window=400, patience=140, every=20).fit(normal(rng, 500))
+    burst = stream.watch(normal(rng, 25, AWAY))
+    alarms(stream, np.zeros((100, 4)), size=20)
+    low = stream.level_
+    stream.tell(burst.rows[burst.labels < 0], normal=False)
+    assert low < 0 < 0.03 < stream.level_ <= 0.06
+
+
 # The parts of the policy.
 
 

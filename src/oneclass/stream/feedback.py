@@ -12,6 +12,7 @@ from .memory import Mask, Numbers, Vector
 from .policy import anomaly_limit
 from .renewal import held_out, renew
 from .state import Settings, State, Trial
+from .trust import with_confirmed_alarms
 
 __all__ = ["adopt", "forget", "hold_back_anomalous", "moved_from", "tell", "undone"]
 
@@ -85,6 +86,7 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
         which = np.isin(state.memory.number, named)
         if np.any(which):
             less = which & (state.memory.trust < 1) if value else which
+            state = state if value else with_confirmed_alarms(settings, state, which)
             state = _with_trust(settings, state, less, float(value))
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # The landmarks were chosen without these rows, and represent rows that were anomalous poorly.

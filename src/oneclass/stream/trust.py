@@ -24,7 +24,7 @@ from .policy import (
 )
 from .state import Settings, State
 
-__all__ = ["decide_trust", "with_corrected_level"]
+__all__ = ["decide_trust", "with_confirmed_alarms", "with_corrected_level"]
 
 #: Smallest number of losses of normal rows from which the limit for anomalous rows is estimated.
 _MIN_LIMIT_LOSSES = 20
@@ -95,6 +95,17 @@ def with_corrected_level(settings: Settings, state: State, rows: Memory, alone: 
     step = _LEVEL_STEP * settings.delta * total
     level = float(np.clip(state.level - step, _MIN_LEVEL * settings.delta, min(_MAX_LEVEL * settings.delta, 0.5)))
     return replace(state, level=level, alone=share)
+
+
+def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> State:
+    """Return the state with the level raised by what alarms in the memory had lowered it, now labelled as anomalies."""
+    length = burst_lengths(state.memory.alarm)
+    single = _excess(state.alone, settings.delta) / state.alone if state.alone > 0 else 0.0
+    counted = np.where(length == 0, single, length <= SHORT_BURST)[
+        confirmed & state.memory.alarm & state.memory.waiting
+    ]
+    level = state.level + _LEVEL_STEP * settings.delta * (1 - settings.delta) * float(np.sum(counted))
+    return replace(state, level=min(level, max(state.level, settings.delta)))
 
 
 def _excess(alone: float, delta: float) -> float:
