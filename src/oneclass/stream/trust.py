@@ -99,12 +99,12 @@ def with_corrected_level(settings: Settings, state: State, rows: Memory, alone: 
 
 def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> State:
     """Return the state with the level raised by what alarms in the memory had lowered it, now labelled as anomalies."""
-    length = burst_lengths(state.memory.alarm)
+    memory = state.memory
+    length = burst_lengths(memory.alarm)
     single = _excess(state.alone, settings.delta) / state.alone if state.alone > 0 else 0.0
-    counted = np.where(length == 0, single, length <= SHORT_BURST)[
-        confirmed & state.memory.alarm & state.memory.waiting
-    ]
-    level = state.level + _LEVEL_STEP * settings.delta * (1 - settings.delta) * float(np.sum(counted))
+    held_back = np.where(length == 0, single, length <= SHORT_BURST) * memory.waiting
+    counted = float(np.sum(np.where(memory.counted, 1.0, held_back)[confirmed & memory.alarm]))
+    level = state.level + _LEVEL_STEP * settings.delta * (1 - settings.delta) * counted
     return replace(state, level=min(level, max(state.level, settings.delta)))
 
 
