@@ -30,7 +30,7 @@ from oneclass import (
 )
 from oneclass.base.classifier import OneClassClassifier
 
-DRAWS, FRESH = 60, 1000
+DRAWS, FRESH = 30, 1000
 
 #: The share of fresh rows that a classifier rejects in one draw.
 Case = Callable[[np.random.Generator], float]
@@ -169,7 +169,7 @@ CASES: dict[str, tuple[float, Case]] = {
     "OCELM, 120 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 120, 5)),
     "OCELM, 200 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 200, 5)),
     "OCELM, 200 rows, 200 hidden units": (5, plain(OCELM, 200, 5)),
-    "OCELM, 220 rows, 200 hidden units": (5, plain(OCELM, 220, 20)),
+    "OCELM, 220 rows of 20 columns, 200 hidden units": (5, plain(OCELM, 220, 20)),
     "SVDD(delta=0.05), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.05), 200, 4, delta=0.1)),
     "SVDD(delta=0.01), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.01), 200, 4, delta=0.1)),
     "NaiveParzen, 200 columns": (5, plain(NaiveParzen, 100, 200)),
