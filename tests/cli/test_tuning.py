@@ -1,6 +1,7 @@
 """Tuning and comparing from the command line is what the library does."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -137,3 +138,28 @@ def test_comparing_is_fitting_each_method_by_hand(folder, run):
         "false_alarms": (model.predict(test) == -1).mean(),
         "caught": (model.predict(odd) == -1).mean(),
     }
+
+
+def test_comparing_takes_detectors_of_other_libraries_by_module_and_class(folder, run):
+    methods = "--method knn --method sklearn.ensemble:IsolationForest --method sklearn.neighbors:LocalOutlierFactor"
+    code, out, _ = run(f"compare normal.csv odd.csv --json --drop note --drop id {methods}")
+    found = json.loads(out)["methods"]
+    assert code == 0
+    assert [row["method"] for row in found] == methods.removeprefix("--method ").split(" --method ")
+    assert all(0 <= row["false_alarms"] <= 1 and 0 <= row["caught"] <= 1 for row in found)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("compare normal.csv --method sklearn.nothing:Forest", "sklearn.nothing:Forest cannot be imported: No module"),
+        ("compare normal.csv --method sklearn.ensemble:Forest", "cannot be imported: module .* has no attribute"),
+        ("compare normal.csv --method math:sqrt", "--method math:sqrt must be a detector, a class with fit"),
+        ("compare normal.csv --method forest", "'forest' is not one of"),
+        ("fit normal.csv -o m.oneclass --method sklearn.ensemble:IsolationForest", "without pickle; compare takes it"),
+    ],
+)
+def test_methods_that_cannot_be_used_are_refused_in_one_sentence(folder, run, command, said):
+    code, _, err = run(f"{command} --drop note --drop id")
+    assert code != 0
+    assert re.search(said, " ".join(err.split()))

@@ -287,7 +287,7 @@ def test_models_of_earlier_versions_have_a_report():
 def test_groups_and_streams_are_named(new):
     grouped = report(VAAKELM().fit(rows(150, 0), groups=np.arange(150) % 30), new).summary
     assert "on 30 groups" in grouped["findings"][0]
-    assert grouped["advice"][-1].endswith("fit on at least 59 groups.")
+    assert grouped["advice"][-1].endswith("fit on at least 76 groups.")
     stream = oneclass.Stream()
     stream.watch(rows(150, 0))
     said = report(stream, new).summary

@@ -56,7 +56,8 @@ def warn_of_decision(name: str, decision: Decision, calibration: Calibration) ->
     warn_below_smallest(name, calibration, "delta", delta)
     if confidence is not None and delta >= calibration.smallest_budget and not decision.budget(calibration.total):
         warn(
-            f"{name}: delta={delta:g} with confidence={confidence:g} needs n={rows_needed(delta, confidence)} "
+            f"{name}: delta={delta:g} with confidence={confidence:g} needs "
+            f"n={rows_needed(delta, confidence, exact=decision.exact)} "
             f"independent rows or groups, but there are {calibration.total:g}; the threshold is the lowest held-out "
             "score",
             UnreachableRateWarning,

@@ -106,7 +106,8 @@ class Baseline(OneClassClassifier, Generic[M]):
             scaler, scaled, model = self._learn_from(learnt, of=rows)
             held_out: HeldOut | None
             if way in ("split", "fixed"):
-                held_out = _held_out(judged, self._judge(model, scaler, judged.X))
+                held_out = replace(_held_out(judged, self._judge(model, scaler, judged.X)), way="split")
+                decision = replace(decision, exact=True)
             elif way == "plus":
                 cross, held_out = self._cross(rows, self._partition(scaler(rows.X), rows.groups))
             else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +13,7 @@ import oneclass as library
 if TYPE_CHECKING:
     from ..base.classifier import OneClassClassifier
 
-__all__ = ["GRIDS", "METHODS", "classifier", "method_option"]
+__all__ = ["GRIDS", "METHODS", "classifier", "detector", "method_option", "methods_option"]
 
 #: Names of the classes; a class is imported when it is used, not to show help or to complete a command line.
 METHODS = {
@@ -23,13 +25,43 @@ METHODS = {
     )
 }
 
+
+class _Method(click.Choice[str]):
+    """The name of a method, or ``module:Class`` of another library."""
+
+    def __init__(self, *, foreign: bool) -> None:
+        super().__init__(sorted(METHODS))
+        self._foreign = foreign
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if ":" not in value:
+            return super().convert(value, param, ctx)
+        if not self._foreign:
+            self.fail(
+                f"{value} cannot be stored in a model file without pickle; compare takes it, and in Python "
+                "oneclass.Calibrated, whose models skops.io.dump or joblib.dump store",
+                param,
+                ctx,
+            )
+        return value
+
+
 method_option = click.option(
     "--method",
-    type=click.Choice(sorted(METHODS)),
+    type=_Method(foreign=False),
     default="vaakelm",
     show_default=True,
     metavar="NAME",
     help=f"Classifier: one of {', '.join(sorted(METHODS))}.",
+)
+
+methods_option = click.option(
+    "--method",
+    "methods",
+    type=_Method(foreign=True),
+    multiple=True,
+    metavar="NAME",
+    help="Method to compare, by default all; or module:Class of another library. Can be repeated.",
 )
 
 #: Values of C, around the default of the kernel machines.
@@ -60,3 +92,22 @@ def classifier(method: str, delta: float, **options: object) -> OneClassClassifi
         raise ValueError(f"--method {method} has no {wrong[0]}")
     made: OneClassClassifier = kind(delta=delta, **given)
     return made
+
+
+def detector(method: str, delta: float) -> OneClassClassifier:
+    """A classifier or, for ``module:Class``, the detector of that class in `Calibrated`; the module is imported."""
+    if ":" not in method:
+        return classifier(method, delta)
+    module, _, name = method.partition(":")
+    try:
+        kind: Any = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"--method {method} cannot be imported: {error}") from None
+    if not (bool(isclass(kind)) and hasattr(kind, "fit")):
+        raise ValueError(f"--method {method} must be a detector, a class with fit")
+    try:
+        # A local outlier factor scores new rows only if it is told so.
+        made = kind(novelty=True) if "novelty" in signature(kind).parameters else kind()
+    except TypeError as error:
+        raise ValueError(f"--method {method} must need no parameters: {error}") from None
+    return library.Calibrated(made, delta=delta)

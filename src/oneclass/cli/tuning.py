@@ -12,7 +12,7 @@ import numpy as np
 import oneclass as library
 
 from .labels import refuse_gaps, split_labels
-from .methods import GRIDS, METHODS, classifier, method_option
+from .methods import GRIDS, METHODS, classifier, detector, method_option, methods_option
 from .options import as_json, asked_columns, cell_options, check_outputs, force, learning, named, reading, say, shown
 from .table_io import CellOptions, Reading, about, on_terminal, read_all, read_table, source_of
 from .terminal import drawn, number
@@ -29,6 +29,7 @@ _COMPARE_FOLDS = 5
 @click.command()
 @click.argument("normal")
 @click.argument("outliers", required=False)
+@methods_option
 @learning
 @cell_options
 @reading
@@ -36,6 +37,7 @@ _COMPARE_FOLDS = 5
 def compare(
     normal: str,
     outliers: str | None,
+    methods: tuple[str, ...],
     delta: float,
     groups: str | None,
     drop: tuple[str, ...],
@@ -44,7 +46,7 @@ def compare(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Compare all methods on NORMAL rows, and on OUTLIERS.
+    """Compare methods on NORMAL rows, and on OUTLIERS.
 
     Fits each on 80 % of the rows of NORMAL, and prints the share of false alarms among the other rows and, with
     OUTLIERS, the share of outliers found.
@@ -52,6 +54,7 @@ def compare(
     \b
     Examples:
       oneclass compare normal.csv odd.csv
+      oneclass compare normal.csv odd.csv --method vaakelm --method sklearn.ensemble:IsolationForest
     """  # fmt: skip
     if groups is not None:
         raise click.UsageError("--groups: compare cannot hold out groups, only rows")
@@ -63,9 +66,9 @@ def compare(
     if not len(test):
         raise ValueError(f"{normal}: compare needs at least {_COMPARE_FOLDS} rows, got {len(table)}")
     found = []
-    for method in shown(METHODS, "compare"):
+    for method in shown(methods or METHODS, "compare"):
         with about(normal):
-            model = library.TableDetector(classifier(method, delta), asked, **cells).fit(train)
+            model = library.TableDetector(detector(method, delta), asked, **cells).fit(train)
             row = {"method": method, "false_alarms": float((model.predict(test) == -1).mean())}
         if odd is not None and outliers is not None:
             with about(outliers):

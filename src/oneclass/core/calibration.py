@@ -15,13 +15,21 @@ from scipy.stats import betabinom
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
 from .pareto_tail import TAILS
-from .stored import Flags, Floats, must
-from .threshold import Decision, Ranks, confident_budget, conformal, ranks_within
+from .stored import Flags, Floats, OneOf, must
+from .threshold import Decision, Ranks, confident_budget, conformal, own_rate, ranks_within
 
 __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg", "rows_needed"]
 
 #: A sum of weights up to this is zero but for rounding.
 _NO_WEIGHT = 1e-9
+
+
+#: Guarantees for the mean false-alarm rate by the way that rows were held out.
+_GUARANTEES = {
+    "": "about delta: measured, not proved",
+    "plus": "at most about 2 delta for every distribution, and measured: about delta",
+    "split": "at most delta for every distribution",
+}
 
 
 class Alarms(NamedTuple):
@@ -36,6 +44,8 @@ class Alarms(NamedTuple):
 class Calibration(Ranks):
     """Held-out losses of the training rows in ascending order (`losses`), with cumulative weights (`reached`).
 
+    `way` is how they were held out: "split", "plus" or, for leave-one-out and folds, "".
+
     Examples
     --------
     >>> import numpy as np
@@ -46,7 +56,21 @@ class Calibration(Ranks):
     0.01
     >>> bool(calibration.threshold(0.01) > calibration.threshold(0.05))
     True
+    >>> calibration
+    Calibration(99 held-out losses; the mean rate is about delta: measured, not proved)
+    >>> KNNDetector(hold_out="split", delta=0.1).fit(X).calibration_
+    Calibration(50 held-out losses; the mean rate is at most delta for every distribution)
     """
+
+    way: Annotated[str, OneOf(*_GUARANTEES)] = ""
+
+    def __repr__(self) -> str:
+        return f"Calibration({self.total:g} held-out losses; the mean rate is {_GUARANTEES[self.way]})"
+
+    @property
+    def exact(self) -> bool:
+        """Whether the model has not learned from the held-out rows, so that the distribution of its rate is exact."""
+        return self.way == "split"
 
     @property
     def smallest_budget(self) -> float:
@@ -72,8 +96,9 @@ class Calibration(Ranks):
     def false_alarm_interval(self, delta: float, confidence: float = 0.95) -> tuple[float, float]:
         """Return an interval for the false-alarm rate of this fitted model at the requested rate `delta`.
 
-        The rate of one fitted model has the distribution Beta(k, n + 1 - k), with k = floor((n + 1) delta), if one
-        model scored the held-out rows and scores new rows. For leave-one-out and folds this is an approximation.
+        Let k = floor((n + 1) delta). If the n losses are those of rows that were split off before the fit, the rate of
+        one fitted model has the distribution Beta(k, n + 1 - k). For leave-one-out, folds and CV+ there is no such
+        theorem, and the interval is that of half of the rows, which was measured (docs/calibration.md).
 
         Parameters
         ----------
@@ -92,11 +117,14 @@ class Calibration(Ranks):
         >>> import numpy as np
         >>> calibration = Calibration.of(np.arange(199.0), np.ones(199))
         >>> [round(rate, 3) for rate in calibration.false_alarm_interval(0.05)]
-        [0.024, 0.084]
+        [0.017, 0.1]
         """
         k, doubt = ranks_within(self.total, delta), (1 - confidence) / 2
-        low = float(betaincinv(k, self.total + 1 - k, doubt)) if k else 0.0
-        return low, float(betaincinv(max(k, 1), self.total + 1 - max(k, 1), 1 - doubt))
+        low = float(betaincinv(*self._own_rate(k), doubt)) if k else 0.0
+        return low, float(betaincinv(*self._own_rate(max(k, 1)), 1 - doubt))
+
+    def _own_rate(self, k: float) -> tuple[float, float]:
+        return own_rate(self.total, k, exact=self.exact)
 
     def budget(self, delta: float, confidence: float = 0.95) -> float:
         """Return the rate to request so that this model's false-alarm rate is at most `delta` with that confidence.
@@ -118,9 +146,9 @@ class Calibration(Ranks):
         >>> import numpy as np
         >>> calibration = Calibration.of(np.arange(199.0), np.ones(199))
         >>> calibration.budget(0.05)
-        0.025
+        0.02
         """
-        return confident_budget(self.total, delta=delta, confidence=confidence)
+        return confident_budget(self.total, delta=delta, confidence=confidence, exact=self.exact)
 
     def alarms(self, delta: float, rows: int = 1000, confidence: float = 0.95) -> Alarms:
         """Return the number of false alarms among new normal rows at the requested rate `delta`.
@@ -146,10 +174,10 @@ class Calibration(Ranks):
         --------
         >>> import numpy as np
         >>> Calibration.of(np.arange(199.0), np.ones(199)).alarms(0.05)
-        Alarms(expected=50.0, fewest=22, most=87)
+        Alarms(expected=50.0, fewest=15, most=103)
         """
         k, doubt = max(1, ranks_within(self.total, delta)), (1 - confidence) / 2
-        number = betabinom(rows, k, self.total + 1 - k)
+        number = betabinom(rows, *self._own_rate(k))
         return Alarms(rows * k / (self.total + 1), int(number.ppf(doubt)), int(number.ppf(1 - doubt)))
 
     def p_value(self, losses: Array, tail: str | None = None) -> Array:
@@ -223,6 +251,7 @@ class HeldOut:
     w: Annotated[Array, Floats("r", above=0)] | None = None  # None are ones
     groups: Groups | None = None
     learnt: Annotated[Array, Flags("*")] | None = None  # mask of the given rows that were used; None means all
+    way: Annotated[str, OneOf(*_GUARANTEES)] = ""  # how the rows were held out, as in `Calibration`
 
     def __check__(self) -> None:
         learnt, rows = self.learnt, int(self.losses.shape[0])
@@ -242,7 +271,8 @@ class HeldOut:
 
     def calibration(self) -> Calibration:
         """Return the calibration by these losses."""
-        return Calibration.of(self.losses, self.w if self.groups is None else self.weights)
+        found = Calibration.of(self.losses, self.w if self.groups is None else self.weights)
+        return replace(found, way=self.way) if self.way else found
 
     def only(self, rows: NDArray[np.bool_]) -> HeldOut:
         """Return the held-out losses of the rows of a mask; a group keeps those of its rows that are among them."""
@@ -251,7 +281,7 @@ class HeldOut:
         if groups is not None:
             numbers = np.unique(groups.of_rows[rows], return_inverse=True)[1]
             groups = replace(groups, of_rows=numbers.reshape(-1))
-        return HeldOut(self.losses[mask], None if self.w is None else self.w[mask], groups)
+        return HeldOut(self.losses[mask], None if self.w is None else self.w[mask], groups, way=self.way)
 
     def p_values(self) -> Array:
         """Return the conformal p-value of each row with respect to all other rows, or to the rows of other groups.
@@ -333,8 +363,8 @@ class Judgement:
         return self if self.held_out is None else replace(self, held_out=replace(self.held_out, learnt=learnt))
 
 
-def rows_needed(delta: float, confidence: float | None = None) -> int:
-    """Return the smallest number of training rows, or of groups, with which a false-alarm rate can be guaranteed.
+def rows_needed(delta: float, confidence: float | None = None, *, exact: bool = False) -> int:
+    """Return the smallest number of training rows, or of groups, with which a false-alarm rate can be kept.
 
     Parameters
     ----------
@@ -343,22 +373,34 @@ def rows_needed(delta: float, confidence: float | None = None) -> int:
     confidence : float in (0, 1), optional
         Probability that the rate of one fitted model is at most `delta`. By default, `delta` bounds only the mean rate
         over training sets.
+    exact : bool, default=False
+        Whether the rows are split off before the fit. Fewer are then needed for a confidence.
 
     Returns
     -------
     int
-        1 / delta - 1, rounded up; with a confidence, at least the n for which ``1 - (1 - delta)^n`` is the confidence.
+        1 / delta - 1, rounded up; more with a confidence. For rows that are split off, ``1 - (1 - delta)^n`` is then at
+        least the confidence.
 
     Examples
     --------
-    >>> rows_needed(0.01), rows_needed(0.01, confidence=0.95)
-    (99, 299)
+    >>> rows_needed(0.01), rows_needed(0.01, confidence=0.95), rows_needed(0.01, confidence=0.95, exact=True)
+    (99, 383, 299)
     """
     for name, value in (("delta", delta), ("confidence", confidence)):
         if value is not None and not 0 < value < 1:
             raise ValueError(f"rows_needed: {name} must be a number in (0, 1), got {value!r}")
-    surely = 0.0 if confidence is None else math.log1p(-confidence) / math.log1p(-delta)
-    return math.ceil(max(1 / delta - 1, surely) * (1 - 1e-9))
+    fewest = math.ceil((1 / delta - 1) * (1 - 1e-9))
+    if confidence is None:
+        return fewest
+    low, high = fewest - 1, max(1, fewest)
+    while not confident_budget(high, delta=delta, confidence=confidence, exact=exact):
+        low, high = high, 2 * high
+    while high - low > 1:
+        n = (low + high) // 2
+        enough = n >= fewest and confident_budget(n, delta=delta, confidence=confidence, exact=exact) > 0
+        low, high = (low, n) if enough else (n, high)
+    return high
 
 
 def benjamini_hochberg(p: Array, *, q: float) -> float:

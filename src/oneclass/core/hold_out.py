@@ -89,7 +89,7 @@ class CrossRanks:
     @classmethod
     def of(cls, folds: list[tuple[Array, Array | None]], held_out: HeldOut) -> tuple[CrossRanks, HeldOut]:
         """Return the ranks for the losses and weights of each fold, and the held-out losses of all rows, apart."""
-        apart = HeldOut(_apart(held_out.losses), held_out.w, held_out.groups, held_out.learnt)
+        apart = HeldOut(_apart(held_out.losses), held_out.w, held_out.groups, held_out.learnt, way="plus")
         return cls([Ranks.of(losses, w) for losses, w in folds], apart.calibration()), apart
 
     def losses(self, own: Array, by_fold: list[Array]) -> Array:

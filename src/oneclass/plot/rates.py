@@ -129,7 +129,8 @@ class RateDisplay:
             f"alarms in 1,000 normal rows: {expected:.0f}, {fewest} to {most}",
         ]
         if sure is None and self.decision.delta > 0:
-            safe, rows = known.budget(self.decision.delta, CONFIDENCE), rows_needed(self.decision.delta, CONFIDENCE)
+            safe = known.budget(self.decision.delta, CONFIDENCE)
+            rows = rows_needed(self.decision.delta, CONFIDENCE, exact=known.exact)
             remedy = f"request {100 * safe:.2g} %" if safe else f"fit on {rows} rows"
             lines.append(f"to stay below {delta}: {remedy}")
         return "\n".join([*lines, f"(with {percent(CONFIDENCE)} confidence)"])

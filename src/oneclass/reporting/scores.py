@@ -117,7 +117,7 @@ def alarms_of(scored: ScoredRows) -> AlarmSummary:
         "if_all_normal": _as_dict(known.alarms(rate, n, CONFIDENCE)),
         "beyond_training": beyond,
         "safe_delta": safe or None,
-        "rows_needed": rows_needed(decision.delta, CONFIDENCE) if decision.delta > 0 else None,
+        "rows_needed": rows_needed(decision.delta, CONFIDENCE, exact=known.exact) if decision.delta > 0 else None,
     }
 
 
