@@ -1,7 +1,7 @@
 """False-alarm rates with few rows, many columns and heavy tails, where leave-one-out thresholds are least certain.
 
 Training rows and new rows are independent draws of one distribution, and 5 % false alarms are asked for. Writes a table
-of docs/calibration.md.
+of docs/false_alarms.md.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> None:
         f"{min(errors):.1f} to {max(errors):.1f} points (median {np.median(errors):.1f})."
     )
     text = f"{markdown(['classifier', *CASES], body)}\n\n{note}"
-    write_between_markers(Path(__file__).parents[1] / "docs" / "calibration.md", "few rows", text)
+    write_between_markers(Path(__file__).parents[1] / "docs" / "false_alarms.md", "few rows", text)
 
 
 if __name__ == "__main__":
