@@ -92,6 +92,8 @@ def judges() -> dict[str, Judge]:
 
         strategies = {"five folds": CrossValidation, "split of half": lambda: Split(n_calib=0.5)}
         for name, detector in detectors.items():
+            if name == "PyOD ECOD":  # nonconform refuses it, since its scores depend on the batch
+                continue
             for way, strategy in strategies.items():
                 found[f"nonconform, {name}, {way}"] = theirs(detector, strategy)
         check_agreement(detectors["IsolationForest"])

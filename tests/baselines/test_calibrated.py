@@ -180,6 +180,30 @@ def test_other_weights_reach_estimators_that_take_them(rows, fresh):
 
 
 @pytest.mark.parametrize("hold_out", ["plus", "split", "folds"])
+class ByBatch(LikePyOD):
+    """Scores that depend on the other rows of the batch, as those of PyOD's ECOD."""
+
+    def decision_function(self, X):
+        return ((X - self.mean_) ** 2).sum(axis=1) + X.mean()
+
+
+def test_a_score_that_depends_on_the_batch_is_computed_row_by_row(rows, fresh):
+    model = Calibrated(ByBatch(), hold_out="split").fit(rows)
+    one_by_one = [model.score_samples(row[None])[0] for row in fresh]
+    np.testing.assert_array_equal(model.score_samples(fresh), one_by_one)
+    assert not Calibrated(LikePyOD()).fit(rows).model_.alone
+
+
+@pytest.mark.parametrize("hold_out", ["plus", "split"])
+def test_detectors_of_pyod_are_found_by_their_interface(hold_out, rows, fresh):
+    for name in ("ecod.ECOD", "knn.KNN"):
+        module, _, kind = name.partition(".")
+        detector = getattr(pytest.importorskip(f"pyod.models.{module}"), kind)()
+        model = Calibrated(detector, hold_out=hold_out, delta=0.1).fit(rows)
+        assert (model.predict(fresh)[40:] == -1).all()
+        assert (model.predict(fresh)[:40] == 1).mean() > 0.6
+
+
 def test_groups_are_held_out_whole(hold_out, rows):
     groups = np.repeat(np.arange(18), 5)
     model = Calibrated(KernelDensity(), hold_out=hold_out, delta=0.2).fit(rows, groups=groups)

@@ -37,6 +37,8 @@ R = TypeVar("R")
 _DIRECTIONS = ("auto", "normal", "odd")
 #: Largest number of copies that whole-number weights may stand for.
 _MOST_COPIES = 10_000_000
+#: Number of rows that are scored together, and the first of them alone, to see whether scores depend on the batch.
+_BATCH = 20
 #: Number of training rows that are kept for explanations.
 _KEPT_ROWS = 1_000
 
@@ -52,6 +54,7 @@ class _Scored:
     score: Annotated[str, OneOf("score_samples", "decision_function", "__call__", "column")]
     sign: float
     some: Annotated[Array, Floats("_n d")]  # training rows, for explanations
+    alone: bool = False  # whether rows are scored one by one, since a score depends on the other rows of a batch
 
     def __check__(self) -> None:
         must(abs(self.sign) == 1, "sign must be 1 or -1")
@@ -63,6 +66,8 @@ class _Scored:
         """Loss of each row."""
         if self.score == "column":
             return self.sign * X[:, 0]
+        if self.alone and len(X) > 1:
+            return np.concatenate([self.losses(X[i : i + 1]) for i in range(len(X))])
         with _quiet(self.estimator):
             found = np.asarray(getattr(self.estimator, self.score)(X), dtype=np.float64)
         if found.shape not in ((len(X),), (len(X), 1)):
@@ -117,6 +122,9 @@ class Calibrated(Baseline[_Scored]):
 
     Notes
     -----
+    A score must be a function of the row alone. PyOD's ECOD and COPOD rank rows within their batch: such detectors
+    score rows one by one, which takes longer.
+
     Explanations are measured by substitution. `scaler_` serves these and the choice of folds: the estimator gets the
     rows as they are. Folds are chosen by a hash of the values, and do not depend on the order of the rows. A split is
     a random choice among the rows in their order.
@@ -294,7 +302,7 @@ class Calibrated(Baseline[_Scored]):
         for score in ("decision_function",) if like_pyod else ("score_samples", "decision_function"):
             if hasattr(fitted, score):
                 odd = like_pyod if self.direction == "auto" else self.direction == "odd"
-                return _Scored(fitted, score, 1.0 if odd else -1.0, some)
+                return _in_any_batch(_Scored(fitted, score, 1.0 if odd else -1.0, some))
         hint = ", as with novelty=True" if hasattr(fitted, "novelty") else ""
         raise ChoiceError(
             f"{self._name}: estimator must score new rows by score_samples or decision_function{hint}; {name} does not"
@@ -317,6 +325,13 @@ class Calibrated(Baseline[_Scored]):
 
     def _kept_rows(self) -> Array | None:
         return self.scaler_(self.model_.some)
+
+
+def _in_any_batch(model: _Scored) -> _Scored:
+    """The model, which scores rows one by one if the score of a row depends on the other rows of a batch."""
+    batch = model.some[:_BATCH]
+    together, first = model.losses(batch), model.losses(batch[:1])
+    return model if np.allclose(together[:1], first, rtol=1e-6) else replace(model, alone=True)
 
 
 def _name_of(estimator: object) -> str:
