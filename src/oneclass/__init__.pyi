@@ -4,7 +4,6 @@ from . import baselines, machines, plot, selection, stream, tabular
 from .base.explanation import Explanation, Reason
 from .base.independence import time_blocks
 from .base.pipeline import OneClassPipeline, make_one_class_pipeline
-from .base.screening import Screening
 from .base.warnings import (
     ColumnWarning,
     DependentRowsWarning,
@@ -41,9 +40,10 @@ from .io.table_file import TableFile
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .reporting import Report, report
+from .screening import Screening, SuspectCell
 from .selection import OneClassKFold, OneClassSearchCV
 from .stream import Patience, Stream
-from .tabular import TableDetector
+from .tabular import TableDetector, screen
 
 __version__: str
 
@@ -94,6 +94,7 @@ __all__ = [
     "ShiftedBatchWarning",
     "SlowFitWarning",
     "Stream",
+    "SuspectCell",
     "TableDetector",
     "TableFile",
     "UnreachableRateWarning",
@@ -106,6 +107,7 @@ __all__ = [
     "report",
     "rows_needed",
     "scatter_laplacian",
+    "screen",
     "selection",
     "stream",
     "tabular",

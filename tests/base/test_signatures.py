@@ -16,7 +16,7 @@ ESTIMATORS = [
 ]
 METHODS = ("fit", "fit_predict", "partial_fit", "watch", "score", "screen", "fit_chunks")
 #: The order of what is given by name.
-ORDER = ["q", "outliers", "sample_weight", "groups", "segments", "time", "verbose"]
+ORDER = ["q", "top", "outliers", "sample_weight", "groups", "segments", "time", "verbose"]
 
 #: Those of the library; `score` of a pipeline is scikit-learn's.
 METHODS_OF = [

@@ -125,14 +125,18 @@ def test_explanations_in_json_are_those_of_the_library_with_nulls_for_gaps(folde
     assert {c["column"]: c["value"] for c in expected}["price"] is None
 
 
-def test_screen_writes_the_odd_rows_of_the_library(folder, run):
-    assert run("screen table.csv -o found.csv --drop note --drop id")[0] == 0
-    found, table = pd.read_csv("found.csv"), pd.read_csv("table.csv")
-    assert not found["reason"].isna().any()
-    odd = oneclass.TableDetector(columns={"note": "drop", "id": "drop"}).screen(table).odd
-    assert {61, 62} <= set(found["row"])
-    np.testing.assert_array_equal(found["row"], np.flatnonzero(odd) + 1)
-    np.testing.assert_allclose(found["price"], table["price"][odd])
+def test_screen_prints_the_suspicious_cells_and_writes_those_of_the_library(folder, run):
+    code, out, _ = run("screen table.csv -o found.csv --repair mended.csv --drop note --drop id")
+    assert code == 0
+    found, table, mended = (pd.read_csv(f"{name}.csv") for name in ("found", "table", "mended"))
+    expected = oneclass.TableDetector(columns={"note": "drop", "id": "drop"}).screen(table)
+    np.testing.assert_array_equal(found["row"] - 1, [cell.row for cell in expected.cells])
+    assert list(found["expected"].fillna("")) == [cell.expectation for cell in expected.cells]
+    printed = {tuple(line.split()[:4]) for line in out.splitlines()}
+    assert {("*", "61", "price", "99.0"), ("*", "62", "price", "-99.0")} <= printed
+    assert "mended.csv: 2 cells replaced" in out
+    assert (mended["price"] != table["price"]).sum() == 2
+    assert mended["price"].abs().max() < 20
 
 
 def test_groups_of_the_command_line_are_those_of_the_library(folder, run):
@@ -224,10 +228,11 @@ def test_a_model_without_a_table_is_refused_with_advice(folder, run):
     )
 
 
-def test_a_screen_that_names_no_row_says_so(folder, run):
-    code, out, err = run("screen normal.csv --drop note --drop id")
-    assert (code, len(out.splitlines())) == (0, 1)
-    assert "normal.csv: no row is found" in err
+def test_a_screen_in_json_holds_cells_and_a_summary(folder, run):
+    code, out, _ = run("screen normal.csv --drop note --drop id --json --top 3")
+    found = json.loads(out)
+    assert (code, found["rows"], len({cell["row"] for cell in found["cells"]})) == (0, 60, 3)
+    assert "stand" in found["summary"]
 
 
 def test_segments_keep_the_rate_and_score_finds_them_in_their_column(folder, run):

@@ -78,9 +78,9 @@ def check_size(estimator: object, name: str, value: float, *, single: bool = Fal
         )
 
 
-def check_integer(estimator: object, parameter: str, low: int) -> int:
-    """Check that a parameter is a whole number of at least `low`, and return it."""
-    value = getattr(estimator, parameter)
+def check_integer(estimator: object, parameter: str, low: int, *, value: object = ...) -> int:
+    """Check that a parameter, or the argument `value` if given, is a whole number of at least `low`; return it."""
+    value = getattr(estimator, parameter) if value is ... else value
     if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.bool_) or value < low:
         raise ChoiceError(
             f"{type(estimator).__name__}: {parameter} must be a whole number of at least {low}, got {value!r}"

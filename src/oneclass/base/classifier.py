@@ -7,6 +7,7 @@ import math
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -17,16 +18,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import threshold as rules
-from ..core.arrays import Array, namespace
+from ..core.arrays import Array, namespace, to_numpy
 from ..core.calibration import Calibration, HeldOut
 from ..core.cholesky import SingularSystemError
 from ..core.column_summary import ColumnSummary
+from ..core.groups import Groups
 from ..core.plan import CostError
 from ..core.segments import Segments
 from ..core.stored import MAYBE, Names, Size, must
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.dask import is_dask, map_rows
-from .checks import check_number, read_scaling
+from ..screening import Screening, current_sheet, judge, sheet_of_matrix
+from .checks import check_integer, check_number, read_scaling
 from .comparing import ComparesBatches
 from .explain_mixin import Explains
 from .parameter_docs import complete_docstrings
@@ -34,7 +37,6 @@ from .rates import decision_of, warn_of_decision
 from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
 from .score_tables import ScoresTables
-from .screening import Screening, judge_rows, removed_share
 from .seeds import check_seed
 from .segments import refuse_training_losses, warn_of_small, without_segments
 from .suggesting import Suggests
@@ -171,32 +173,35 @@ class OneClassClassifier(
         segments = {} if fit_params.get("segments") is None else {"segments": fit_params["segments"]}
         return self.fit(X, y, **fit_params).predict(X, **segments)
 
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Find anomalous rows in a contaminated table, remove them, and fit on the others.
+    def screen(self, X: Rows, *, q: float = 0.1, top: int = 100, groups: Labels | Name | None = None) -> Screening:
+        """Find odd rows and wrong cells in a table, remove the rows that are named, and fit on the others.
 
-        The score of a row measures how many other rows are near it. The row itself, the rows of its group and the rows
-        that are suspected to be anomalous do not count. An exponential tail, fitted to the distances of the other rows,
-        gives each row a p-value. The distances are computed on scaled and log-compressed features. Of the classifier's
-        parameters, only `scale` has an effect on this step.
+        Every row is judged by models that have not seen the row or its group. Every cell is predicted from the other
+        columns of its row. A row is as odd as its oddest cell, or as the row as a whole. Of the classifier's
+        parameters, only `scale` has an effect on this step. The function `oneclass.screen` does the same without a
+        classifier.
 
-        The classifier is then fitted on the remaining rows. Its thresholds and p-values assume that a share `q` of the
-        removed rows were normal, with larger losses than all remaining rows. This keeps the false-alarm rate for clean
-        rows (docs/dirty.md).
+        The classifier is then fitted on the rows that are not named. Its thresholds and p-values assume that a share
+        `q` of the removed rows were normal, with larger losses than all remaining rows. This keeps the false-alarm rate
+        for clean rows (docs/dirty.md).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The table. Most rows must be normal. A cluster of more than a tenth of the rows is taken for normal.
         q : float in (0, 1), default=0.1
-            False-discovery rate: upper bound on the mean share of normal rows among the removed rows.
+            False-discovery rate: upper bound on the mean share of normal rows among the named rows, under the
+            assumptions that docs/dirty.md states.
+        top : int, default=100
+            Smallest number of rows whose suspicious cells are listed, with expected values.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The group of each row, as in `fit`.
 
         Returns
         -------
         Screening
-            `odd` marks the anomalous rows; further fields are `p_values`, `scores`, the number of `rounds`, and the
-            fitted `classifier`.
+            All rows and the most suspicious cells in order of suspicion, the named rows in `odd`, and the fitted
+            `classifier`.
 
         Examples
         --------
@@ -210,15 +215,18 @@ class OneClassClassifier(
         >>> found.classifier.predict([[0.0, 0.0], [20.0, 20.0]])
         array([ 1, -1])
         """
-        q = check_number(self, "q", 0, 1, value=q)
+        q, top = check_number(self, "q", 0, 1, value=q), check_integer(self, "top", 1, value=top)
         decision = decision_of(self)
         if is_dask(X) or get_tags(self).input_tags.pairwise:
             kind = "a Dask collection" if is_dask(X) else "kernel values"
             raise ValueError(f"{self._name}: screen must have the rows themselves, in memory; got {kind}")
         rows = read_training_set(self, X, groups=groups)
-        verdict = judge_rows(rows.X, rows.groups, q=q, scaled=read_scaling(self._name, self.scale) != "none")
-        self._fit_set(rows.only(~verdict.odd, removed=removed_share(verdict.odd, rows.groups, q)), decision)
-        return Screening(verdict.odd, verdict.p_values, -verdict.distances, verdict.rounds, verdict.settled, self)
+        names = range(rows.X.shape[1]) if rows.header.names is None else rows.header.names.tolist()
+        sheet = current_sheet() or sheet_of_matrix(to_numpy(rows.X), names)
+        scaled = read_scaling(self._name, self.scale) != "none"
+        judged = judge(rows.X, sheet, q=q, top=top, groups=rows.groups, scaled=scaled)
+        self._fit_set(rows.only(~judged.odd, removed=_removed_share(judged.odd, rows.groups, q)), decision)
+        return replace(Screening.of(judged, sheet), classifier=self)
 
     def _fit(
         self,
@@ -294,3 +302,13 @@ class OneClassClassifier(
 
     def _read(self, X: Rows) -> Array:
         return read_rows(Header.of(self), without_segments(self, X))
+
+
+def _removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> float:
+    """Estimated number of normal rows among those removed, divided by the number of rows that remain.
+
+    The estimate is a share `q` of the removed rows. The rows of a group count as one row.
+    """
+    w = np.ones(len(odd)) if groups is None else groups.weights(np.ones(len(odd)))
+    stayed = int((~odd).sum()) if groups is None else len(np.unique(groups.of_rows[~odd]))
+    return q * float(w[odd].sum()) / max(1, stayed)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..core.typing import Name
+from ..core.wording import duration, said, seconds_of
 from .nearest_known import NearestKnown
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ Float = NDArray[np.float64]
 
 #: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
 _REPR_ROWS, _REPR_COLUMNS = 5, 3
-_MINUTE, _DAY_SECONDS = 60, 86_400  # in seconds
 
 
 class Reason(NamedTuple):
@@ -45,12 +45,12 @@ class Reason(NamedTuple):
     share: float
 
     def __str__(self) -> str:
-        said = f"{self.column}={_said(self.value)}"
+        found = f"{self.column}={said(self.value)}"
         if self.expected is None:
-            return said
+            return found
         if seconds_of(self.value) is not None and isinstance(self.expected, float):
-            return f"{said} (expected {_duration(self.expected)})"
-        return f"{said} (expected {_said(self.expected, digits=4)})"
+            return f"{found} (expected {duration(self.expected)})"
+        return f"{found} (expected {said(self.expected, digits=4)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -279,17 +279,6 @@ def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) 
     return shares
 
 
-def seconds_of(value: object) -> float | None:
-    """A duration or a time of day in seconds; None for other values."""
-    if isinstance(value, np.timedelta64):
-        return np.nan if np.isnat(value) else int(value.astype("timedelta64[us]").astype(np.int64)) / 1e6
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, datetime.time):
-        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-    return None
-
-
 def _plain(value: object) -> object:
     """A NumPy number, flag or string as a Python object; other values unchanged."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
@@ -309,29 +298,3 @@ def _in_json(value: object) -> object:
     if isinstance(value, decimal.Decimal):
         return float(value)
     return value if isinstance(value, bool | int | float | str) else str(value)
-
-
-def _said(value: object, digits: int = 6) -> str:
-    if value is None or value != value or value == "":
-        return "missing"
-    if isinstance(value, np.datetime64):
-        return str(value.astype("datetime64[m]")).replace("T", " ")
-    if isinstance(value, datetime.datetime):
-        return f"{value:%Y-%m-%d %H:%M}"
-    if isinstance(value, datetime.time):
-        return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
-    if (seconds := seconds_of(value)) is not None:
-        return _duration(seconds)
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    number = float(value)
-    return f"{number:.0f}" if 10.0**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"
-
-
-def _duration(seconds: float) -> str:
-    """A duration as hours, minutes and seconds, with the days if there are any; below a minute as seconds."""
-    if not abs(seconds) >= _MINUTE:
-        return f"{seconds:.4g} s"
-    days, rest = divmod(round(abs(seconds)), _DAY_SECONDS)
-    clock = f"{rest // 3600}:{rest % 3600 // _MINUTE:02d}:{rest % _MINUTE:02d}"
-    return "-" * (seconds < 0) + (f"{days} d " if days else "") + clock

@@ -15,6 +15,7 @@ from ..core.arrays import Array, to_numpy
 from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
 from ..io.scikit_learn import check_steps
+from ..screening import Screening, Sheet, current_sheet, sheet_of_matrix, using_sheet
 from .checks import check_learns_outliers
 from .classifier import OneClassClassifier
 from .column_origins import NoWayBackError, folded, origins, restored
@@ -23,7 +24,6 @@ from .explain_mixin import index_of, names_of
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
 from .saving import Saved
-from .screening import Screening
 
 __all__ = ["OneClassPipeline", "ends_in_classifier", "make_one_class_pipeline", "with_verbs"]
 
@@ -107,10 +107,26 @@ class OneClassPipeline(Delegates, Pipeline):
 
     @if_wrapped_has("screen")
     @documented_as(OneClassClassifier.screen)
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:  # noqa: D102
-        rows = self[:-1].fit_transform(framed(X)) if len(self.steps) > 1 else X
-        found: Screening = self._wrapped().screen(rows, q=q, groups=groups)
+    def screen(  # noqa: D102
+        self, X: Rows, *, q: float = 0.1, top: int = 100, groups: Labels | Name | None = None
+    ) -> Screening:
+        if len(self.steps) < 2:
+            found: Screening = self._wrapped().screen(X, q=q, top=top, groups=groups)
+        else:
+            rows = self[:-1].fit_transform(framed(X))
+            with using_sheet(self._sheet(framed(X))):
+                found = self._wrapped().screen(rows, q=q, top=top, groups=groups)
         return replace(found, classifier=self)
+
+    def _sheet(self, X: Any) -> Sheet | None:
+        """The input columns as units of a screen; None if they cannot be told from the columns of the classifier."""
+        values = X.to_numpy() if hasattr(X, "to_numpy") else to_numpy(X)
+        n = values.shape[1]
+        outer = current_sheet() or sheet_of_matrix(values, names_of(X, n))
+        try:
+            return outer.through(origins(self._before, n), lambda Z: restored(self._before, Z))
+        except NoWayBackError:
+            return None
 
     def _addressed(self, params: dict[str, object]) -> dict[str, object]:
         if get_config()["enable_metadata_routing"]:

@@ -19,7 +19,7 @@ from ..io.sinks import Sink
 from .explanation import Explanation
 
 if TYPE_CHECKING:
-    from .screening import Screening
+    from ..screening import Screening
 
 __all__ = ["Classifier", "Decides", "Detector", "Estimator"]
 
@@ -158,6 +158,6 @@ class Classifier(Detector, Protocol):
         """P-value of each training row among the others."""
         ...
 
-    def screen(self, X: Rows, /, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+    def screen(self, X: Rows, /, *, q: float = 0.1, top: int = 100, groups: Labels | Name | None = None) -> Screening:
         """Find anomalous rows in a contaminated table, and fit on the others."""
         ...

@@ -9,7 +9,8 @@ import click
 
 import oneclass as library
 
-from ..base.warnings import ColumnWarning, OneClassWarning, warn
+from ..base.warnings import ColumnWarning, warn
+from ..core.wording import said
 from ..io.sinks import Arranged
 from .methods import classifier
 from .options import (
@@ -27,12 +28,9 @@ from .options import (
     say,
 )
 from .table_io import CellOptions, Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
-from .terminal import prose, styled
+from .terminal import drawn, prose, styled
 
 __all__ = ["explain", "score", "screen"]
-
-#: Columns that `screen` adds to those of the table.
-_FOUND = {"row", "screen_p_value", "reason"}
 
 
 @click.command()
@@ -134,15 +132,17 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
 
 @click.command()
 @click.argument("table")
-@click.option("-o", "--output", default="-", show_default=True, metavar="TABLE", help="Table to write; - for CSV.")
+@click.option("-o", "--output", metavar="TABLE", help="Table to write all suspicious cells to; - for CSV.")
 @click.option(
     "--q",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="Largest expected share of normal rows among the rows found.",
+    help="Largest expected share of normal rows among the rows named.",
 )
-@click.option("--model", metavar="MODEL", help="Model file to write, fitted on the remaining rows.")
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows whose cells are printed.")
+@click.option("--repair", metavar="TABLE", help="Table to write, with expected values in the cells that are named.")
+@click.option("--model", metavar="MODEL", help="Model file to write, fitted on the rows that are not named.")
 @escape
 @force
 @learning
@@ -151,8 +151,10 @@ def explain(model: str, table: str, row: int, as_json: bool, **reading: Unpack[R
 @as_json
 def screen(
     table: str,
-    output: str,
+    output: str | None,
     q: float,
+    top: int,
+    repair: str | None,
     model: str | None,
     escape: bool,
     force: bool,
@@ -164,45 +166,52 @@ def screen(
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
-    """Find the unusual rows of TABLE, without a model.
+    """Find suspicious cells and rows of TABLE, without a model.
 
-    TABLE may contain outliers. Writes the unusual rows with p-values and reasons.
+    Prints the most suspicious cells with expected values; * marks those that are named at the rate q. Rows are counted
+    from 1, without the header.
 
     \b
     Examples:
-      oneclass screen table.csv -o odd.csv
+      oneclass screen table.csv
+      oneclass screen table.csv -o cells.csv --repair repaired.csv
     """
     import pyarrow as pa
 
     from ..io.sinks import writing
 
-    refuse_both(as_json, output)
-    sink = sink_of(output, escape=escape)
+    if output is not None:
+        refuse_both(as_json, output)
+    sinks = [None if path is None else sink_of(path, escape=escape) for path in (output, repair)]
     with source_of(table, **reading) as source:
-        check_outputs([*source.files()], output, model=model, force=force)
+        check_outputs([*source.files()], output, repair, model=model, force=force)
         rows = read_all(source)
-    if taken := _FOUND & {str(name) for name in rows.columns}:
-        raise ValueError(f"{table}: a column must not be called {min(taken)!r}, a name that screen adds")
     known = library.TableDetector(classifier("vaakelm", delta), asked_columns(rows.columns, drop, column), **cells)
     with about(table):
-        found = known.screen(rows, q=q, groups=groups)
-    odd = rows[found.odd]
-    if not len(odd):
-        warn(
-            f"{table}: no row is found; one unusual value in one of many columns is seldom enough (docs/dirty.md)",
-            OneClassWarning,
-        )
-    reasons = [str(reasons[0]) for reasons in known.explain(odd).top(1)] if len(odd) else []
-    written = {
-        "row": found.odd.nonzero()[0] + 1,
-        "screen_p_value": found.p_values[found.odd],
-        "reason": pa.array(reasons, pa.string()),
-        **{str(name): pa.array(odd[name].astype(object)) for name in odd},
-    }
-    with writing(sink) as write:
-        write(pa.RecordBatch.from_pydict(written))
+        found = known.screen(rows, q=q, top=top, groups=groups)
+    mended, log = found.repair(rows)
+    if sinks[0] is not None:
+        frame = found.to_frame()
+        frame["row"] += 1
+        written = {name: pa.array(frame[name].astype(object), from_pandas=True) for name in ("row", "p_value", "named")}
+        text = {name: pa.array(map(said, frame[name]), pa.string()) for name in ("column", "value")}
+        expected = pa.array([cell.expectation for cell in found.cells], pa.string())
+        with writing(sinks[0]) as write:
+            write(pa.RecordBatch.from_pydict({"row": written["row"], **text, "expected": expected, **written}))
+    if sinks[1] is not None:
+        with writing(sinks[1]) as write:
+            cleaned = {str(name): pa.array(mended[name].astype(object), from_pandas=True) for name in mended}
+            write(pa.RecordBatch.from_pydict(cleaned))
     if model:
         known.save(model, force=force)
-    if output != "-":
-        fields = {"output": output, "rows": len(rows), "odd": len(odd)}
-        say(fields, as_json, f"{output}: {len(odd)} of {len(rows)} rows are unusual")
+    first = set(found.order[:top].tolist())
+    listed = [cell for cell in found.cells if cell.row in first]
+    named = int(found.odd.sum())
+    fields = {"rows": len(rows), "named": named, "stands_out": found.stands_out, "summary": found.summary}
+    fields |= {"cells": [cell._asdict() | {"row": cell.row + 1} for cell in listed]}
+    fields |= {"changes": log.assign(row=log["row"] + 1).to_dict("records")} if repair else {}
+    if output == "-" or repair == "-":
+        return
+    lines = [("*" * cell.named, cell.row + 1, cell.column, said(cell.value), cell.expectation) for cell in listed]
+    told = f"{table}: {found.summary}" + (f"\n{repair}: {len(log)} cells replaced" if repair else "")
+    say(fields, as_json, f"{drawn(('', 'row', 'column', 'value', 'expected'), lines)}\n{told}")

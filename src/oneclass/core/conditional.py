@@ -82,6 +82,7 @@ def conditional(
     landmarks: Array | None = None,
     new: Array | None = None,
     variances: bool = True,
+    targets: Sequence[Sequence[int]] | None = None,
 ) -> Iterator[Conditional]:
     r"""Predict each set S of columns from the other columns: :math:`A_S = (K_{-S} + W^{-1}/C)^{-1} (Z_S - b)`.
 
@@ -114,6 +115,9 @@ def conditional(
         Scaled rows to predict with the regressions of all training rows.
     variances : bool
         Whether variances are computed. With landmarks or new rows they cost time.
+    targets : sequence of sequences of int, optional
+        The columns that are predicted without each set, if these are not the columns of the set. Without an empty set,
+        all columns are predicted from all columns: the reconstruction of an auto-associative machine.
 
     Yields
     ------
@@ -128,7 +132,10 @@ def conditional(
     w = ones(Z) if w is None else xp.astype(w, xp.float64, copy=False)
     new = None if new is None else xp.astype(new, xp.float64, copy=False)
     spreads = _spreads(kernel, Z, w)
-    each = [_Set(kernel, tuple(columns), _width(kernel, spreads, columns), C, variances) for columns in sets]
+    each = [
+        _Set(kernel, tuple(columns), tuple(told), _width(kernel, spreads, columns), C, variances)
+        for columns, told in zip(sets, sets if targets is None else targets, strict=True)
+    ]
     if landmarks is None:
         return _exact(kernel, each, Z, w, groups, new)
     return _approximate(kernel, each, Z, w, groups, xp.astype(landmarks, xp.float64, copy=False), new)
@@ -215,10 +222,11 @@ class _Gaps:
 
 @dataclass(frozen=True)
 class _Set:
-    """A set of columns to predict, and the parameters of its regression."""
+    """A set of columns that the kernel leaves out, the columns to predict, and the parameters of the regression."""
 
     kernel: ProductKernel
     columns: tuple[int, ...]
+    told: tuple[int, ...]
     width: float
     C: float
     variances: bool
@@ -228,9 +236,9 @@ class _Set:
         return gaps.values_without(self.columns, self.width)
 
     def targets(self, Z: Array) -> Array:
-        """Return the columns of the set."""
+        """Return the columns to predict."""
         xp = namespace(Z)
-        return xp.take(Z, xp.asarray(self.columns, dtype=xp.int64, device=device(Z)), axis=1)
+        return xp.take(Z, xp.asarray(self.told, dtype=xp.int64, device=device(Z)), axis=1)
 
     def result(
         self, held_out: tuple[Array, Array], new: tuple[Array, Array] | None, weights: Array, centre: Array
@@ -343,7 +351,7 @@ class _Normal:
     def nothing(cls, one: _Set, landmarks: _Gaps) -> _Normal:
         """Return the equations of no rows."""
         xp, m = namespace(landmarks.Y), landmarks.Y.shape[0] + 1
-        zeros = xp.zeros((m, m + len(one.columns)), dtype=landmarks.Y.dtype, device=device(landmarks.Y))
+        zeros = xp.zeros((m, m + len(one.told)), dtype=landmarks.Y.dtype, device=device(landmarks.Y))
         return cls(one, landmarks, copy(zeros[:, :m]), copy(zeros[:, m:]))
 
     def features(self, gaps: _Gaps) -> Array:

@@ -34,6 +34,8 @@ Numbers = NDArray[np.float64]
 _BANDWIDTH, _FIRST_BANDWIDTH = 1 / 3, 1 / 2
 #: Largest number of rows that each row is compared with: this many estimate the mean kernel value to a few per cent.
 _MOST_COMPARED = 4096
+#: The same for more rows than the second number; a thousand estimate the mean to a tenth.
+_FEWER_COMPARED, _MANY_ROWS = 1024, 20_000
 #: Lower bound of a mean kernel value, to keep its logarithm finite.
 _LEAST_MASS = 1e-300
 #: A fitted scale below this share of the largest distance counts as rounding.
@@ -68,8 +70,9 @@ def remoteness(
     xp, n = namespace(X), X.shape[0]
     number = np.arange(n) if groups is None else groups
     chosen = np.flatnonzero(kept)
-    if len(chosen) > _MOST_COMPARED:
-        chosen = np.random.default_rng(0).permutation(chosen)[:_MOST_COMPARED]
+    most = _MOST_COMPARED if n <= _MANY_ROWS else _FEWER_COMPARED
+    if len(chosen) > most:
+        chosen = np.random.default_rng(0).permutation(chosen)[:most]
     sizes = np.bincount(number[chosen])[number[chosen]]
     place, w, own, others = (xp.asarray(v, device=device(X)) for v in (chosen, 1 / sizes, number, number[chosen]))
     X = xp.astype(X, xp.float64, copy=False)

@@ -25,13 +25,13 @@ from ..base.non_numeric import framed, unwrapped
 from ..base.pipeline import ends_in_classifier, with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
-from ..base.screening import Screening
 from ..core.arrays import Array
 from ..core.stored import MAYBE, Count, Extended, must
 from ..core.typing import Labels, Name, Rows
 from ..core.wording import parameter
 from ..engines.chunks import Progress
 from ..engines.dask import refuse_dask
+from ..screening import Screening
 from ._evaluate import Job, Result, jobs
 from ._fitting import Params, fit_candidate
 from ._folds import make_folds, taken
@@ -239,23 +239,23 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         return self.fit(X, y, groups=groups, segments=segments).predict(X, segments=segments)
 
     @if_wrapped_has("screen")
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
+    def screen(self, X: Rows, *, q: float = 0.1, top: int = 100, groups: Labels | Name | None = None) -> Screening:
         """Find the odd rows of a table, and fit the best candidate to the other rows.
 
         The search must be fitted: `best_params_` and `cv_results_` stay as they are.
 
         Parameters
         ----------
-        X, q, groups
+        X, q, top, groups
             As in the classifiers' `screen`.
 
         Returns
         -------
         Screening
-            Which rows are `odd`, their `p_values` and `scores`, and this search as `classifier`.
+            Rows and cells in order of suspicion, and this search as `classifier`.
         """
         self._check_fitted()
-        found: Screening = with_verbs(clone(self.best_estimator_)).screen(X, q=q, groups=groups)
+        found: Screening = with_verbs(clone(self.best_estimator_)).screen(X, q=q, top=top, groups=groups)
         return replace(found, classifier=self._keep({"best_estimator_": found.classifier}))
 
     def _read(

@@ -2,5 +2,6 @@
 
 from .detector import TableDetector
 from .plan import Column, ColumnPlan
+from .screening import screen
 
-__all__ = ["Column", "ColumnPlan", "TableDetector"]
+__all__ = ["Column", "ColumnPlan", "TableDetector", "screen"]

@@ -21,7 +21,6 @@ from ..base.explanation import Explanation, shares_among
 from ..base.groups import is_column
 from ..base.pipeline import ends_in_classifier
 from ..base.protocol import Detector, Estimator
-from ..base.screening import Screening
 from ..base.warnings import ColumnWarning, warn
 from ..core.arrays import Array, to_numpy
 from ..core.batch_verdict import BatchVerdict
@@ -32,6 +31,7 @@ from ..engines.chunks import Source
 from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from ..machines import VAAKELM
+from ..screening import Screening, using_sheet
 from ..selection import OneClassSearchCV
 from .bad_cells import ALARMS, GAPS, BadCells, Tally
 from .cells import Cells
@@ -43,6 +43,7 @@ from .notation import Durations
 from .plan import ColumnPlan
 from .planning import Kind
 from .preparing import prepared, prepared_chunks
+from .screening import sheet_of
 from .streaming import StreamsTables
 
 if TYPE_CHECKING:
@@ -223,8 +224,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         return self.fit(X, y, **params).predict(X, segments=params.get("segments"))
 
     @if_wrapped_has("screen")
-    def screen(self, X: Rows, *, q: float = 0.1, groups: Labels | Name | None = None) -> Screening:
-        """Find anomalous rows in a contaminated table, and fit the classifier to the other rows.
+    def screen(self, X: Rows, *, q: float = 0.1, top: int = 100, groups: Labels | Name | None = None) -> Screening:
+        """Find odd rows and wrong cells in a table, and fit the classifier to the rows that are not named.
 
         If `estimator` is a search, fit the detector first: `screen` then uses the best estimator of the search.
 
@@ -234,20 +235,21 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             The table. Most of its rows must be normal.
         q : float in (0, 1), default=0.1
             False-discovery rate, as in the classifiers.
+        top : int, default=100
+            Smallest number of rows whose suspicious cells are listed, with expected values.
         groups : column name or array-like of shape (n_samples,), optional
             As in `fit`.
 
         Returns
         -------
         Screening
-            `odd` marks the anomalous rows; `p_values` and `scores` are those of all rows; `classifier` is this
-            detector.
+            Rows and cells in order of suspicion; `classifier` is this detector.
         """
         plan, rows, together = prepared(self, X, groups)
         # A fitted search screens with the parameters that it chose.
         screening = copy(self._wrapped()) if isinstance(self.estimator, OneClassSearchCV) else self._unfitted()
-        with hints_of(X, plan, rows, groups):
-            found: Screening = screening.screen(rows, q=q, groups=together)
+        with hints_of(X, plan, rows, groups), using_sheet(sheet_of(plan, X, owner=self._name)):
+            found: Screening = screening.screen(rows, q=q, top=top, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @if_wrapped_has("fit_chunks")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,37 @@ __all__ = ["prepared", "prepared_chunks"]
 Matrix = NDArray[np.float64]
 
 
+class Planned(Protocol):
+    """An object whose parameters are those of a column plan; messages name its class."""
+
+    @property
+    def columns(self) -> Mapping[Name, str] | None:
+        """The kind of some columns."""
+        ...
+
+    @property
+    def estimator(self) -> object:
+        """The classifier, which may have the parameter `target`."""
+        ...
+
+    @property
+    def date_format(self) -> str | None:
+        """The format of dates."""
+        ...
+
+    @property
+    def merge_variants(self) -> bool:
+        """Whether spellings of a category are merged."""
+        ...
+
+    @property
+    def bad_cells(self) -> str:
+        """What cells of another type than their column mean."""
+        ...
+
+
 def prepared(
-    detector: TableDetector,
+    detector: Planned,
     X: Rows,
     groups: Any,
     y: Labels | None = None,
@@ -71,7 +100,7 @@ def prepared(
     return plan, rows, labels
 
 
-def _asked(detector: TableDetector) -> Asked:
+def _asked(detector: Planned) -> Asked:
     return Asked(detector.columns, detector.date_format, detector.merge_variants, detector.bad_cells)
 
 
@@ -81,7 +110,7 @@ def _refuse_unknown(column: Name | None, table: Table, owner: str, role: str = "
 
 
 def _targets(
-    detector: TableDetector, table: Table, y: Labels | None, sample_weight: Weights | None
+    detector: Planned, table: Table, y: Labels | None, sample_weight: Weights | None
 ) -> NDArray[np.bool_] | None:
     """Mask of the rows for the plan, which are the targets of positive weight; None if these are all rows."""
     target, n = getattr(detector.estimator, "target", None), max(len(column) for column in table.values())
