@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,serve,mcp,report,river,fast,excel,sql
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow bench reproduce reproduce-quick clean
+.PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow test-oldest release bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -67,6 +67,19 @@ tests: $(VENV)/.all
 
 test-slow: $(VENV)/.all
 	$(BIN)/pytest -q -m slow
+
+# The lowest versions that pyproject.toml allows, all at once, in an environment of its own.
+OLDEST := build/oldest
+test-oldest:
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
+		'.[cli,serve]' pytest pytest-xdist hypothesis array-api-strict polars httpx
+	PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -n 2 -m "not slow" tests/core tests/baselines tests/machines \
+		tests/tabular/test_cells.py tests/serve/test_answers.py tests/test_import.py
+
+# All steps of a release but the upload: builds, checks, an empty environment, the README, licences, a list of parts.
+release: $(VENV)/.all
+	$(BIN)/python -m release
 
 # What is measured: how good (a night), and how fast (an hour on an idle machine); `cores`, on a machine of many, by itself.
 QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift known

@@ -1,0 +1,92 @@
+"""Prepare a release: build twice and compare, check the metadata, install in an empty environment, try the README."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+#: Largest number of bytes of the source distribution: code, tests and pages, without results and pictures.
+_LARGEST = 3_000_000
+
+
+def run(*command: str | Path, folder: Path = ROOT, **extra: str) -> str:
+    """The output of a command, which must succeed."""
+    done = subprocess.run([*map(str, command)], cwd=folder, env=os.environ | extra, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """The checksum of each file of a folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def built() -> str:
+    """Build wheel and source distribution twice; both builds must be equal in every byte."""
+    again = ROOT / "build" / "again"
+    at = run("git", "log", "-1", "--format=%ct").strip()
+    for folder in (DIST, again):
+        shutil.rmtree(folder, ignore_errors=True)
+        run(sys.executable, "-m", "build", "--outdir", folder, SOURCE_DATE_EPOCH=at)
+    if hashes(DIST) != hashes(again):
+        raise SystemExit("two builds differ")
+    return "; ".join(f"{name} {digest[:12]}" for name, digest in hashes(DIST).items())
+
+
+def checked() -> str:
+    """Check the metadata, and the content of the source distribution."""
+    run(sys.executable, "-m", "twine", "check", "--strict", *DIST.iterdir())
+    (source,) = DIST.glob("*.tar.gz")
+    if (size := source.stat().st_size) > _LARGEST:
+        raise SystemExit(f"{source.name} has {size:,} bytes, more than {_LARGEST:,}")
+    with tarfile.open(source) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    lacking = {"LICENSE", "README.md", "pyproject.toml", "src/oneclass/__init__.py"} - names
+    if lacking:
+        raise SystemExit(f"{source.name} lacks {min(lacking)}")
+    return f"metadata are valid; {source.name} has {size:,} bytes"
+
+
+def installed() -> str:
+    """Install the wheel in an empty environment; list licences and parts; run the README and `oneclass demo`."""
+    place = ROOT / "build" / "empty"
+    shutil.rmtree(place, ignore_errors=True)
+    venv.create(place, with_pip=True)
+    python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
+    (wheel,) = DIST.glob("*.whl")
+    run(python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]")
+    licences = run(python, ROOT / "release" / "licences.py", folder=place)
+    (DIST.parent / "build" / "licences.txt").write_text(licences)
+    (DIST.parent / "build" / "sbom.json").write_text(
+        run(python, ROOT / "release" / "licences.py", "--sbom", folder=place)
+    )
+    lines = run(python, "-m", "doctest", ROOT / "README.md", folder=place)
+    demo = run(python, "-m", "oneclass", "demo", folder=place)
+    if lines or "scored.csv: 3 of 4 rows are outliers" not in demo:
+        raise SystemExit(f"README or demo:\n{lines}{demo}")
+    return (
+        f"README and demo run; {len(licences.splitlines())} packages, listed in build/licences.txt and build/sbom.json"
+    )
+
+
+def steps() -> Iterator[tuple[str, Callable[[], str]]]:
+    """The steps by name."""
+    yield "build", built
+    yield "check", checked
+    yield "install", installed
+
+
+if __name__ == "__main__":
+    for name, step in steps():
+        print(f"{name:8} {step()}", flush=True)
+    print("to publish: push a tag v<version>; the workflow `release` uploads what it builds")
