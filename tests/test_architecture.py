@@ -90,12 +90,12 @@ def test_every_private_module_is_protected():
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
-def test_packages_below_the_command_line_do_not_import_the_public_names_of_oneclass(path):
+def test_packages_below_the_command_line_and_services_do_not_import_the_public_names_of_oneclass(path):
     name = path.relative_to(ROOT).as_posix()
     taken = {
         (name, what)
         for module, names in imports(path)
-        if not module and of(path) != "cli"
+        if not module and of(path) not in ("cli", "serve")
         for what in names or ["oneclass"]
         if not (ROOT / what).is_dir()  # a package: import-linter checks it
     }
