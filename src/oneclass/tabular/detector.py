@@ -305,7 +305,9 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
 
     def encode(self, X: Rows) -> NDArray[np.float64]:
         """The table as numbers, with one column for each of ``plan_.made``; bad cells count as missing values."""
-        return self.plan_.coded(self._read(X)[0])
+        read, bad = self._read(X)
+        bad.warn(self._name, GAPS)
+        return self.plan_.coded(read)
 
     def _read(self, X: Rows, before: int | None = 0) -> tuple[dict[Name, Cells], BadCells]:
         """The parsed cells of the used columns, and the bad cells among them; `before` rows preceded the table."""

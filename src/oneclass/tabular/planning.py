@@ -157,8 +157,8 @@ def _read(name: Name, column: Values, kind: Kind | None, asked: Asked, owner: st
         return _Read(cells)
     if kind in ("category", "ordinal") or not isinstance(kind, str | None) or (kind is None and _is_called_id(name)):
         return _Read(cells)
-    known = [cell for cell in distinct_cells(column, label)[0] if not is_missing(cell)]
-    some = known[:: 1 + len(known) // _MAX_CHECKED_WORDS]
+    distinct, _ = distinct_cells(column, label)
+    some = [cell for cell in distinct[:: 1 + len(distinct) // _MAX_CHECKED_WORDS] if not is_missing(cell)]
     rows = int((~cells.gaps).sum())
     recognised = notation_of(
         some, rows, asked=kind, date_format=asked.date_format, owner=owner, name=name
