@@ -28,6 +28,7 @@ from sklearn.svm import OneClassSVM
 
 from _arrays import Rows
 from _table import markdown, write_between_markers
+from conformal_peers import calibrated
 from oneclass import VAAKELM, Calibrated
 from oneclass.core.calibration import benjamini_hochberg
 from reproduction.datasets import load
@@ -54,19 +55,6 @@ def ours(model: Any) -> Judge:
     return judge
 
 
-def theirs(detector: object, strategy: Callable[[], object]) -> Judge:
-    """Return p-values of a detector behind z-scores, calibrated by nonconform."""
-    from nonconform import ConformalDetector
-
-    def judge(train: Rows, new: Rows, seed: int) -> Rows:
-        scaler = StandardScaler().fit(train)
-        model = ConformalDetector(detector=clone(detector), strategy=strategy(), seed=seed)
-        model.fit(scaler.transform(train))
-        return np.asarray(model.compute_p_values(scaler.transform(new)))
-
-    return judge
-
-
 def judges() -> dict[str, Judge]:
     """Return all of them by the name of their row in the table."""
     detectors: dict[str, Any] = {
@@ -75,10 +63,9 @@ def judges() -> dict[str, Judge]:
         "OneClassSVM": OneClassSVM(),
     }
     try:
-        from pyod.models.ecod import ECOD
         from pyod.models.knn import KNN
 
-        detectors |= {"PyOD ECOD": ECOD(), "PyOD KNN": KNN()}
+        detectors["PyOD KNN"] = KNN()
     except ImportError:
         print("PyOD is not installed")
     found = {"VAAKELM": ours(VAAKELM()), "Calibrated(VAAKELM), split": ours(Calibrated(VAAKELM(), hold_out="split"))}
@@ -92,10 +79,8 @@ def judges() -> dict[str, Judge]:
 
         strategies = {"five folds": CrossValidation, "split of half": lambda: Split(n_calib=0.5)}
         for name, detector in detectors.items():
-            if name == "PyOD ECOD":  # nonconform refuses it, since its scores depend on the batch
-                continue
             for way, strategy in strategies.items():
-                found[f"nonconform, {name}, {way}"] = theirs(detector, strategy)
+                found[f"nonconform, {name}, {way}"] = calibrated(detector, strategy)
         check_agreement(detectors["IsolationForest"])
     except ImportError:
         print("nonconform is not installed")

@@ -135,3 +135,23 @@ def test_the_rate_is_kept_whatever_the_law(name, law, hold_out):
     assert np.mean(rates) < 0.2 + 3 * error + 0.005
     if law == "heavy tails" and hold_out == "split":  # no ties: floor(0.2 * 21) / 21
         assert np.mean(rates) > 4 / 21 - 3 * error
+
+
+@pytest.mark.parametrize("model", [oneclass.VAAKELM(), oneclass.KNNDetector(), oneclass.PCADetector()], ids=str)
+def test_intervals_contain_the_rates_of_fitted_models(model):
+    inside = []
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        model.set_params(delta=0.1).fit(random.lognormal(size=(60, 4)))
+        rate = np.mean(model.predict(random.lognormal(size=(1000, 4))) == -1)
+        low, high = model.false_alarm_interval(confidence=0.9)
+        inside.append(low <= rate <= high)
+    assert np.mean(inside) > 0.9 - 2 * np.sqrt(0.9 * 0.1 / 60)
+
+
+def test_the_guarantee_is_in_the_repr(rows):
+    ways = ("split", "plus", "folds")
+    said = {way: repr(oneclass.KMeansDetector(hold_out=way).fit(rows).calibration_) for way in ways}
+    assert "at most delta for every distribution" in said["split"]
+    assert "at most about 2 delta for every distribution" in said["plus"]
+    assert "measured, not proved" in said["folds"]

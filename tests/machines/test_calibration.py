@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import oneclass
-from oneclass import AAKELM, VAAKELM, KNNDetector, Nystrom, PCADetector
+from oneclass import AAKELM, OCELM, VAAKELM, KNNDetector, Nystrom, PCADetector
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 BASELINES = {"OCSVM": 30, "SVDD": 30, "PCADetector": 30, "MSTDetector": 30, "KNNDetector": 30, "NaiveParzen": 20}
@@ -293,3 +293,9 @@ def test_uncertainty_keeps_the_false_alarm_rate_at_every_C(params, approximation
             rates.append(np.mean(model.predict(fresh) == -1))
         # Landmarks that are held out reach their rows less well than those of a fit do: rates are a point or two lower.
         assert 0.04 < np.mean(rates) < 0.1 + 3 * np.sqrt(0.1 * 0.9 / 500), C
+
+
+def test_a_hidden_layer_of_many_units_refuses_a_confidence(rows):
+    with pytest.raises(ValueError, match=r"OCELM: confidence must be None for fewer than 4 n_hidden = 200 rows"):
+        OCELM(n_hidden=50, confidence=0.9).fit(rows[:199])
+    OCELM(n_hidden=20, confidence=0.9).fit(rows[:199])

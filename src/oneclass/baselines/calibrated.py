@@ -150,7 +150,7 @@ class Calibrated(Baseline[_Scored]):
 
     >>> scores = np.random.default_rng(0).exponential(size=(199, 1))
     >>> Calibrated(direction="odd").fit(scores).p_value([[0.1], [9.0]])
-    array([0.915, 0.005])
+    array([0.91 , 0.005])
     """
 
     _thresholds: ClassVar = {"held_out": Baseline._thresholds["held_out"]}

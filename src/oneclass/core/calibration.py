@@ -27,7 +27,7 @@ _NO_WEIGHT = 1e-9
 #: Guarantees for the mean false-alarm rate by the way that rows were held out.
 _GUARANTEES = {
     "": "about delta: measured, not proved",
-    "plus": "at most about 2 delta for every distribution, and measured: about delta",
+    "plus": "at most about 2 delta for every distribution; measured: slightly below delta",
     "split": "at most delta for every distribution",
 }
 
