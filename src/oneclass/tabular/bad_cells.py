@@ -16,7 +16,10 @@ from ..io.messages import listed
 from .cells import Words
 from .text import comma_hint
 
-__all__ = ["ALARMS", "BAD_CELLS", "GAPS", "BadCells", "BadColumn", "Tally"]
+__all__ = ["ALARMS", "BAD_CELLS", "GAPS", "LARGEST_LOSS", "BadCells", "BadColumn", "Tally", "with_alarms"]
+
+#: The loss of a row that has a bad cell: that of rows whose loss overflows.
+LARGEST_LOSS = float(np.finfo(np.float64).max)
 
 #: Values of the parameter `bad_cells`: the row is an outlier, the cell is missing, or the table is refused.
 BAD_CELLS = ("alarm", "gap", "refuse")
@@ -98,3 +101,15 @@ class Tally:
                 for name, known in self._found.items()
             )
             warn(f"{owner}: {what}: {said}", ColumnWarning)
+
+
+def with_alarms(name: str, found: Any, bad: BadCells, model: Any, options: Mapping[str, object]) -> Any:
+    """Scores, labels or p-values in which the rows with bad cells are as anomalous as a row can be."""
+    worst: Any = -LARGEST_LOSS
+    if name == "segment":
+        return found
+    if name in ("label", "predict"):
+        worst = -1
+    elif name == "p_value":
+        worst = model.calibration_.p_value(np.array([LARGEST_LOSS]), options.get("tail"))[0]
+    return np.where(bad.rows, worst, found)

@@ -33,7 +33,7 @@ from ..io.sinks import Sink
 from ..machines import VAAKELM
 from ..screening import Screening, using_sheet
 from ..selection import OneClassSearchCV
-from .bad_cells import ALARMS, GAPS, BadCells, Tally
+from .bad_cells import ALARMS, GAPS, LARGEST_LOSS, BadCells, Tally, with_alarms
 from .cells import Cells
 from .codes import CategoryCode, NumberCode
 from .comparing import changes_of
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 __all__ = ["TableDetector"]
-
-#: The loss of a row that has a bad cell: that of rows whose loss overflows.
-LARGEST_LOSS = float(np.finfo(np.float64).max)
 
 
 @final
@@ -339,8 +336,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             return found
         found = answer(rows, **options)
         if verb == "score_table":
-            return {name: _with_alarms(name, column, bad, model, options) for name, column in found.items()}
-        return _with_alarms(verb, found, bad, model, options)
+            return {name: with_alarms(name, column, bad, model, options) for name, column in found.items()}
+        return with_alarms(verb, found, bad, model, options)
 
     @if_wrapped_has("compare_batch")
     @documented_as(OneClassClassifier.compare_batch)
@@ -495,18 +492,6 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _with_alarms(name: str, found: Any, bad: BadCells, model: Any, options: Mapping[str, object]) -> Any:
-    """Scores, labels or p-values in which the rows with bad cells are as anomalous as a row can be."""
-    worst: Any = -LARGEST_LOSS
-    if name == "segment":
-        return found
-    if name in ("label", "predict"):
-        worst = -1
-    elif name == "p_value":
-        worst = model.calibration_.p_value(np.array([LARGEST_LOSS]), options.get("tail"))[0]
-    return np.where(bad.rows, worst, found)
 
 
 def _default(delta: float | None) -> VAAKELM:
