@@ -96,8 +96,9 @@ class Tally:
         """Raise one warning with the counts, if there are any; `what` says what becomes of the rows or cells."""
         if self._found:
             said = "; ".join(
-                f"column {name!r}: {known['count']} not {known['wanted']}: {listed(known['values'])}, first in row "
-                f"{known['first']}{comma_hint([*known['values']])}"
+                f"column {name!r}: {known['count']} not {known['wanted']}: {listed(known['values'])}"
+                + (f", first in row {known['first']}" if self.rows > 1 else "")  # the user knows the number of one row
+                + comma_hint([*known["values"]])
                 for name, known in self._found.items()
             )
             warn(f"{owner}: {what}: {said}", ColumnWarning)
