@@ -144,7 +144,7 @@ def questions(task: Task) -> dict[str, float] | None:
     asked = {
         "random rows": rng.permutation(len(pool)),
         "isolation forest": np.argsort(forest),
-        "VAAKELM, lowest scores": VAAKELM().fit(train).suggest(pool, len(pool)),
+        "VAAKELM, lowest scores": VAAKELM().fit(train).suggest(pool, k=len(pool)),
         f"VAAKELM, learns from every {BATCH} answers": with_learning(train, pool, y),
     }
     found = {}
@@ -159,7 +159,7 @@ def with_learning(train: Rows, pool: Rows, y: NDArray[np.int_]) -> NDArray[np.in
     model, left = VAAKELM().fit(train), np.arange(len(pool))
     asked: list[int] = []
     while len(asked) < ANSWERS:
-        rows = left[model.suggest(pool[left], BATCH)]
+        rows = left[model.suggest(pool[left], k=BATCH)]
         model.learn_from(pool[rows], y[rows])
         asked += rows.tolist()
         left = np.setdiff1d(left, rows)

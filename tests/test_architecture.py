@@ -129,7 +129,7 @@ def classes():
 
 
 #: Functions that may change an estimator: what makes it, the verbs that learn, and what these end with.
-LEARNING = ("__init__", "fit", "partial_fit", "_watched", "_keep", "_forget")
+LEARNING = ("__init__", "__init_subclass__", "fit", "partial_fit", "_watched", "_keep", "_forget")
 
 
 @pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.__name__)

@@ -288,7 +288,19 @@ FITTED = {
     "a search without outliers": lambda: clone(SEARCH).set_params(criterion="likelihood").fit(ROWS),
 }
 #: Verbs that learn, and may change what is fitted.
-LEARN = {"fit", "fit_chunks", "fit_predict", "forget", "learn", "partial_fit", "renew", "screen", "tell", "watch"}
+LEARN = {
+    "fit",
+    "fit_chunks",
+    "fit_predict",
+    "forget",
+    "learn",
+    "learn_from",
+    "partial_fit",
+    "renew",
+    "screen",
+    "tell",
+    "watch",
+}
 
 
 def verbs(model):

@@ -140,12 +140,12 @@ def test_answers_that_cannot_be_learned_are_refused(model, y, said):
 def test_rows_to_ask_about_are_those_with_the_lowest_scores():
     model, table = VAAKELM().fit(X), TableDetector(VAAKELM()).fit(pd.DataFrame(X))
     order = np.argsort(model.score_samples(FRESH))
-    np.testing.assert_array_equal(model.suggest(FRESH, 5), order[:5])
-    np.testing.assert_array_equal(table.suggest(pd.DataFrame(FRESH), 5), order[:5])
-    np.testing.assert_array_equal(model.suggest(FRESH, 1000), order)
+    np.testing.assert_array_equal(model.suggest(FRESH, k=5), order[:5])
+    np.testing.assert_array_equal(table.suggest(pd.DataFrame(FRESH), k=5), order[:5])
+    np.testing.assert_array_equal(model.suggest(FRESH, k=1000), order)
     for k in (0, 2.5, True, None):
         with pytest.raises(ValueError, match=f"VAAKELM: k must be a whole number of at least 1, got {k}"):
-            model.suggest(FRESH, k)
+            model.suggest(FRESH, k=k)
 
 
 def test_answers_about_suggested_rows_find_more_outliers_than_the_same_number_of_alarms():
@@ -155,9 +155,9 @@ def test_answers_about_suggested_rows_find_more_outliers_than_the_same_number_of
         train, odd = rng.normal(size=(200, 4)), rng.normal(size=(30, 4)) + np.array([2.0, 2.0, 0, 0])
         pool, y = np.concatenate([rng.normal(size=(600, 4)), odd]), np.repeat([1, -1], [600, 30])
         model, left = AAKELM().fit(train), np.arange(630)
-        plain.append(np.sum(y[model.suggest(pool, 40)] == -1))
+        plain.append(np.sum(y[model.suggest(pool, k=40)] == -1))
         for _ in range(8):
-            rows = left[model.suggest(pool[left], 5)]
+            rows = left[model.suggest(pool[left], k=5)]
             model.learn_from(pool[rows], y[rows])
             left = np.setdiff1d(left, rows)
         found.append(30 - np.sum(y[left] == -1))

@@ -270,7 +270,7 @@ def test_arrays_of_another_library_give_the_same(approximation, groups):
     fresh = xp.asarray(FRESH)
     np.testing.assert_allclose(np.asarray(theirs.score_samples(fresh)), ours.score_samples(FRESH), rtol=1e-8, atol=1e-8)
     assert theirs.explain(fresh).causes() == ours.explain(FRESH).causes()
-    np.testing.assert_array_equal(theirs.suggest(fresh, 3), ours.suggest(FRESH, 3))
+    np.testing.assert_array_equal(theirs.suggest(fresh, k=3), ours.suggest(FRESH, k=3))
     if approximation is not None:
         return
     ours.learn_from(FRESH[:2], [1, -1])

@@ -24,7 +24,7 @@ class _Scores(Protocol):
 class Suggests:
     """Mixin with the method `suggest`."""
 
-    def suggest(self: _Scores, X: Rows, k: int) -> NDArray[np.intp]:
+    def suggest(self: _Scores, X: Rows, *, k: int = 10) -> NDArray[np.intp]:
         """Choose the rows whose answers help most, of somebody who knows whether a row is an outlier.
 
         These are the rows with the lowest scores. Choices that also avoid rows that resemble each other found fewer
@@ -35,7 +35,7 @@ class Suggests:
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows without answers.
-        k : int
+        k : int, default=10
             Number of rows to choose; all rows if there are fewer.
 
         Returns
@@ -48,7 +48,7 @@ class Suggests:
         >>> import numpy as np
         >>> from oneclass import VAAKELM
         >>> X = np.random.default_rng(0).normal(size=(200, 2))
-        >>> VAAKELM().fit(X).suggest([[0.0, 0.0], [9.0, 9.0], [4.0, 0.0]], 2)
+        >>> VAAKELM().fit(X).suggest([[0.0, 0.0], [9.0, 9.0], [4.0, 0.0]], k=2)
         array([1, 2])
         """
         name = type(self).__name__
