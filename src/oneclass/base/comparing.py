@@ -85,7 +85,7 @@ class ComparesBatches(Judges):
         >>> batch[:30] += 4
         >>> model.compare_batch(batch)
         BatchVerdict: the batch differs from the training rows, p=1.5e-10
-        tests: odd rows 0.011, losses 5.7e-05, columns 5.1e-11
+        tests: odd rows 0.011, losses 2.8e-05, columns 5.1e-11
         at least 26 of 100 rows are odd, 26 of the 35 flagged (confidence 0.95)
         columns that moved: 2, 0, 1
         """
