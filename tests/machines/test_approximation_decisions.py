@@ -150,7 +150,7 @@ def test_more_than_twice_as_many_rows_as_a_sample_holds_are_scored_by_it(normal,
     if judged == n:
         assert model.held_out_scores_.shape == (n,)
     else:
-        with pytest.raises(AttributeError, match="a sample of the rows, .*keep only `calibration_`"):
+        with pytest.raises(AttributeError, match=r"a sample of the rows, .*keep only `calibration_`"):
             _ = model.held_out_scores_
 
 
