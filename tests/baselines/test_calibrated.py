@@ -179,7 +179,6 @@ def test_other_weights_reach_estimators_that_take_them(rows, fresh):
         Calibrated(LikePyOD()).fit(rows, sample_weight=w)
 
 
-@pytest.mark.parametrize("hold_out", ["plus", "split", "folds"])
 class ByBatch(LikePyOD):
     """Scores that depend on the other rows of the batch, as those of PyOD's ECOD."""
 
@@ -204,6 +203,7 @@ def test_detectors_of_pyod_are_found_by_their_interface(hold_out, rows, fresh):
         assert (model.predict(fresh)[:40] == 1).mean() > 0.6
 
 
+@pytest.mark.parametrize("hold_out", ["plus", "split", "folds"])
 def test_groups_are_held_out_whole(hold_out, rows):
     groups = np.repeat(np.arange(18), 5)
     model = Calibrated(KernelDensity(), hold_out=hold_out, delta=0.2).fit(rows, groups=groups)
