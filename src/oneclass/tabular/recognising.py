@@ -35,6 +35,9 @@ _DAYS = (
     *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
 )
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", "T%H:%M:%S")
+_DAY_LIKE = re.compile(
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[ -][^\W\d_]{3,}\.?[ -]\d{2,4}|[^\W\d_]{3,}\.? \d{1,2}, \d{4}"
+)
 #: Words on which a format is tried first.
 _FIRST = 10
 
@@ -86,7 +89,7 @@ def _bare(cell: object) -> object:
 
 def _days(words: Sequence[str], n: int, label: str) -> Recognised | None:
     """The format of dates that reads most words. Two formats that read all of them differently are an error."""
-    if not words or not any(word[:1].isdigit() or word[:3].isalpha() for word in words[:_FIRST]):
+    if not any(map(_DAY_LIKE.match, words[:_FIRST])):  # Python compiles the formats, which takes long
         return None
     tried = [Days(day + time) for day in _DAYS for time in _TIMES]
     likely = [form for form in tried if any(form.read(word) is not None for word in words[:_FIRST])]
