@@ -17,7 +17,7 @@ def test_only_the_threshold_on_held_out_scores_keeps_the_rate_of_the_flexible_ma
 
 def test_the_alarm_names_what_is_odd_in_its_units(capsys):
     alarm()
-    assert "area error       is   153.4, expected  26.65" in capsys.readouterr().out
+    assert "area error       is   153.4, expected  39.84" in capsys.readouterr().out
 
 
 def test_pages_show_what_the_demo_of_the_command_line_says(capsys):

@@ -386,7 +386,8 @@ class KernelMachine(OneClassClassifier):
         return vars(self).get("known_")
 
     def _expected(self, rows: Array) -> Array | None:
-        return expected_of(self.machine_, rows)
+        # A reconstruction follows the wrong value of its own column; the nearest training rows do not.
+        return expected_of(self.machine_, rows) if self._kept_rows() is None else None
 
     def _nearest_known(self, rows: Array) -> NearestKnown | None:
         return None if self._known is None else nearest_known(self.machine_, self._known, rows)
@@ -424,7 +425,7 @@ class AutoAssociative(KernelMachine):
         array of shape (n_samples, n_features)
             Expected value of each feature.
         """
-        return self._of_rows(X, lambda one, rows: one._expected(rows))
+        return self._of_rows(X, lambda one, rows: expected_of(one.machine_, rows))
 
 
 def _attributes(machine: Machine) -> dict[str, object]:

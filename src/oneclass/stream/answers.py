@@ -168,9 +168,9 @@ class Answers(OneClassClassifier):
         return parts_of(self.machine_, rows)
 
     def _expected(self, rows: Array) -> Array | None:
-        return expected_of(self.machine_, rows)
+        return None if len(self._kept_rows()) else expected_of(self.machine_, rows)
 
-    def _kept_rows(self) -> Array | None:
+    def _kept_rows(self) -> Array:
         memory = self._state().memory
         return memory.Z[memory.trust > 0]
 
