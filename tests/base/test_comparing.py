@@ -96,7 +96,7 @@ def test_a_batch_of_outliers_is_said_to_be_no_chance_and_moved_columns_are_named
     model = VAAKELM().fit(pd.DataFrame(ROWS, columns=list("abc")))
     moved = pd.DataFrame(SAME, columns=list("abc")).assign(b=lambda rows: rows["b"] + 9)
     (said,) = said_by(model, moved)
-    assert said.startswith("VAAKELM: 80 of 80 rows are outliers, which is no chance")
+    assert said.startswith("VAAKELM: 80 of 80 rows are outliers, more than chance explains")
     assert said.endswith("columns that moved most: b (see compare_batch)")
     rng = np.random.default_rng(1)
     (said,) = said_by(TableDetector().fit(tables(rng, 300)), tables(rng, 100).assign(price=900.0))

@@ -234,7 +234,7 @@ def test_a_cell_that_cannot_be_scored_is_named_with_file_column_and_row(folder, 
     assert said in run("explain strict.oneclass typo.csv --row 17")[2]
     assert said in run("report strict.oneclass typo.csv -o report.html")[2]
     counted = (
-        "rows are outliers because a cell is no value of its column: column 'price': 1 not a number: '6,5', first in"
+        "rows are outliers because a cell is not a value of its column: column 'price': 1 not a number: '6,5', first in"
     )
     code, _, err = run("score model.oneclass typo.csv -o scored.csv")
     assert (code, err.count(counted), "first in row 17;" in err) == (0, 1, True)
@@ -243,7 +243,7 @@ def test_a_cell_that_cannot_be_scored_is_named_with_file_column_and_row(folder, 
     assert "price=6,5" in run("explain model.oneclass typo.csv --row 17")[1].splitlines()[1]
     assert "price = 6,5" in run("report model.oneclass typo.csv -o - --rows 20")[1]
     code, _, err = run("score model.oneclass typo.csv -o gaps.csv --bad-cells gap")
-    assert (code, "cells are taken for missing values" in err) == (0, True)
+    assert (code, "cells are treated as missing values" in err) == (0, True)
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])

@@ -162,7 +162,10 @@ DAYS = [date(2020, 1, 1) + timedelta(days=k) for k in range(30)]
 ODD = {
     "dates": (np.array(DAYS, dtype="datetime64[ms]"), "dates or times; turn dates into numbers"),
     "spans of time": (np.diff(np.array([*DAYS, date(2021, 1, 1)], dtype="datetime64[ms]")), "dates or times"),
-    "words": (["a", "b", "c"] * 10, "no numbers; encode what is no number, for example with sklearn.*OneHotEncoder"),
+    "words": (
+        ["a", "b", "c"] * 10,
+        "no numbers; encode the other values as numbers, for example with sklearn.*OneHotEncoder",
+    ),
     "gaps": ([1.0, None, 3.0] * 10, "missing values; fill or drop what is missing.*SimpleImputer"),
     "not a number": ([1.0, np.nan, 3.0] * 10, "missing values; fill or drop what is missing"),
 }

@@ -285,7 +285,7 @@ def test_a_wrong_day_is_found_if_days_are_asked_for():
     assert {reasons[0].column for reasons in model.explain(wrong).top(1)} == {"at"}
 
 
-@pytest.mark.filterwarnings("error", "ignore:.* rows are outliers, which is no chance")
+@pytest.mark.filterwarnings("error", "ignore:.* rows are outliers, more than chance explains")
 def test_a_warning_names_training_days_if_most_rows_lie_outside():
     rng = np.random.default_rng(0)
     table, later, earlier = (log(rng, start) for start in ("2024-01-01", "2024-06-01", "2023-01-01"))

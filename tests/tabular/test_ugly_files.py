@@ -148,7 +148,7 @@ def test_a_row_with_a_bad_cell_is_the_worst_row_and_the_cell_its_reason(cell):
     [reason] = model.explain(new).top(1)[7]
     assert (reason.column, reason.value) == ("x", cell)
     gaps = new.assign(x=new["x"].mask(new["x"] == cell))
-    with pytest.warns(UserWarning, match="cells are taken for missing values"):
+    with pytest.warns(UserWarning, match="cells are treated as missing values"):
         np.testing.assert_array_equal(model.set_params(bad_cells="gap").score_samples(new), model.score_samples(gaps))
     with pytest.raises(ValueError, match="must hold a number in every cell"):
         model.set_params(bad_cells="refuse").predict(new)
@@ -165,7 +165,7 @@ def test_bad_cells_of_chunks_are_counted_once_over_all_chunks(tmp_path):
         done = model.score_chunks(chunks, tmp_path / "scored.csv", reasons=1)
     assert done.outliers >= 20
     assert [str(note.message) for note in told] == [
-        "TableDetector: rows are outliers because a cell is no value of its column: column 'x': 20 not a number: "
+        "TableDetector: rows are outliers because a cell is not a value of its column: column 'x': 20 not a number: "
         "'bad', 'worse', first in row 1"
     ]
 

@@ -59,7 +59,7 @@ def warn_of_alarms(name: str, flagged: int, rows: int, changes: Callable[[], Ite
     named = ", ".join(moved[:_NAMED]) + (f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else "")
     where = f"; columns that moved most: {named}" if moved else ""
     warn(
-        f"{name}: {flagged} of {rows} rows are outliers, which is no chance: as a whole, the rows differ from the "
-        f"training rows{where} (see compare_batch)",
+        f"{name}: {flagged} of {rows} rows are outliers, more than chance explains: as a whole, the rows differ from "
+        f"the training rows{where} (see compare_batch)",
         ShiftedBatchWarning,
     )

@@ -177,9 +177,9 @@ class OneClassClassifier(
         """Find odd rows and wrong cells in a table, remove the rows that are named, and fit on the others.
 
         Every row is judged by models that have not seen the row or its group. Every cell is predicted from the other
-        columns of its row. A row is as odd as its oddest cell, or as the row as a whole. Of the classifier's
-        parameters, only `scale` has an effect on this step. The function `oneclass.screen` does the same without a
-        classifier.
+        columns of its row. The p-value of a row combines those of its cells and of the row as a whole. Of the
+        classifier's parameters, only `scale` has an effect on this step. The function `oneclass.screen` does the same
+        without a classifier.
 
         The classifier is then fitted on the rows that are not named. Its thresholds and p-values assume that a share
         `q` of the removed rows were normal, with larger losses than all remaining rows. This keeps the false-alarm rate
@@ -191,7 +191,7 @@ class OneClassClassifier(
             The table. Most rows must be normal. A cluster of more than a tenth of the rows is taken for normal.
         q : float in (0, 1), default=0.1
             False-discovery rate: upper bound on the mean share of normal rows among the named rows, under the
-            assumptions that docs/dirty.md states.
+            assumptions that docs/dirty_measured.md states.
         top : int, default=100
             Smallest number of rows whose suspicious cells are listed, with expected values.
         groups : array-like of shape (n_samples,), or the name or number of a column of `X`, optional

@@ -48,7 +48,7 @@ def check_factor_fits(n: int, like: Array) -> None:
     if not has_room(need, like):
         free = available_bytes(like)
         raise MemoryError(
-            f"the factor of {n:,} rows or landmarks, which is worked out at the first loss, needs about "
+            f"the factor of {n:,} rows or landmarks, which is computed at the first loss, needs about "
             f"{need / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free"
         )
 

@@ -53,7 +53,9 @@ def unwrapped(name: str, X: object) -> Any:
     """`X` as an array or a table. Dicts, lazy frames and masked arrays with masked cells are errors."""
     refuse_text(name, X, "read a file into rows, for example by numpy.loadtxt or pandas.read_csv, or use fit_chunks")
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise TypeError(f"{name}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
+        raise TypeError(
+            f"{name}: X must hold rows, got a {type(X).__name__}, which has not been read yet: pass X.collect()"
+        )
     if type(X) is dict or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):
         raise TypeError(f"{name}: X must be an array or a data frame, got dicts: pass pandas.DataFrame(X)")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -68,7 +70,7 @@ def unwrapped(name: str, X: object) -> Any:
 _DATES, _NO_NUMBERS, _MISSING = "dates or times", "no numbers", "missing values"
 _REMEDIES = {
     _DATES: "turn dates into numbers, for example days since the first",
-    _NO_NUMBERS: "encode what is no number, for example with sklearn.preprocessing.OneHotEncoder",
+    _NO_NUMBERS: "encode the other values as numbers, for example with sklearn.preprocessing.OneHotEncoder",
     _MISSING: "fill or drop what is missing, for example with sklearn.impute.SimpleImputer",
 }
 _NAMED = 5  # upper bound on the columns named in one message

@@ -15,7 +15,7 @@ _OTHERS = {
     "nu": "delta= is the share of normal rows that may be rejected",
     "n_jobs": "the threads are those of NumPy, which threadpoolctl.threadpool_limits bounds",
     "gamma": "the width is that of the kernel, with gamma = 1 / (2 sigma²): kernel=RBF(sigma=...)",
-    "n_estimators": "it is no ensemble",
+    "n_estimators": "this classifier is not an ensemble",
 }
 
 

@@ -55,7 +55,8 @@ reading = _shared(
 learning = _shared(
     click.option("--delta", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
                  help="Requested false-alarm rate."),
-    click.option("--groups", metavar="COLUMN", help="Column of groups, as patients or days: the rate is for new ones."),
+    click.option("--groups", metavar="COLUMN",
+                 help="Column of groups, such as patients or days; the rate holds for new groups."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column to ignore; may be repeated."),
     click.option("--column", metavar="NAME=KIND", multiple=True,
                  help="Kind of a column: number, category, ordinal, date, clock or drop; thousands, decimal_comma, "
@@ -65,7 +66,7 @@ learning = _shared(
 
 bad_cells = click.option(
     "--bad-cells", type=click.Choice(["alarm", "gap", "refuse"]), default=None,
-    help="What becomes of cells that are no values of their column: the row is an outlier (alarm, the default), the "
+    help="What to do with cells that are not values of their column: the row is an outlier (alarm, the default), the "
     "cell is missing (gap), or the table is refused.",
 )  # fmt: skip
 
@@ -79,9 +80,9 @@ def cell_options(command: Command) -> Command:
         return command(cells={name: value for name, value in cells.items() if value is not None}, **given)
 
     return _shared(
-        click.option("--date-format", metavar="FORMAT", help="Format of dates, as in %d/%m/%Y."),
+        click.option("--date-format", metavar="FORMAT", help="Format of dates, such as %d/%m/%Y."),
         click.option(
-            "--merge-variants", is_flag=True, help="Take words that differ in case or spaces for one category."
+            "--merge-variants", is_flag=True, help="Treat words that differ only in case or spaces as one category."
         ),
         bad_cells,
     )(bundled)  # type: ignore[return-value]
@@ -91,7 +92,7 @@ confidence = click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
 )
 segments = click.option(
-    "--segments", metavar="COLUMN", help="Column of segments, as sites: each of them keeps the rate."
+    "--segments", metavar="COLUMN", help="Column of segments, such as sites; the rate holds in each of them."
 )
 escape = click.option(
     "--escape", is_flag=True, help="Put an apostrophe before CSV text that a spreadsheet takes for a formula."

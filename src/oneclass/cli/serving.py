@@ -15,7 +15,7 @@ __all__ = ["mcp", "serve"]
 
 @click.command()
 @click.argument("model")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 chooses one.")
 @click.option("--max-bytes", type=click.IntRange(1), default=8 << 20, show_default=True, help="Bytes of a request.")
 @click.option("--rate", type=click.FloatRange(0), default=1000.0, show_default=True, help="Requests a second; 0: any.")
@@ -26,7 +26,7 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
     """Answer HTTP requests with MODEL: labels, p-values, reasons.
 
     POST /score and /explain take rows in JSON; GET /health describes the model, /metrics is for Prometheus. A new MODEL
-    file is loaded as soon as it is complete. Ctrl-C or SIGTERM stops the service after the requests at work.
+    file is loaded as soon as it is complete. Ctrl-C or SIGTERM stops the service after the requests in progress.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
 @click.command()
 @click.option("--root", required=True, metavar="FOLDER", help="Folder of the tables and models; nothing else is read.")
 def mcp(root: str) -> None:
-    """Serve the verbs to an agent over MCP.
+    """Let an agent use these commands over MCP.
 
     The agent starts this command and talks to it by standard input and output. It can list, screen, fit, score, explain
     and report on files below FOLDER, and write new ones there. It cannot overwrite a file.

@@ -29,8 +29,8 @@ Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
 
 #: Kernel bandwidth as a share of the mean distance between rows. A wider one misses outliers close to the normal rows;
-#: a narrower one marks too many normal rows as outliers (measured in docs/dirty.md). The first rounds use the wider
-#: one, so that a cluster of outliers does not appear dense.
+#: a narrower one marks too many normal rows as outliers (measured in docs/dirty_measured.md). The first rounds use
+#: the wider one, so that a cluster of outliers does not appear dense.
 _BANDWIDTH, _FIRST_BANDWIDTH = 1 / 3, 1 / 2
 #: Largest number of rows that each row is compared with: this many estimate the mean kernel value to a few per cent.
 _MOST_COMPARED = 4096

@@ -73,7 +73,7 @@ class Screening:
     ----------
     odd : bool array of shape (n_samples,)
         The rows named at the rate `q`: on average, at most a share q of them are normal, under the assumptions that
-        docs/dirty.md states.
+        docs/dirty_measured.md states.
     p_values : array of shape (n_samples,)
         Estimated probability that a normal row is at least as odd.
     scores : array of shape (n_samples,)

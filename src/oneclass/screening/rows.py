@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 Blocks: TypeAlias = Sequence[tuple[int, ...]]
 
 #: Inverse noise variance of the predictions from the other columns, and of the reconstruction from all columns. Of 1,
-#: 4, 16 and 64 for the first and 4, 16, 64 for the second, these ranked planted errors best (docs/dirty.md).
+#: 4, 16 and 64 for the first and 4, 16, 64 for the second, these ranked planted errors best (docs/dirty_measured.md).
 _C, _RECONSTRUCTION_C = 4.0, 16.0
 #: Most rows for exact regressions, most rows that regressions by landmarks are fitted to, and number of landmarks.
 _EXACT, _FITTED, _LANDMARKS = 800, 5_000, 300

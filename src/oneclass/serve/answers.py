@@ -119,7 +119,7 @@ def _columns(rows: list[Any], names: list[str] | list[int]) -> dict[Any, list[An
                 name = min(row.keys() ^ first.keys())
                 lacks = "lacks" if name in first else "has, unlike the first,"
                 raise ValueError(
-                    f"rows must all have the same names, but row {i} {lacks} {name!r:.80}; use null for gaps"
+                    f"rows must all have the same names, but row {i} {lacks} {name!r:.80}; use null for a missing value"
                 )
         if not first:
             raise ValueError("rows must have at least one value, but row 1 is empty")

@@ -25,8 +25,8 @@ LARGEST_LOSS = float(np.finfo(np.float64).max)
 BAD_CELLS = ("alarm", "gap", "refuse")
 
 #: What a warning says of bad cells whose rows are outliers, and of those that are taken for missing values.
-ALARMS = "rows are outliers because a cell is no value of its column"
-GAPS = "cells are taken for missing values"
+ALARMS = "rows are outliers because a cell is not a value of its column"
+GAPS = "cells are treated as missing values"
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
     merge_variants : bool, default=False
         Whether words that differ in case or spaces only are one category. By default a warning names them.
     bad_cells : {"alarm", "gap", "refuse"}, default="alarm"
-        What becomes of new cells that are no values of their column, such as ``#REF!`` or infinity in a column of
+        What to do with new cells that are not values of their column, such as ``#REF!`` or infinity in a column of
         numbers. ``"alarm"``: the row is an outlier, with the lowest score, and the cell is the reason. ``"gap"``: the
         cell is a missing value. ``"refuse"``: an error. A warning counts them. In training rows, such cells are
         missing values if they are fewer than 5 % of the column; otherwise, and with ``"refuse"``, they are an error.

@@ -60,7 +60,9 @@ def columns_of(X: Any, owner: str) -> Table:
             )
         return _named(owner, list(X), columns)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
-        raise TypeError(f"{owner}: X must hold rows, got a {type(X).__name__}, which has read none: pass X.collect()")
+        raise TypeError(
+            f"{owner}: X must hold rows, got a {type(X).__name__}, which has not been read yet: pass X.collect()"
+        )
     if hasattr(X, "column_names") and hasattr(X, "schema"):  # a table of PyArrow; a record batch has no column_names
         return _named(owner, X.column_names, [_from_arrow(column) for column in X.columns])
     if hasattr(X, "to_pandas") and hasattr(X, "schema") and hasattr(X, "num_rows"):

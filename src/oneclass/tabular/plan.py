@@ -205,7 +205,7 @@ class ColumnPlan:
             shown = np.array([first, last]).astype("datetime64[D]")
             warn(
                 f"{owner}: most rows lie outside the training range of column {column.name!r}, {shown[0]} to "
-                f"{shown[1]}, and look anomalous for that reason alone; fit with newer rows, or with "
+                f"{shown[1]}, and may be outliers only for this reason; fit with newer rows, or with "
                 f"{parameter('columns', {column.name: 'clock'})} to leave the days out",
                 ColumnWarning,
             )

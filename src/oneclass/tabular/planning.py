@@ -184,7 +184,7 @@ def _without_few_words(name: Name, cells: Cells, kind: Kind | None, asked: Asked
         return cells
     wanted = "times" if is_time else "numbers"
     warn(
-        f"{owner}: column {name!r} holds {wanted} but for {wrong.sum()} of {known} cells, which are taken for missing "
+        f"{owner}: column {name!r} holds {wanted} but for {wrong.sum()} of {known} cells, which are treated as missing "
         f"values: {listed(found)}{comma_hint(found)}",
         ColumnWarning,
     )
@@ -371,7 +371,7 @@ def _category(
         raise ValueError(
             f"{owner}: column {name!r} must hold numbers or words, but holds both: {wrong.sum()} of "
             f"{(~cells.gaps).sum()} cells are no numbers, such as {such!r}{comma_hint([such])}; use "
-            f"{parameter('columns', {name: 'number'})} to take those for gaps, or 'category' or 'drop'"
+            f"{parameter('columns', {name: 'number'})} to treat those as missing, or 'category' or 'drop'"
         )
     # Count groups, not rows: the rows of a new group come from no training group, so their values must not look common.
     holders, n = words.codes, len(words.codes)

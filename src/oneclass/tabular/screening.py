@@ -46,8 +46,8 @@ def screen(
     """Find odd rows and wrong cells in a table that may contain mistakes, and the values expected in these cells.
 
     Every value is predicted from the other columns of its row, and every row is compared with the other rows, by models
-    that have not seen the row. The answer is a ranking, so that there always is one. The rate `q` names the rows of the
-    ranking that are odd under stated assumptions (docs/dirty.md).
+    that have not seen the row. The result is a ranking of all rows. The first rows are named at the false-discovery
+    rate `q`, under assumptions (docs/dirty_measured.md).
 
     Parameters
     ----------
