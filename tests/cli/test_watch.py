@@ -121,8 +121,8 @@ def test_columns_are_taken_by_the_names_that_the_stream_began_with(written, X, c
     assert (code, again) == (0, 0)
     assert [line["alarm"] for line in said + lines if "alarm" in line] == alarms
     np.testing.assert_array_equal(oneclass.load("stream.oneclass").score_samples(named(X)), stream.score_samples(X))
-    assert "columns stand in another order than in the stream; they are matched by name" in err
-    assert ("the stream has not seen these columns, which are left out: 'new'" in err) == ("new" in columns)
+    assert "columns have another order than in the stream; they are matched by name" in err
+    assert ("these columns are not those of the stream and are left out: 'new'" in err) == ("new" in columns)
 
 
 @pytest.mark.parametrize(

@@ -112,10 +112,10 @@ def test_cells_of_a_sheet_are_what_excel_holds(tmp_path):
     [
         ({"A": [["x"], [1]], "B": [["x"], [2]]}, {}, "holds the sheets 'A', 'B'; name one with sheet='A'"),
         ({"A": [["x"], [1]]}, {"sheet": "C"}, "sheet must be one of 'A'; got 'C'"),
-        ({"A": [["Sales of May"], ["x", "y"], [1, 2]]}, {}, "column 2 of the sheet has no name; what stands above"),
+        ({"A": [["Sales of May"], ["x", "y"], [1, 2]]}, {}, "column 2 of the sheet has no name; remove the rows above"),
         ({"A": []}, {}, "the file holds no rows"),
         ({"A": [["x", "x"], [1, 2]]}, {}, "more than one is 'x'"),
-        ({"A": [["x", "y"], [1, "a"]]}, {}, "number must stand in every cell, but column 'y' holds 'a'"),
+        ({"A": [["x", "y"], [1, "a"]]}, {}, "every cell must hold a number, but column 'y' holds 'a'"),
     ],
 )
 def test_sheets_that_cannot_be_read_for_certain_are_refused(tmp_path, sheets, options, message):

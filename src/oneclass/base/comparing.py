@@ -28,7 +28,7 @@ __all__ = ["ComparesBatches", "column_changes"]
 
 
 class ComparesBatches(Judges):
-    """Mixin with the verb that compares a batch with the training rows."""
+    """Mixin with the method that compares a batch with the training rows."""
 
     scaler_: Any
 
@@ -52,7 +52,8 @@ class ComparesBatches(Judges):
     ) -> BatchVerdict:
         """Compare a batch of new rows with the training rows.
 
-        The verdict says whether the batch is like them, how many of its rows are odd at least, and which columns moved.
+        The result has a p-value of the batch, a lower bound on the number of odd rows (rows that are not drawn from the
+        distribution of the training rows), and the columns that moved.
 
         Parameters
         ----------
@@ -61,15 +62,15 @@ class ComparesBatches(Judges):
         confidence : float in (0, 1), default=0.95
             Probability of the bounds. 1 - confidence is the false-discovery rate among the columns that moved.
         tail : {None, "pareto"}, default=None
-            P-values of rows beyond every held-out loss, as in `p_value`. With n held-out losses, the bound on the
-            number of odd rows among m rows can only be positive if about m / (n + 1) / (1 - confidence) rows are beyond
-            all of them, or with ``tail="pareto"``.
+            P-values of rows beyond every held-out loss, as in `p_value`. With None and n held-out losses, the bound on
+            the number of odd rows among m rows can only be positive if about m / (n + 1) / (1 - confidence) rows are
+            beyond all of them.
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, as in `predict`.
         X_train : array-like, optional
-            The training rows, in the order of the fit. With them, the verdict has p-values for a batch with another
-            mix of the same kinds of rows: held-out losses count by the ratio of the densities of the batch and of the
-            training rows. Needs a fit with `held_out_scores_` and without segments, which allow for another mix anyway.
+            The training rows, in the order of the fit. With them, the result also has p-values for a batch with another
+            mix of the same kinds of rows: held-out losses are weighted by the ratio of the densities of the batch and
+            of the training rows. Needs a fit with `held_out_scores_` and without segments.
 
         Returns
         -------
@@ -106,9 +107,7 @@ class ComparesBatches(Judges):
     def _reweighted(self, found: BatchVerdict, rows: Rows, X_train: Rows) -> BatchVerdict:
         """The verdict with p-values that are weighted by the ratio of densities."""
         if self._segments is not None:
-            raise ValueError(
-                f"{self._name}: X_train must be None after a fit with segments, which allow for another mix"
-            )
+            raise ValueError(f"{self._name}: X_train must be None after a fit with segments")
         held_out = self._row_by_row("X_train in compare_batch")
         Z, batch = (to_numpy(self.scaler_(self._read(given))).astype(float) for given in (X_train, rows))
         n = len(held_out.losses) if held_out.learnt is None else len(held_out.learnt)

@@ -74,8 +74,7 @@ class Judges(HoldsOut):
             Rows to judge.
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
-            another.
+            column. The rate holds in each segment.
 
         Returns
         -------
@@ -104,8 +103,7 @@ class Judges(HoldsOut):
             losses (`calibration_` is not None).
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
-            another.
+            column. The rate holds in each segment.
 
         Returns
         -------
@@ -280,8 +278,7 @@ class Judges(HoldsOut):
             P-values of rows beyond every held-out loss, as in `p_value`.
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
-            another.
+            column. The rate holds in each segment.
 
         Returns
         -------
@@ -317,8 +314,7 @@ class Judges(HoldsOut):
             it (docs/large_batches.md).
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
             The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. Segments decide which rate a row gets. Groups, which only `fit` takes, say which rows depend on one
-            another.
+            column. The rate holds in each segment.
 
         Returns
         -------

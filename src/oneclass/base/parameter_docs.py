@@ -136,8 +136,9 @@ _DESCRIPTIONS = {
         loss : {"reconstruction", "uncertainty", "predictive", "either"}, default={default}
             Loss of a row. ``"reconstruction"`` is the squared error of its reconstruction (the original method).
             ``"uncertainty"`` is the machine's variance at the row, which is large far from the training rows.
-            ``"predictive"`` adds both: it is the expected squared error. ``"either"`` compares each with its held-out
-            values and takes the larger; its error divides each column by the error that is usual for the column.
+            ``"predictive"`` adds both: it is the expected squared error. ``"either"`` is the larger of the two, each
+            divided by its median over the held-out rows; the error of each column is first divided by the column's mean
+            held-out error.
         """,
     "threshold_of_machine": """
         threshold : {"held_out", "train", "authors"}, default={default}
@@ -233,9 +234,9 @@ _DESCRIPTIONS = {
         """,
     "segments": """
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The segment of each row, as labels of any kind: for example a site, a product or an age class. Every segment
-            keeps the false-alarm rate, because a row is ranked within its own segment. Segments decide which rate a row
-            gets; groups say which rows depend on one another. A column with segments is not a feature. If a segment has
+            The segment of each row, as labels of any kind: for example a site, a product or an age class. The
+            false-alarm rate holds in each segment, because a row is ranked within its own segment. (Groups, in
+            contrast, say which rows depend on one another.) A column with segments is not a feature. If a segment has
             too few rows for the rate, a warning names it, and its rows are ranked among all rows too (docs/groups.md).
             Needs ``threshold="held_out"`` and rows in memory.
         """,

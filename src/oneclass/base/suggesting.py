@@ -25,7 +25,7 @@ class Suggests:
     """Mixin with the method `suggest`."""
 
     def suggest(self: _Scores, X: Rows, *, k: int = 10) -> NDArray[np.intp]:
-        """Choose the rows whose answers help most, of somebody who knows whether a row is an outlier.
+        """Choose the rows about which to ask a person whether they are outliers.
 
         These are the rows with the lowest scores. Choices that also avoid rows that resemble each other found fewer
         outliers with the same number of answers (docs/known_outliers_measured.md). Ask about few rows, learn from the

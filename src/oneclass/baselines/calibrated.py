@@ -79,7 +79,7 @@ class _Scored:
 
 @final
 class Calibrated(Baseline[_Scored]):
-    """Give a detector of any library thresholds at a requested false-alarm rate, p-values and all methods from here.
+    """Give a detector of any library the thresholds, p-values and methods of this library.
 
     The estimator is fitted to training rows, and scores rows that it did not see. The threshold and the p-values are
     ranks among these held-out scores. The estimator's own threshold (`contamination`, `nu`) is not used.
@@ -89,14 +89,14 @@ class Calibrated(Baseline[_Scored]):
     estimator : estimator, callable or None
         An estimator with `fit` and scores: an outlier detector or density of scikit-learn, a pipeline that ends in one,
         a detector with the interface of PyOD, or a classifier of this library. A callable is a function that scores
-        rows and is not fitted. None is for scores that are known already: `X` is one column of scores.
+        rows and is not fitted. None is for scores that another program computed: `X` is one column of scores.
     hold_out : {"plus", "split", "folds"} or float in (0, 1), default="plus"
         How held-out scores are made (docs/calibration.md). ``"plus"``: `n_folds` folds, whose models are kept, and
         p-values of CV+ [1]_: at most about twice the rate for every distribution. ``"split"``: the estimator learns
         from one half of the rows, and the other half is held out; a number is the share that is held out. This keeps
         the rate for every distribution [2]_. ``"folds"``: only the model of all rows is kept, which scores `n_folds`
         times as fast; the scores of all folds must then have the same scale (those of scikit-learn's `OneClassSVM` grow
-        with the number of rows). A callable or None learns nothing: all rows are held out, which is as exact as a
+        with the number of rows). A callable or None is not fitted: all rows are held out, with the guarantee of a
         split.
     n_folds : int, default=5
         Number of folds, each of which takes one fit.

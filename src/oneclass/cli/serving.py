@@ -42,7 +42,7 @@ def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads
     logging.basicConfig(format="oneclass: %(message)s", level=logging.INFO)
     local = host in LOOPBACK
     if not local:
-        warn(f"anyone who reaches {host} can use the service: it asks for no password", OneClassWarning)
+        warn(f"anyone who can reach {host} can use the service, which asks for no password", OneClassWarning)
     limits = Limits(max_bytes, rate, local)
     app = application(ModelFile(model), limits, threads=threads, reload_seconds=reload)
     answer(app, host, port, started=lambda address: click.echo(f"{model}: serving at {address}"))

@@ -114,9 +114,7 @@ def _kept(place: str, asked: Mapping[str, object], columns: Mapping[Name, str] |
     """The model in a file; options that differ from its parameters are an error."""
     model: Any = library.load(place)
     if not isinstance(getattr(model, "estimator_", model), library.Stream):
-        raise ValueError(
-            f"{place}: only the file of a Stream can be watched with, and this is a {type(model).__name__}"
-        )
+        raise ValueError(f"{place}: --state must be the file of a Stream, and this is a {type(model).__name__}")
     if columns and columns != getattr(model, "columns", None):
         raise ValueError(f"{place}: --column and --drop must be those of the stream in this file; leave them out")
     for name, value in asked.items():
@@ -334,9 +332,11 @@ def _places(names: list[str], known: list[str]) -> list[int]:
             f"the first line must name the columns of the stream, but lacks {', '.join(map(repr, lacking))}"
         )
     if extra := [name for name in names if name not in known]:
-        warn(f"the stream has not seen these columns, which are left out: {', '.join(map(repr, extra))}", ColumnWarning)
+        warn(
+            f"these columns are not those of the stream and are left out: {', '.join(map(repr, extra))}", ColumnWarning
+        )
     if [name for name in names if name in known] != known:
-        warn("columns stand in another order than in the stream; they are matched by name", ColumnWarning)
+        warn("columns have another order than in the stream; they are matched by name", ColumnWarning)
     return [names.index(name) for name in known]
 
 

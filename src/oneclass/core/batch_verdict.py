@@ -1,4 +1,4 @@
-"""`BatchVerdict`: whether a batch of rows is like the training rows, how many of its rows are odd, and what moved."""
+"""`BatchVerdict`: the result of comparing a batch of rows with the training rows."""
 
 from __future__ import annotations
 
@@ -32,23 +32,24 @@ class ColumnChange(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class BatchVerdict:
-    """Result of `compare_batch`.
+    """Result of `compare_batch`. A row is odd if it is not drawn from the distribution of the training rows.
 
     Attributes
     ----------
     p_value : float
-        P-value of the hypothesis that the batch and the training rows are drawn alike: the number of `tests` times the
-        smallest of their p-values.
+        P-value of the hypothesis that the batch and the training rows have the same distribution: the number of `tests`
+        times the smallest of their p-values.
     tests : dict of float
-        The p-value of each test: ``"odd rows"`` (Simes' test: some rows are very odd), ``"losses"`` (Wilcoxon's test:
-        the rows as a whole are odder than training rows) and, if the fit stored a summary of its columns,
-        ``"columns"`` (Simes' test on those of the columns).
+        The p-value of each test: ``"odd rows"`` (Simes' test on the p-values of the rows), ``"losses"`` (Wilcoxon's
+        one-sided test on the losses) and, if the fit stored a summary of its columns, ``"columns"`` (Simes' test on
+        the p-values of the columns).
     shift : float
-        Mean rank of the rows among the training rows, minus 1/2: from -1/2 (less odd than all) to 1/2 (odder than all).
+        Mean rank of the losses among those of the training rows, minus 1/2: from -1/2 (all smaller) to 1/2 (all
+        larger).
     odd_rows : int
         Lower bound on the number of odd rows, with probability `confidence`.
     columns : tuple of ColumnChange
-        The columns, that with the smallest p-value first.
+        The columns, in ascending order of their p-values.
     p_values : array of shape (n_samples,)
         P-values of the rows.
     flagged : array of shape (n_samples,) of bool
@@ -56,10 +57,10 @@ class BatchVerdict:
     confidence : float
         Probability of the bounds.
     reweighted : array of shape (n_samples,) or None
-        With `X_train`: p-values for a batch with another mix of the same kinds of rows, with weights by the ratio of
-        the densities. None if the weights are worth fewer training rows than the rate of the fit needs.
+        With `X_train`: p-values for a batch with another mix of the same kinds of rows, weighted by the ratio of the
+        densities. None if `effective_size` is too small for the rate of the fit.
     effective_size : float or None
-        With `X_train`: the number of training rows that the weights are worth.
+        With `X_train`: the effective sample size of the weights.
     """
 
     tests: dict[str, float]
@@ -146,7 +147,7 @@ class BatchVerdict:
         mix = ""
         if self.effective_size is not None:
             refused = "too few for p-values" if self.reweighted is None else "see reweighted"
-            mix = f"\nfor another mix of rows: worth {self.effective_size:.0f} training rows, {refused}"
+            mix = f"\nfor another mix of rows: effective sample size {self.effective_size:.0f}, {refused}"
         return (
             f"BatchVerdict: the batch {like} the training rows, p={self.p_value:.2g}\ntests: {tests}\n"
             f"at least {self.odd_rows} of {len(self.p_values)} rows are odd, {self.odd_flagged} of the "

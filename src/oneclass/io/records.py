@@ -81,7 +81,7 @@ def excel_records(path: str | Path, sheet: str | None, header: bool | None, aske
     named = names_columns(words, asked, name, decimal=".") if header is None else header
     if named and (len(words) < width or "" in words):
         place = words.index("") + 1 if "" in words else len(words) + 1
-        raise ValueError(f"{name}: column {place} of the sheet has no name; what stands above the names must go")
+        raise ValueError(f"{name}: column {place} of the sheet has no name; remove the rows above the line of names")
     names = words if named else [*map(str, range(width))]
 
     def rows() -> Iterator[Sequence[object]]:
@@ -148,7 +148,7 @@ def _cells(cells: list[object], column: str, text: Sequence[str] | None, name: s
         return np.array([np.nan if cell is None else _number(cell) for cell in cells])
     except ValueError as error:
         raise ValueError(
-            f"{name}: a number must stand in every cell, but column {column!r} holds {error}; leave it out (columns=), "
+            f"{name}: every cell must hold a number, but column {column!r} holds {error}; leave it out (columns=), "
             "carry it over (keep=) or call it text="
         ) from None
 

@@ -249,7 +249,7 @@ class TableFile:
             if not found:
                 raise
             raise ValueError(
-                f"{self._name}: a number must stand in every cell, but column {_shown(names[int(found[1])])} holds "
+                f"{self._name}: every cell must hold a number, but column {_shown(names[int(found[1])])} holds "
                 f"{one_line(found[2], _MAX_SHOWN)}; leave it out (columns=), carry it over (keep=) or call it text="
             ) from None
 
@@ -259,7 +259,7 @@ class TableFile:
             text = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=delimiter)
             for row in text:
                 if len(row) != cells and "".join(row).strip():
-                    above = "; what stands above the names must go" if cells == 1 else ""
+                    above = "; remove the lines above the names" if cells == 1 else ""
                     said = delimiter.join(row)[:60]
                     return f"line {text.line_num:,} has {len(row)} cells, but the first has {cells}: {said!r}{above}"
         return None
@@ -349,7 +349,7 @@ class TableFile:
         if "invalid UTF8" in error:
             return f"the file is not in {self.encoding}; {self._other_encoding()}"
         if "include_columns" in error:
-            return "the names of the columns cannot be read; what stands above them must go"
+            return "the names of the columns cannot be read; remove the lines above them"
         if "straddling" in error:
             return "a line is far longer than the first, or a quote is not closed"
         return "the file holds no rows" if "Empty CSV file" in error else error

@@ -1,4 +1,4 @@
-"""The MCP server: an agent calls the verbs of the library on the files of one folder."""
+"""The MCP server: an agent calls methods of the library on the files of one folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of the library for agents: tables and models are files of one folder, and answers come with caveats."""
+"""Methods of the library as tools of an agent: tables and models are files of one folder; answers have caveats."""
 
 from __future__ import annotations
 

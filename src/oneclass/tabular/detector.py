@@ -70,13 +70,14 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         is one of ``number``, ``category``, ``date`` (days, weekday, hour), ``clock`` (weekday and hour, or time of
         day), ``drop``. A list of words is their order: ``{"size": ["S", "M", "L"]}``; ``ordinal`` is for orders that
         are known, such as low, medium, high. Numbers in text are read as ``thousands`` (1,080 is 1080),
-        ``decimal_comma`` (1,080 is 1.08), ``currency``, ``percent`` or ``duration`` where they could be read otherwise.
+        ``decimal_comma`` (1,080 is 1.08), ``currency``, ``percent`` or ``duration`` if the automatic choice is wrong.
     delta : float in [0, 1), optional
         False-alarm rate of the default classifier, 0.05 unless given. A given `estimator` has its own.
     date_format : str, optional
         Format of dates, by the rules of `datetime.strptime`, for columns where 03/06/2024 may be in March or in June.
     merge_variants : bool, default=False
-        Whether words that differ in case or spaces only are one category. By default a warning names them.
+        Whether words that differ only in case or spaces are one category. By default they are different categories, and
+        a warning names them.
     bad_cells : {"alarm", "gap", "refuse"}, default="alarm"
         What to do with new cells that are not values of their column, such as ``#REF!`` or infinity in a column of
         numbers. ``"alarm"``: the row is an outlier, with the lowest score, and the cell is the reason. ``"gap"``: the
@@ -92,7 +93,7 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
     offset_, calibration_, decision_, held_out_scores_, held_out_p_values_
         The attributes of `estimator_`.
     n_seen_, events_
-        Of a `Stream` as the classifier.
+        The attributes of a `Stream`, if it is the classifier.
 
     Examples
     --------
@@ -191,9 +192,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         groups : column name or array-like of shape (n_samples,), optional
             The group of each row, as in the classifiers; a column of groups is not a feature.
         segments : column name or array-like of shape (n_samples,), optional
-            The segment of each row, as in the classifiers: every segment keeps the false-alarm rate. Segments decide
-            which rate a row gets; groups say which rows depend on one another. A column of segments is not a feature,
-            and later tables must have it.
+            The segment of each row, as in the classifiers: the false-alarm rate holds in each segment. A column of
+            segments is not a feature, and later tables must have it.
         **params
             Passed to the classifier's `fit`, such as ``sample_weight=``.
 
