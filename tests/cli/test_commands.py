@@ -244,7 +244,9 @@ def test_segments_keep_the_rate_and_score_finds_them_in_their_column(folder, run
     rates = json.loads(out)["segments"]
     assert [rate["segment"] for rate in rates] == ["Bonn", "Graz"]
     assert sum(rate["rows"] for rate in rates) == len(normal)
-    assert "with one threshold for all rows" in run("info model.oneclass")[1]
+    described = run("info model.oneclass")[1]
+    assert "with one threshold for all rows" in described
+    assert re.search(r"Bonn +\d+ +[\d.]+ %  +[\d.]+ % to [\d.]+ %", described)
     assert run("score model.oneclass new.csv -o scored.csv")[0] == 0
     scored, model = pd.read_csv("scored.csv"), oneclass.load("model.oneclass")
     np.testing.assert_array_equal(scored["segment"], pd.read_csv("new.csv")["town"])

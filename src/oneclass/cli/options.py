@@ -210,4 +210,5 @@ def segment_table(model: library.TableDetector) -> str:
          percent(found.unsegmented))
         for found in model.segment_rates()
     ]  # fmt: skip
-    return drawn(heads, rows)
+    # The no-break spaces of percentages would be escaped, as in cells of tables that may come from anybody.
+    return drawn(heads, [(name, *(cell.replace("\u00a0", " ") for cell in cells)) for name, *cells in rows])
