@@ -438,3 +438,15 @@ def test_a_report_reads_cells_as_the_model_reads_them_and_shows_bad_ones():
     assert columns["at"]["kind"] == "clock"
     assert "price = \\#REF!" in found.to_markdown()
     assert report(model, new, X_train=table).summary["columns"]
+
+
+def test_a_report_takes_segments_that_are_no_column_and_names_no_slider_that_is_not_there():
+    site, X = np.repeat(["A", "B"], [200, 100]), rows(300, 0) * np.repeat([1, 3], [200, 100])[:, None]
+    model, new, given = KNNDetector(delta=0.1).fit(X, segments=site), rows(60, 1), np.repeat(["A", "B"], 30)
+    found = report(model, new, segments=given)
+    flagged = model.predict(new, segments=given) < 0
+    of_segments = {segment["segment"]: segment["flagged"] for segment in found.summary["segments"]}
+    assert of_segments == {"A": flagged[:30].sum(), "B": flagged[30:].sum()}
+    assert found.summary["advice"][0].endswith("To keep only the most unusual rows, fit with a lower rate.")
+    with pytest.raises(ValueError, match="segments must be None, because the fit had no segments"):
+        report(KNNDetector().fit(X), new, segments=given)

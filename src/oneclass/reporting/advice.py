@@ -127,9 +127,10 @@ def _about_rows(summary: Summary) -> Iterator[str]:
     elif flagged == 1:
         yield "Look at the flagged row. It may be a false alarm: one is to be expected."
     else:
+        lower = "move the slider to a lower rate" if summary["steps"] else "fit with a lower rate"
         yield (
             "Look at the first few flagged rows only. False alarms explain the number of flagged rows, so most of them "
-            "are probably normal. To keep only the most unusual rows, move the slider to a lower rate."
+            f"are probably normal. To keep only the most unusual rows, {lower}."
         )
 
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from ..base.protocol import Detector
-from ..core.typing import Rows
+from ..core.typing import Labels, Rows
 from ..io.replacing import replacing
 from .html import html_of
 from .markdown import markdown_of
@@ -94,7 +94,13 @@ def writer_of(path: str | Path) -> Callable[[Report], str]:
 
 
 def report(
-    model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000, title: str | None = None
+    model: Detector,
+    X: Rows,
+    *,
+    X_train: Rows | None = None,
+    segments: Labels | None = None,
+    rows: int = 1000,
+    title: str | None = None,
 ) -> Report:
     """Score new rows with a fitted model and report alarms, reasons, changed columns and what to do next.
 
@@ -107,6 +113,9 @@ def report(
     X_train : table or array-like, optional
         The rows that the model was fitted on, to compare the columns with. Without them, the column quantiles that the
         model stored at the fit are used. Models fitted from chunks, streams and pipelines store none.
+    segments : array-like of shape (n_samples,), optional
+        The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+        column.
     rows : int, default=1000
         Most rows to list; the most unusual rows are listed.
     title : str, optional
@@ -133,4 +142,6 @@ def report(
         raise TypeError(f"report: model must be a fitted classifier, got a {type(model).__name__}{swapped}")
     if rows < 1:
         raise ValueError(f"report: rows must be at least 1, got {rows!r}")
-    return Report(summarise(model, X, X_train=X_train, rows=rows), title or "What is unusual in the new rows")
+    return Report(
+        summarise(model, X, X_train=X_train, segments=segments, rows=rows), title or "What is unusual in the new rows"
+    )

@@ -15,7 +15,7 @@ from ..core.arrays import to_numpy
 from ..core.bins import bin_edges, drawable
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision
-from ..core.typing import Rows
+from ..core.typing import Labels, Rows
 from ..engines.scoring import Columns
 from ..plot.drawing import CONFIDENCE, ROUNDING, needs_log_scale
 from .schema import AlarmSummary, BeyondTraining, ExpectedAlarms, Histogram, Resemblance, Segment, Step
@@ -45,14 +45,14 @@ class ScoredRows:
     by_segment: Columns | None = None  # labels, p-values and segments, if the model has segments
 
     @classmethod
-    def of(cls, model: Detector, X: Rows) -> Self:
+    def of(cls, model: Detector, X: Rows, segments: Labels | None = None) -> Self:
         """Scores of the rows by a fitted model."""
         known = model.calibration_
         if known is not None:
             known = Calibration(to_numpy(known.losses), to_numpy(known.reached), known.total, known.removed)
         by_segment = None
-        if getattr(model, "segments_", None) is not None:
-            by_segment = model.score_table(X)
+        if segments is not None or getattr(model, "segments_", None) is not None:
+            by_segment = model.score_table(X, segments=segments)
         return cls(to_numpy(model.score_samples(X)), float(model.offset_), model.decision_, known, by_segment)
 
     @property

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.pipeline import with_verbs
 from ..base.protocol import Detector
-from ..core.typing import Name, Rows
+from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
 from ..io.container import Json
 from ..plot.drawing import CONFIDENCE
@@ -40,7 +40,9 @@ _REASONS = 3
 _SUBSTITUTIONS, _EXPLAINED_ROWS = 100_000, 20
 
 
-def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: int = 1000) -> Summary:
+def summarise(
+    model: Detector, X: Rows, *, X_train: Rows | None = None, segments: Labels | None = None, rows: int = 1000
+) -> Summary:
     """The summary of new rows by a fitted model; it can be written as JSON."""
     check_is_fitted(model)
     refuse_dask("report", X, X_train)
@@ -50,7 +52,7 @@ def summarise(model: Detector, X: Rows, *, X_train: Rows | None = None, rows: in
     columns = columns_of(X, "report")
     table = {name: as_array(column) for name, column in (columns if plan is None else plan.plain(columns)).items()}
     names = list(table) if plan is None else [column.name for column in plan.used]
-    scored, classifier = ScoredRows.of(model, X), _classifier(model)
+    scored, classifier = ScoredRows.of(model, X, segments), _classifier(model)
     alarms, steps = alarms_of(scored), steps_of(scored)
     # The slider may flag more rows than the threshold does; rows that it never flags are left out.
     shown = min(rows, max([alarms["flagged"], *(step["flagged"] for step in steps)]))
