@@ -105,6 +105,12 @@ def test_other_ways_are_refused_by_name(parameters, rule, rows):
         oneclass.KMeansDetector(**parameters).fit(rows)
 
 
+@pytest.mark.parametrize("hold_out", ["split", "plus", "folds"])
+def test_one_row_without_neighbors_is_too_few_to_learn_from(hold_out, rows):
+    with pytest.raises(ValueError, match=r"KNNDetector: at least two rows must be left to learn from .*, got 1; give"):
+        oneclass.KNNDetector(hold_out=hold_out).fit(rows[:2])
+
+
 def test_leave_one_out_is_refused_where_it_has_no_closed_form(rows):
     with pytest.raises(ValueError, match=r"PCADetector: hold_out must be .* for these rows, .* got 'loo'"):
         oneclass.PCADetector(hold_out="loo").fit(rows, groups=np.repeat(np.arange(20), 3))

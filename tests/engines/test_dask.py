@@ -5,8 +5,9 @@ import signal
 import joblib
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
-from oneclass import VAAKELM, OneClassSearchCV, Stream, TableDetector
+from oneclass import VAAKELM, KNNDetector, OneClassSearchCV, Stream, TableDetector, make_one_class_pipeline
 from oneclass.engines.dask import DaskRows
 from oneclass.machines import approximate
 from oracle.comparison import assert_agree
@@ -177,10 +178,12 @@ def test_a_collection_with_other_features_is_refused_before_it_is_read(vaakelm, 
         lambda rows, X: OneClassSearchCV(VAAKELM(), {"C": [1.0]}).fit(X),
         lambda rows, X: TableDetector().fit(X),
         lambda rows, X: TableDetector().fit(rows).predict(X),
+        lambda rows, X: KNNDetector().fit(frame(rows) if hasattr(X, "columns") else rows).score_table(X),
+        lambda rows, X: make_one_class_pipeline(StandardScaler(), KNNDetector()).screen(X),
     ],
 )
 def test_methods_that_need_the_rows_in_memory_raise_an_error(rows, collection, ask):
-    with pytest.raises(TypeError, match=r"^(Stream|OneClassSearchCV|TableDetector): rows must be in memory, got a"):
+    with pytest.raises(TypeError, match=r"^\w+(: score_table|: screen)?: rows must be in memory, got a"):
         ask(rows[:100], collection(rows))
 
 

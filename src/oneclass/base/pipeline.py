@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Array, to_numpy
 from ..core.stored import must
 from ..core.typing import Labels, Name, Rows
+from ..engines.dask import refuse_dask
 from ..io.scikit_learn import check_steps
 from ..screening import Screening, Sheet, current_sheet, sheet_of_matrix, using_sheet
 from .checks import check_learns_outliers
@@ -113,6 +114,7 @@ class OneClassPipeline(Delegates, Pipeline):
         if len(self.steps) < 2:
             found: Screening = self._wrapped().screen(X, q=q, top=top, groups=groups)
         else:
+            refuse_dask(f"{type(self).__name__}: screen", X)
             rows = self[:-1].fit_transform(framed(X))
             with using_sheet(self._sheet(framed(X))):
                 found = self._wrapped().screen(rows, q=q, top=top, groups=groups)

@@ -10,6 +10,7 @@ from ..core.arrays import Array, namespace, to_numpy
 from ..core.pareto_tail import TAILS
 from ..core.typing import Labels, Name, Rows
 from ..engines.chunks import Source
+from ..engines.dask import refuse_dask
 from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
 from .checks import check_choice, check_number
@@ -115,6 +116,7 @@ class ScoresTables(Judges):
         (['score', 'p_value', 'label'], array([ 1, -1]))
         """
         self._check_scoring(delta, tail)
+        refuse_dask(f"{self._name}: score_table", X)
         return self._table(delta, tail, X, segments=segments)
 
     def _check_scoring(self, delta: float | None, tail: str | None) -> None:

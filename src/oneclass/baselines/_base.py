@@ -204,7 +204,7 @@ class Baseline(OneClassClassifier, Generic[M]):
 
     @abstractmethod
     def _learn(self, training: Training) -> M:
-        """Learn a model from rows. One row must suffice, because the folds of two rows have one training row."""
+        """Learn a model from rows. A fold of two rows leaves one row to learn from."""
 
     def _scaling(self, X: Array, header: Header) -> Scaler:
         scaling, w = read_scaling(self._name, self.scale), ones(X)

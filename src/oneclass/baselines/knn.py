@@ -104,6 +104,11 @@ class KNNDetector(Explained["_Neighborhood"]):
 
     def _learn(self, training: Training) -> _Neighborhood:
         method, n = check_choice(self, "method", _METHODS), len(training.Z)
+        if n < 2:
+            raise ValueError(
+                f"{self._name}: at least two rows must be left to learn from when others are held out, got 1; give "
+                "more rows, or hold_out='auto'"
+            )
         if self.n_neighbors is not None and check_integer(self, "n_neighbors", 1) >= n:
             raise ValueError(
                 f"{self._name}: n_neighbors must be below the number of training rows {n}, got {self.n_neighbors!r}"
