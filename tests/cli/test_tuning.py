@@ -53,6 +53,14 @@ def test_the_default_is_kept_unless_others_are_better_by_more_than_chance(folder
     assert (said["lead"] > said["standard_error"]) == bool(said["best"]["parameters"])
 
 
+def test_a_parameter_with_one_value_has_it_even_if_no_candidate_leads(folder, run):
+    line = "tune labelled.csv -o model.oneclass --label fault --target no --drop note --grid lam=2"
+    for other in ("", " --grid C=0.01,100"):
+        code, out, _ = run(line + other)
+        assert (code, "vaakelm with lam=2" in out) == (0, True)
+        assert oneclass.load("model.oneclass").estimator_.lam == 2
+
+
 def test_labels_of_ones_and_zeros_need_no_target(folder, tune):
     table = pd.read_csv("labelled.csv")
     table["fault"] = np.where(table["fault"] == "no", 1, 0)

@@ -86,7 +86,12 @@ def compare(
 @method_option
 @click.option("--label", metavar="COLUMN", help="Column with the labels of normal rows and outliers.")
 @click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
-@click.option("--grid", metavar="NAME=A,B,...", multiple=True, help="Values to try, instead of the method's own.")
+@click.option(
+    "--grid",
+    metavar="NAME=A,B,...",
+    multiple=True,
+    help="Values to try, instead of the method's own; a single value is used in any case.",
+)
 @click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
               help="Score by which parameters are compared.")  # fmt: skip
 @force
@@ -143,9 +148,10 @@ def tune(
         refuse_gaps(found, label)
     rows, targets = found.rows, found.normal
     asked, untuned = asked_columns(rows.columns, drop, column), classifier(method, delta)
+    first = {name: values for name, values in points.items() if len(values) == 1}  # the default, but for these
     search = library.OneClassSearchCV(
         untuned,
-        [{}, points],  # the first candidate is the default
+        [first] if first == points else [first, points],
         scoring=scoring,
         refit=prefer_first,
         target=None if target is None else 1,  # the user named the label of normal rows: no warning if these are few
@@ -191,8 +197,9 @@ def _say_search(search: library.OneClassSearchCV, output: str, method: str, as_j
     fields["tried"] = tried
     fields |= {"lead": lead, "standard_error": error if np.isfinite(error) else None}
     said = f"{output}: {method} with {_shown(search.best_params_)}, the best of {len(tried)} by {search.scoring}"
-    if not search.best_params_:
-        said = f"{output}: {method} with its default parameters"
+    if search.best_index_ == 0:
+        kept = _shown(search.best_params_) if search.best_params_ else "its default parameters"
+        said = f"{output}: {method} with {kept}"
         if np.isfinite(error) and lead > 0:
             said += f"; the best of {len(tried)} is ahead by {lead:.3g} with a standard error of {error:.2g}: chance"
     say(fields, as_json, "\n".join([*lines, said]))
