@@ -162,6 +162,7 @@ def test_rates_of_other_labels_show_what_one_threshold_hides():
         ({"segments": [None, *SITE[1:]]}, {}, "segments must name the segment of every row, but 1 labels are missing"),
         ({"segments": "site"}, {}, "segments must be labels, one a row, or name a column of X"),
         ({}, {"segments": LABELS}, "segments must be None, because the fit had no segments"),
+        ({}, {"segments": pd.Series(LABELS)}, r"segments must be None, because the fit had no segments; got 0 [^\n]*$"),
         ({"segments": SITE}, {}, "segments must be given, as one label a row"),
         (
             {"segments": SITE},

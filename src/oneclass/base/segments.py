@@ -14,6 +14,7 @@ from ..core.segments import RowSegments, Segments
 from ..core.threshold import Decision
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import is_dask
+from ..io.messages import one_line
 from .groups import is_column, label_texts, read_labels, without_groups
 from .non_numeric import framed
 from .warnings import SegmentWarning, UnreachableRateWarning, warn
@@ -90,7 +91,9 @@ def segments_of(
     name, known = type(model).__name__, vars(model).get("segments_")
     if known is None or calibration is None:
         if segments is not None:
-            raise ValueError(f"{name}: segments must be None, because the fit had no segments; got {segments!r:.60}")
+            raise ValueError(
+                f"{name}: segments must be None, because the fit had no segments; got {one_line(segments, 60)}"
+            )
         return X, None
     if is_dask(X):
         raise ValueError(f"{name}: X must be in memory, because the fit had segments, or be scored by score_chunks")
