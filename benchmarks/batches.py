@@ -1,6 +1,6 @@
 """The verdict on whole batches: how often it finds a change of mean, spread, correlation or mix, and none.
 
-Writes the table of docs/batches.md. ``python benchmarks/batches.py 10`` is a quick look, which writes nothing.
+Writes the table of docs/batches_measured.md. ``python benchmarks/batches.py 10`` is a quick look, which writes nothing.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def main() -> None:
     )
     print(text)
     if draws == DRAWS:
-        write_between_markers(Path(__file__).parents[1] / "docs" / "batches.md", "batches", text)
+        write_between_markers(Path(__file__).parents[1] / "docs" / "batches_measured.md", "batches", text)
 
 
 if __name__ == "__main__":

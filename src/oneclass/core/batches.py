@@ -3,7 +3,7 @@
 All of this uses the p-values of the rows. Conformal p-values of normal rows depend on one another, because they share
 their held-out losses. The dependence is positive (PRDS; Bates, Candes, Lei, Romano and Sesia 2023), so that Simes' test
 keeps its level, and so does closed testing with it. This is a theorem for losses of rows that the model did not learn
-from; for leave-one-out losses it is measured (docs/batches.md).
+from; for leave-one-out losses it is measured (docs/batches_measured.md).
 """
 
 from __future__ import annotations
