@@ -36,7 +36,7 @@ TIMES = [NOON, NOON.replace(tzinfo=EAST), NOON.replace(tzinfo=datetime.UTC), NOO
 TIMES += [datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31), datetime.timedelta(seconds=90)]
 TIMES += [pd.Timestamp(NOON), pd.Timestamp(NOON, tz="Asia/Tokyo"), pd.Timedelta("90s"), pd.Period("2024-01")]
 TIMES += [np.datetime64("2024-01-05"), np.datetime64("2024-01-05T12", "ns"), np.timedelta64(90, "s")]
-TIMES += [np.datetime64("NaT"), np.timedelta64("NaT")]
+TIMES += [np.datetime64("NaT", "s"), np.timedelta64("NaT", "s")]
 OTHERS = [True, False, np.True_, np.False_, None, pd.NA, pd.NaT, NotImplemented, np.str_("3"), np.bytes_(b"3")]
 OTHERS += [b"3", b"a", b"\xff", b"true", b"2024-01-05", b"", (1, 2), frozenset([1])]
 CELLS = [*TEXT, *NUMBERS, *TIMES, *OTHERS]

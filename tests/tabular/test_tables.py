@@ -140,7 +140,7 @@ def test_parts_of_the_tables_columns_sum_to_the_loss_and_shares_to_one(model):
     assert all(row == {None} for row in map(set, found.expected[:, [0, 8]]))
 
 
-@pytest.mark.parametrize("gap", [None, pd.NaT, np.timedelta64("NaT"), np.nan, pd.NA])
+@pytest.mark.parametrize("gap", [None, pd.NaT, np.timedelta64("NaT", "s"), np.nan, pd.NA])
 @pytest.mark.parametrize("time_of_day", [True, False])
 def test_what_is_expected_of_a_missing_span_has_its_unit(gap, time_of_day):
     rng = np.random.default_rng(0)
