@@ -450,3 +450,17 @@ def test_a_report_takes_segments_that_are_no_column_and_names_no_slider_that_is_
     assert found.summary["advice"][0].endswith("To keep only the most unusual rows, fit with a lower rate.")
     with pytest.raises(ValueError, match="segments must be None, because the fit had no segments"):
         report(KNNDetector().fit(X), new, segments=given)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_column_of_segments_is_no_column_of_the_report(named):
+    site, X = np.repeat([0, 1], [200, 100]), rows(300, 0)
+    table, new = np.column_stack([site, X]), np.column_stack([np.repeat([0, 1], 30), rows(60, 1) + 2])
+    given = [pd.DataFrame(one, columns=["site", "a", "b", "c"]) if named else one for one in (table, new)]
+    model = KNNDetector(delta=0.1).fit(given[0], segments="site" if named else 0)
+    stored, compared = report(model, given[1]), report(model, given[1], X_train=given[0])
+    for found in (stored, compared):
+        medians = {c["name"]: c["training"]["median"] for c in found.summary["columns"]}
+        assert set(medians) == ({"a", "b", "c"} if named else {0, 1, 2})
+        np.testing.assert_allclose([medians[name] for name in sorted(medians)], np.median(X, axis=0), atol=0.02)
+        assert "<table" in found.to_html()

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.classifier import OneClassClassifier
 from ..base.pipeline import with_verbs
 from ..base.protocol import Detector
+from ..base.segments import without_segments
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
 from ..io.container import Json
@@ -49,7 +51,7 @@ def summarise(
     model = with_verbs(model)
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     plan: ColumnPlan | None = getattr(model, "plan_", None)
-    columns = columns_of(X, "report")
+    columns = columns_of(_features(model, X), "report")
     table = {name: as_array(column) for name, column in (columns if plan is None else plan.plain(columns)).items()}
     names = list(table) if plan is None else [column.name for column in plan.used]
     scored, classifier = ScoredRows.of(model, X, segments), _classifier(model)
@@ -58,8 +60,8 @@ def summarise(
     shown = min(rows, max([alarms["flagged"], *(step["flagged"] for step in steps)]))
     order = np.argsort(scored.scores, kind="stable")[:shown]
     reasons = _Reasons(model, X, order)
-    if X_train is not None and plan is not None:
-        X_train = cast(Rows, plan.plain(columns_of(X_train, "report")))
+    if X_train is not None:
+        X_train = _features(model, X_train) if plan is None else cast(Rows, plan.plain(columns_of(X_train, "report")))
     compared = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
     _add_contributions(compared, reasons, table, order[: alarms["flagged"]])
     learnt, known = getattr(classifier, "held_out_", None), getattr(classifier, "known_", None)
@@ -94,6 +96,12 @@ def summarise(
     summary = cast(Summary, plain(found))
     summary["findings"], summary["advice"] = findings_of(summary), advice_of(summary)
     return summary
+
+
+def _features(model: Detector, X: Rows) -> Rows:
+    """The rows without a column that holds their segments; a column plan leaves it out itself."""
+    inner: Any = getattr(model, "best_estimator_", model)
+    return without_segments(inner, X) if isinstance(inner, OneClassClassifier) else X
 
 
 def _classifier(model: object) -> object:
@@ -137,7 +145,8 @@ def _add_contributions(
         if entry["name"] in reasons.names:
             j = reasons.names.index(entry["name"])
             entry["share"], entry["largest_in"] = float(shares[:, j].mean()), int(largest[j])
-    for entry in sorted(columns, key=lambda entry: -entry.get("share", 0.0))[:_DRAWN_COLUMNS]:
+    contributing = [entry for entry in columns if "share" in entry]
+    for entry in sorted(contributing, key=lambda entry: -entry["share"])[:_DRAWN_COLUMNS]:
         entry["flagged_values"] = cell_values(table[entry["name"]][flagged[:_DRAWN_VALUES]], entry)
 
 
