@@ -191,8 +191,8 @@ def test_a_chunk_that_is_not_finite_is_refused(vaakelm, xp, rows, value):
 
 
 def test_a_file_of_an_unknown_kind_is_named(vaakelm):
-    with pytest.raises(ValueError, match=r"a table file must end in one of \.csv, .*; got rows.txt"):
-        vaakelm().fit_chunks("rows.txt")
+    with pytest.raises(ValueError, match=r"a table file must end in one of \.csv, .*; got rows.dat"):
+        vaakelm().fit_chunks("rows.dat")
 
 
 @pytest.mark.parametrize("threshold", ["held_out", "train"])

@@ -37,7 +37,9 @@ def units(model):
 def said(model, fresh):
     verbs = ["score_samples"] if model.calibration_ is None else ["score_samples", "p_value"]
     if hasattr(model, "reconstruct"):
-        verbs += ["reconstruct", "explain"]
+        verbs.append("reconstruct")
+        if model.loss != "uncertainty":  # explained by substitution: kernel machines substitute values of training rows
+            verbs.append("explain")
     return [np.array([model.offset_]), *(getattr(model, verb)(fresh) for verb in verbs)]
 
 

@@ -19,12 +19,15 @@ import numpy as np
 from ..core.arrays import Array, from_numpy, library_of, to_numpy
 from .checking import Checker, name_of
 from .container import Host, Json
+from .messages import one_line
 from .scikit_learn import STAND_INS
 from .structure import check_structure
 
 __all__ = ["decode", "encode", "name_of"]
 
 _PACKAGE = __name__.partition(".")[0]
+#: Longest part of a message that comes from the content of a file.
+_LONGEST = 100
 #: Numbers that are keys of dicts are smaller.
 _LARGEST_KEY = 1 << 53
 #: Words of the state of a Mersenne twister.
@@ -161,7 +164,7 @@ def decode(
             decoder.add(record)
         return decoder.values[-1]
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
-        raise ValueError(f"its content is invalid: {type(error).__name__}: {error}") from None
+        raise ValueError(f"its content is invalid: {type(error).__name__}: {one_line(error, _LONGEST)}") from None
 
 
 class _Decoder:

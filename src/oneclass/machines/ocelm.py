@@ -6,6 +6,7 @@ from typing import ClassVar, Self, final
 
 from ..base.checks import ChoiceError
 from ..base.training_set import TrainingSet
+from ..core.arrays import namespace
 from ..core.threshold import Decision
 from ..core.typing import Device, Seed
 from .hidden_layer import HiddenLayerMachine
@@ -93,7 +94,7 @@ class OCELM(HiddenLayerMachine):
         self.random_state = random_state
 
     def _fit_set(self, training: TrainingSet, decision: Decision) -> Self:
-        n = int((training.w > 0).sum())
+        n = int(namespace(training.w).count_nonzero(training.w > 0))
         if decision.confidence is not None and n < _ROWS_OF_A_UNIT * self.n_hidden:
             raise ChoiceError(
                 f"{self._name}: confidence must be None for fewer than {_ROWS_OF_A_UNIT} n_hidden = "

@@ -63,9 +63,9 @@ class RateDisplay:
     True
     >>> print(shown.summary)
     requested false-alarm rate: 10 %
-    false-alarm rate of this model: 6.2 to 14.5 %
-    alarms in 1,000 normal rows: 100, 59 to 149
-    to stay below 10 %: request 6.5 %
+    false-alarm rate of this model: 5.0 to 16.6 %
+    alarms in 1,000 normal rows: 100, 47 to 169
+    to stay below 10 %: request 5.5 %
     (with 95 % confidence)
     """
 
