@@ -27,6 +27,11 @@ def test_no_block_of_the_page_is_overlooked(page):
     assert text.count("```python") == sum(piece["code"] is not None for piece in PIECE.finditer(text))
 
 
+def test_no_line_begins_with_a_percent_sign():  # Markdown of Sphinx takes such a line for a comment
+    pages = sorted(DOCS.rglob("*.md"))
+    assert [page.name for page in pages if re.search(r"^\s*%", page.read_text(), re.M)] == []
+
+
 def test_the_overview_for_language_models_links_every_page_of_tasks():
     linked = {DOCS / f"{name}.md" for name in re.findall(r"\]\((\w+)\.html\)", (DOCS / "llms.txt").read_text())}
     assert all(page.is_file() for page in linked)

@@ -139,7 +139,7 @@ class _Encoder:
         if hasattr(value, "fit"):
             said += (
                 " without pickle, which can run code when a file is loaded; skops.io.dump(model, path) writes it, or "
-                "joblib.dump for files that nobody else can change"
+                "joblib.dump for files that only you can change"
             )
         return said
 
