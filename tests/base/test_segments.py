@@ -5,12 +5,23 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import oneclass
 from classifiers import BASELINES, MACHINES, quick
-from oneclass import KNNDetector, Nystrom, OneClassSearchCV, SegmentWarning, TableDetector, UnreachableRateWarning
+from oneclass import (
+    AAKELM,
+    KNNDetector,
+    Nystrom,
+    OneClassSearchCV,
+    SegmentWarning,
+    TableDetector,
+    UnreachableRateWarning,
+    make_one_class_pipeline,
+    report,
+)
 from oneclass.core.calibration import HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore:AutoencoderDetector. the network did not converge")
@@ -203,3 +214,23 @@ def test_a_report_tells_flagged_rows_and_rates_by_segment():
     assert found.summary["alarms"]["flagged"] == (labels == -1).sum()
     assert "| segment | new rows | flagged |" in found.to_markdown()
     assert "Each segment has its own threshold" in found.to_html()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pipeline_explains_the_other_columns_than_that_of_segments(named):
+    rng = np.random.default_rng(0)
+    site, X = rng.integers(0, 2, 120).astype(float), rng.normal(size=(120, 3))
+    table = pd.DataFrame({"site": site, "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    given = table if named else table.to_numpy()
+    scale = make_column_transformer(
+        ("passthrough", ["site"] if named else [0]), (StandardScaler(), ["a", "b", "c"] if named else [1, 2, 3]),
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas" if named else "default")  # fmt: skip
+    pipe = make_one_class_pipeline(scale, AAKELM()).fit(given, segments="site" if named else 0)
+    bare = make_one_class_pipeline(StandardScaler(), AAKELM()).fit(X, segments=site)
+    found, expected = pipe.explain(given[:5], neighbors=2), bare.explain(X[:5], neighbors=2)
+    np.testing.assert_allclose(found.shares, np.insert(expected.shares, 0, 0.0, axis=1))
+    np.testing.assert_allclose(found.expected, np.insert(expected.expected, 0, np.nan, axis=1))
+    np.testing.assert_allclose(found.neighbors, np.insert(expected.neighbors, 0, np.nan, axis=2))
+    np.testing.assert_allclose(pipe.reconstruct(given[:5])[:, 1:], bare.reconstruct(X[:5]))
+    assert report(pipe, given[:5]).summary["rows"] is not None

@@ -175,17 +175,20 @@ class OneClassPipeline(Delegates, Pipeline):
         """
         check_is_fitted(self)
         X = framed(X)
-        found: Explanation = self._wrapped().explain(self._prepare(X), neighbors=neighbors)
+        rows = self._prepare(X)
+        found: Explanation = self._wrapped().explain(rows, neighbors=neighbors)
         values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         n = values.shape[1]
         try:
             of = origins(self._before, n)
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
+        place = self._segment_place(rows, found.parts.shape[1])
+        of = of if place is None else np.delete(of, place)
         parts = folded(found.parts, of, n)
         return Explanation(
             values=values,
-            expected=self._led_back(found.expected, values.shape),
+            expected=self._led_back(found.expected, values.shape, place),
             shares=shares_among(np.unique(of), parts, found.reach),
             parts=parts,
             reach=found.reach,
@@ -193,16 +196,28 @@ class OneClassPipeline(Delegates, Pipeline):
             index=index_of(X, len(values)),
             exact=found.exact,
             method=found.method,
-            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape),
+            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape, place),
             known=found.known
             and found.known.in_columns(
-                lambda made: self._led_back(made, values.shape), lambda gaps: folded(gaps, of, n)
+                lambda made: self._led_back(made, values.shape, place), lambda gaps: folded(gaps, of, n)
             ),
         )
 
-    def _led_back(self, made: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.generic]:
-        """Preprocessed rows mapped back to the input columns; all None if a step has no inverse."""
-        cells = (*made.shape[:-1], shape[1])
+    def _segment_place(self, rows: Any, width: int) -> int | None:
+        """Place of the column of segments in preprocessed rows, if answers of this width leave this column out."""
+        if np.shape(rows)[1] == width or self.segments_ is None:
+            return None
+        column = self.segments_.column
+        return list(rows.columns).index(column) if isinstance(column, str) else column
+
+    def _led_back(
+        self, made: NDArray[np.floating], shape: tuple[int, ...], place: int | None = None
+    ) -> NDArray[np.generic]:
+        """Preprocessed rows mapped back to the input columns; all None if a step has no inverse.
+
+        The rows lack the column of segments, whose place this is; its values become NaN.
+        """
+        made, cells = _with_gap(made, place), (*made.shape[:-1], shape[1])
         try:
             return restored(self._before, made.reshape(-1, made.shape[-1])).reshape(cells)
         except NoWayBackError:
@@ -224,9 +239,10 @@ class OneClassPipeline(Delegates, Pipeline):
             NaN (None if some columns are not numbers). An error is raised if a step has no inverse.
         """
         check_is_fitted(self)
-        made = to_numpy(self._wrapped().reconstruct(self._prepare(X)))
+        rows = self._prepare(X)
+        made = to_numpy(self._wrapped().reconstruct(rows))
         try:
-            return restored(self._before, made)
+            return restored(self._before, _with_gap(made, self._segment_place(rows, made.shape[1])))
         except NoWayBackError as error:
             raise self._refusal("reconstruct", error) from None
 
@@ -239,6 +255,11 @@ class OneClassPipeline(Delegates, Pipeline):
     @property
     def _before(self) -> Pipeline | str:
         return self[:-1] if len(self.steps) > 1 else "passthrough"
+
+
+def _with_gap(made: NDArray[np.floating], place: int | None) -> NDArray[np.floating]:
+    """The rows with a column of NaN at this place."""
+    return made if place is None else np.insert(made, place, np.nan, axis=-1)
 
 
 def make_one_class_pipeline(
