@@ -90,7 +90,7 @@ class ColumnPlan:
     column  taken for  because             made of it
     0       number     numbers             0
     1       category   2 different values  1 is b, 1 rarity
-    Overrule with columns={name: 'number' | 'category' | 'ordinal' | 'date' | 'clock' | 'drop'}.
+    To change a kind: columns={name: 'number' | 'category' | 'ordinal' | 'date' | 'clock' | 'drop'}.
     """
 
     columns: tuple[Column, ...]
@@ -119,7 +119,7 @@ class ColumnPlan:
         return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
 
     def __repr__(self) -> str:
-        return f"{self.table()}\nOverrule with columns={{name: {' | '.join(map(repr, KINDS))}}}."
+        return f"{self.table()}\nTo change a kind: columns={{name: {' | '.join(map(repr, KINDS))}}}."
 
     def table(self) -> str:
         """The plan as text: each column with its kind, the reason and the encoded columns."""
