@@ -55,6 +55,17 @@ def content(result):
     return result.structured_content
 
 
+def test_an_agent_scores_with_a_model_of_segments(folder):
+    model = oneclass.TableDetector(columns={"part": "drop"}).fit(table(200, 0), segments="town")
+    model.save(folder / "model.oneclass")
+    (result,) = asked(server_of(str(folder)), ("score", {"model": "model.oneclass", "table": "sub/new.csv"}))
+    new, found = pd.read_csv(folder / "sub" / "new.csv"), content(result)
+    worst = found["listed"][0]
+    assert (worst["row"], worst["segment"]) == (8, new["town"][7])
+    assert worst["p_value"] == pytest.approx(model.p_value(new)[7])
+    assert "Each segment has its own threshold" in " ".join(found["caveats"])
+
+
 def test_an_agent_screens_fits_scores_explains_and_reports(folder):
     results = asked(
         server_of(str(folder)),

@@ -161,9 +161,11 @@ def _listed(known: Any, rows: Any, places: Any, reasons: int = 3, **columns: Any
     if not len(places):
         return []
     explained = known.explain(rows.iloc[places]).to_dicts(reasons)
+    listed = {"row": (places + 1).tolist()} | {name: values[places].tolist() for name, values in columns.items()}
+    rows_of = zip(*listed.values(), strict=True)
     return [
-        {"row": int(i) + 1, **{name: float(values[i]) for name, values in columns.items()}, "reasons": row["columns"]}
-        for i, row in zip(places, explained, strict=True)
+        dict(zip(listed, values, strict=True)) | {"reasons": row["columns"]}
+        for values, row in zip(rows_of, explained, strict=True)
     ]
 
 
@@ -174,7 +176,9 @@ def _caveats(model: Any, delta: float | None = None) -> list[str]:
         return ["The fit held no rows out: there are no p-values, and the false-alarm rate is unknown."]
     n, smallest = calibration.total, calibration.smallest_budget
     found = [f"The smallest possible p-value is {smallest:.3g}, from {n:g} held-out rows."]
-    if delta is not None or model.decision_.held_out:
+    if model.segments_ is not None:
+        found.append("Each segment has its own threshold and false-alarm rate, which describe lists.")
+    elif delta is not None or model.decision_.held_out:
         low, high = model.false_alarm_interval(delta=delta)
         asked = model.decision_.delta if delta is None else delta
         found.append(
