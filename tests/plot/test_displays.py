@@ -335,3 +335,14 @@ def test_rows_of_any_size_are_drawn(display, X):
     with np.errstate(over="warn", invalid="warn", divide="warn"):
         shown = display.from_estimator(model, X, **{"resolution": 5} if display is BoundaryDisplay else {})
         shown.figure_.canvas.draw()
+
+
+def test_a_map_leaves_out_the_column_of_segments():
+    X, site = np.random.default_rng(0).normal(size=(100, 3)), np.repeat(["A", "B"], 50)
+    table = pd.DataFrame(X, columns=list("abc")).assign(site=site)
+    model = KNNDetector().fit(table, segments="site")
+    bare = KNNDetector().fit(X, segments=site)
+    places = MapDisplay.of(model, table).places
+    assert places.shape == (100, 2)
+    flagged = bare.predict(X, segments=site) < 0
+    np.testing.assert_array_equal(MapDisplay.of(model, table).flagged, flagged)
