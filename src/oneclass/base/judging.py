@@ -320,7 +320,8 @@ class Judges(HoldsOut):
         -------
         array of shape (n_samples,)
             Values in (0, 1]: ``(1 + number of held-out training losses at least as large) / (n + 1)``. A p-value is at
-            most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier.
+            most delta if and only if ``predict(X, delta=delta)`` labels the row as an outlier, for delta of at least
+            1 / (n + 1). For smaller delta, `predict` labels rows whose loss is larger than every held-out loss.
         """
         self._calibrated()
         rows, known = self._segmented(X, segments)
