@@ -464,3 +464,16 @@ def test_the_column_of_segments_is_no_column_of_the_report(named):
         assert set(medians) == ({"a", "b", "c"} if named else {0, 1, 2})
         np.testing.assert_allclose([medians[name] for name in sorted(medians)], np.median(X, axis=0), atol=0.02)
         assert "<table" in found.to_html()
+
+
+def test_flagged_rows_of_every_segment_are_listed_first():
+    site, X = np.repeat(["A", "B"], [200, 200]), rows(400, 0) * np.repeat([1, 20], [200, 200])[:, None]
+    model, new, given = KNNDetector().fit(X, segments=site), rows(60, 1), np.repeat(["A", "B"], 30)
+    new[30:] *= 20
+    new[:5] += 6  # unusual in A, and nothing unusual beside the rows of B
+    found = report(model, new, segments=given).summary
+    flagged = np.flatnonzero(model.predict(new, segments=given) < 0)
+    assert {row["row"] - 1 for row in found["rows"]} == set(flagged) >= set(range(5))
+    assert all(row["flagged"] for row in found["rows"])
+    p = [row["p_value"] for row in found["rows"]]
+    assert p == sorted(p)

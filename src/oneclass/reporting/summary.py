@@ -58,7 +58,7 @@ def summarise(
     alarms, steps = alarms_of(scored), steps_of(scored)
     # The slider may flag more rows than the threshold does; rows that it never flags are left out.
     shown = min(rows, max([alarms["flagged"], *(step["flagged"] for step in steps)]))
-    order = np.argsort(scored.scores, kind="stable")[:shown]
+    order = np.lexsort((scored.scores, scored.p_values, ~scored.flagged))[:shown]  # thresholds may depend on segments
     reasons = _Reasons(model, X, order)
     if X_train is not None:
         X_train = _features(model, X_train) if plan is None else cast(Rows, plan.plain(columns_of(X_train, "report")))
