@@ -13,6 +13,7 @@ from .base.warnings import (
     SegmentWarning,
     ShiftedBatchWarning,
     SlowFitWarning,
+    TrainingRowsWarning,
     UnreachableRateWarning,
 )
 from .baselines import (
@@ -97,6 +98,7 @@ __all__ = [
     "SuspectCell",
     "TableDetector",
     "TableFile",
+    "TrainingRowsWarning",
     "UnreachableRateWarning",
     "baselines",
     "knn_laplacian",

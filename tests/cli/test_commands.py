@@ -92,6 +92,14 @@ def test_fit_then_score_is_the_library(folder, run):
     assert scored["reason_1"].str.startswith("price=99").all()
 
 
+def test_scores_of_training_rows_come_with_a_note(folder, run):
+    assert run("fit normal.csv -o model.oneclass")[0] == 0
+    code, _, err = run("score model.oneclass normal.csv -o scored.csv")
+    assert code == 0
+    assert "oneclass: note: VAAKELM: most of these rows are training rows" in re.sub(r"\s+", " ", err)
+    assert run("score model.oneclass new.csv -o scored.csv")[2] == ""
+
+
 @pytest.mark.parametrize("threshold", ["train", "held_out"])
 def test_a_model_without_held_out_rows_is_explained_and_described_without_p_values(folder, run, threshold):
     asked = f"--label fault --target no --method ockelm --grid threshold={threshold} --grid C=1,4"

@@ -26,6 +26,7 @@ from ..core.groups import Groups
 from ..core.plan import CostError
 from ..core.segments import Segments
 from ..core.stored import MAYBE, Names, Size, must
+from ..core.training_keys import TrainingKeys
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.dask import is_dask, map_rows
 from ..screening import Screening, current_sheet, judge, sheet_of_matrix
@@ -42,6 +43,7 @@ from .segments import refuse_training_losses, warn_of_small, without_segments
 from .suggesting import Suggests
 from .threads import by_one_fit
 from .training_set import TrainingSet, read_training_set
+from .warnings import TrainingRowsWarning, warn
 
 __all__ = ["OneClassClassifier"]
 
@@ -61,7 +63,7 @@ class OneClassClassifier(
 
     #: Attributes that grow with the number of training rows and that no method on new rows needs. They are not sent to
     #: the workers of a cluster.
-    _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_")
+    _left_behind: ClassVar[tuple[str, ...]] = ("calibration_", "held_out_", "training_keys_")
     #: With scikit-learn's metadata routing, these are requested by default: the parameters have one meaning only.
     __metadata_request__fit: ClassVar = {"groups": True, "segments": True}
     __metadata_request__predict: ClassVar = {"segments": True}
@@ -78,6 +80,7 @@ class OneClassClassifier(
     n_features_in_: Annotated[int, Size("features")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
     column_summary_: Annotated[ColumnSummary, MAYBE]
+    training_keys_: Annotated[TrainingKeys, MAYBE]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -279,9 +282,24 @@ class OneClassClassifier(
         xp = namespace(found)
         return xp.where(xp.isfinite(found), found, xp.full_like(found, xp.finfo(found.dtype).max))
 
-    def _answer(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
-        """`verb` applied to the scores of the rows."""
-        return self._of_rows(X, lambda one, rows: verb(-one._finite_losses(rows)))
+    def _answer(self, X: Rows, verb: Callable[[Array], Array], *, recognise: bool = False) -> Array:
+        """`verb` applied to the scores of the rows; if `recognise`, a warning is raised for training rows."""
+
+        def answer(one: Self, rows: Array) -> Array:
+            if recognise and one._knows(rows):
+                warn(
+                    f"{one._name}: most of these rows are training rows, so mistakes that the model has learned from "
+                    "them may not be found; to find mistakes among training rows, use screen or held_out_scores_",
+                    TrainingRowsWarning,
+                )
+            return verb(-one._finite_losses(rows))
+
+        return self._of_rows(X, answer)
+
+    def _knows(self, rows: Array) -> bool:
+        """Whether most of these rows, as `_read` returns them, are training rows; false for fits without their keys."""
+        keys: TrainingKeys | None = vars(self).get("training_keys_")
+        return keys is not None and keys.are_most_of(rows)
 
     def _of_rows(self, X: Rows, verb: Callable[[Self, Array], Array]) -> Array:
         """The result of `verb` for this classifier and the rows; for a Dask collection, a lazy array."""

@@ -21,8 +21,9 @@ from .classifier import OneClassClassifier
 from .groups import without_groups
 from .saving import Saved
 from .suggesting import Suggests
+from .warnings import collected
 
-__all__ = ["Delegates", "documented_as", "if_wrapped_has"]
+__all__ = ["Delegates", "are_training_rows", "documented_as", "if_wrapped_has"]
 
 #: Methods that take the segments of the rows.
 _OF_SEGMENTS = ("predict", "decision_function", "p_value", "label_batch", "score_table", "compare_batch")
@@ -231,3 +232,11 @@ class Delegates(Saved, Suggests):
     def held_out_p_values_(self) -> Array:
         """P-value of each training row among the others."""
         return self._wrapped().held_out_p_values_
+
+
+def are_training_rows(model: Any, X: Rows) -> bool:
+    """Whether most of these rows are rows that a fitted classifier, or the classifier in a wrapper, was fitted to."""
+    with collected():  # scoring warns of bad cells
+        while isinstance(model, Delegates):
+            model, X = model._wrapped(), model._prepare(X)
+    return isinstance(model, OneClassClassifier) and model._knows(model._read(X))

@@ -42,8 +42,8 @@ class Judges(HoldsOut):
         """Raise an error before a fit."""
 
     @abstractmethod
-    def _answer(self, X: Rows, verb: Callable[[Array], Array]) -> Array:
-        """`verb` applied to the scores of the rows."""
+    def _answer(self, X: Rows, verb: Callable[[Array], Array], *, recognise: bool = False) -> Array:
+        """`verb` applied to the scores of the rows; if `recognise`, a warning is raised for training rows."""
 
     def _calibrated(self) -> Calibration:
         self._check_fitted()
@@ -91,7 +91,8 @@ class Judges(HoldsOut):
         """Label each row: +1 for the target class, -1 for an outlier.
 
         If more than half of ten or more rows are outliers, and that has a probability of less than one in a million for
-        normal rows, a `ShiftedBatchWarning` names the columns that moved.
+        normal rows, a `ShiftedBatchWarning` names the columns that moved. If more than half of ten or more rows are
+        training rows, a `TrainingRowsWarning` is raised: the model has learned them, with their mistakes.
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class Judges(HoldsOut):
         self._check_fitted()
         rows, known = self._segmented(X, segments)
         offset = self._offset_for(delta, known)
-        labels = self._answer(rows, lambda scores: labels_of(scores >= beside(offset, scores)))
+        labels = self._answer(rows, lambda scores: labels_of(scores >= beside(offset, scores)), recognise=True)
         if not is_dask(X):
             self._warn_of_alarms(rows, labels, delta, known)
         return labels

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_sample_weight,
 from ..core.arrays import Array, device, is_foreign, namespace, ones, to_device
 from ..core.block import Block
 from ..core.column_summary import ColumnSummary
+from ..core.training_keys import TrainingKeys
 from ..core.typing import Device, Name, Rows, Weights
 from .groups import group_keys, without_groups
 from .non_numeric import check_dimensions, is_time, refusal, unwrapped
@@ -37,12 +38,16 @@ class Columned(Protocol):
 
 @dataclass(frozen=True)
 class Header:
-    """Name of the estimator that reads rows, and the number, names and value summary of its columns."""
+    """Name of the estimator that reads rows, and the number, names and value summary of its columns.
+
+    `keys` are those of the training rows.
+    """
 
     reader: str
     n_features: int | None = None  # None accepts any number
     names: NDArray[np.object_] | None = None
     seen: ColumnSummary | None = None
+    keys: TrainingKeys | None = None
 
     @classmethod
     def of(cls, estimator: Columned) -> Header:
@@ -51,13 +56,13 @@ class Header:
         return cls(name, estimator.n_features_in_, getattr(estimator, "feature_names_in_", None))
 
     def attributes(self) -> dict[str, object]:
-        """The columns as fitted attributes, under scikit-learn's names."""
-        known = {"feature_names_in_": self.names, "column_summary_": self.seen}
+        """The columns as fitted attributes, under scikit-learn's names, and what is known of the training rows."""
+        known = {"feature_names_in_": self.names, "column_summary_": self.seen, "training_keys_": self.keys}
         return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
 
     def having_seen(self, X: Array) -> Header:
-        """The header with a summary of the values in the training rows `X`."""
-        return replace(self, seen=ColumnSummary.of(X))
+        """The header with a summary of the values in the training rows `X`, and their keys."""
+        return replace(self, seen=ColumnSummary.of(X), keys=TrainingKeys.of(X))
 
 
 @cache

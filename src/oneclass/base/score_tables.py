@@ -38,7 +38,8 @@ class ScoresTables(Judges):
         """Score rows that arrive in chunks and write a table of results, in memory that does not grow with the rows.
 
         One line is written for each row, in order: the columns that the source is to keep, then those of
-        `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was.
+        `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was. If most
+        rows of a chunk are training rows, a `TrainingRowsWarning` is raised.
 
         Parameters
         ----------
@@ -89,6 +90,8 @@ class ScoresTables(Judges):
     ) -> Columns:
         """Scores, p-values and labels of rows, computed in one pass.
 
+        If most rows are training rows, a `TrainingRowsWarning` is raised, as by `predict`.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -138,6 +141,6 @@ class ScoresTables(Judges):
             label = labels_of(scores >= beside(offset, scores))
             return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, label)], axis=1)
 
-        score, *p, label = to_numpy(self._answer(rows, columns)).T
+        score, *p, label = to_numpy(self._answer(rows, columns, recognise=True)).T
         found: Columns = {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
         return found if known is None else {"segment": known.labels} | found

@@ -17,6 +17,7 @@ __all__ = [
     "SegmentWarning",
     "ShiftedBatchWarning",
     "SlowFitWarning",
+    "TrainingRowsWarning",
     "UnreachableRateWarning",
     "collected",
     "warn",
@@ -90,6 +91,17 @@ class ShiftedBatchWarning(OneClassWarning):
     >>> import warnings
     >>> from oneclass import ShiftedBatchWarning
     >>> warnings.simplefilter("ignore", ShiftedBatchWarning)  # the rows are known outliers
+    """
+
+
+class TrainingRowsWarning(OneClassWarning):
+    """Most rows of a batch are rows that the model was fitted to, so that mistakes in them may not be found.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from oneclass import TrainingRowsWarning
+    >>> warnings.simplefilter("ignore", TrainingRowsWarning)
     """
 
 

@@ -34,6 +34,7 @@ from ..core.scaling import Scaler
 from ..core.segments import Segments
 from ..core.solve import DualModel
 from ..core.threshold import Decision, Ranks
+from ..core.training_keys import TrainingKeys
 from ..io.codec import decode, name_of
 from ..io.container import read, refusal
 from ..machines.kernel_machine import KernelMachine
@@ -88,6 +89,7 @@ _VALUES: tuple[type, ...] = (
     Standard,
     Measures,
     ColumnSummary,
+    TrainingKeys,
     Structured,
     TimesOfDay,
     UserLaplacian,

@@ -87,7 +87,7 @@ class BoundaryDisplay:
         p_values = None if model.calibration_ is None else numbers(model.p_value(grid)).reshape(shape)
         given = list(getattr(table, "columns", ()))
         names = tuple(str(given[j]) if given else f"column {j}" for j in positions)
-        return cls(x, y, decision, p_values, points, numbers(model.predict(X)) < 0, (names[0], names[1]))
+        return cls(x, y, decision, p_values, points, numbers(model.decision_function(X)) < 0, (names[0], names[1]))
 
     @classmethod
     def from_estimator(

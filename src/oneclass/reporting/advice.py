@@ -32,6 +32,8 @@ def _scored(summary: Summary) -> Iterator[str]:
         fitted = f", which was fitted on {rows}{known}"
     table = f"{counted(data['rows'], 'row')} of {counted(data['columns'], 'column')}"
     yield f"{table} {'was' if data['rows'] == 1 else 'were'} scored by {model['name']}{fitted}."
+    if data["training_rows"]:
+        yield "Most of these rows are training rows, so mistakes that the model has learned may not be flagged."
 
 
 def _flagged(summary: Summary) -> Iterator[str]:
@@ -109,6 +111,11 @@ def advice_of(summary: Summary) -> list[str]:
 def _about_rows(summary: Summary) -> Iterator[str]:
     alarms = summary["alarms"]
     flagged, expected = alarms["flagged"], alarms.get("if_all_normal")
+    if summary["data"]["training_rows"]:
+        yield (
+            "To find mistakes among training rows, use screen (on the command line: oneclass screen) or the scores in "
+            "held_out_scores_, instead of this report."
+        )
     if flagged == 0:
         yield "No row is flagged, so there is no row to look at."
     elif expected is None:

@@ -189,6 +189,8 @@ class Data(TypedDict):
 
     rows: int
     columns: int
+    #: Whether most rows are training rows.
+    training_rows: bool
     left_out: list[LeftOut]
 
 

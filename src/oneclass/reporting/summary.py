@@ -15,9 +15,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.classifier import OneClassClassifier
+from ..base.delegation import are_training_rows
 from ..base.pipeline import with_verbs
 from ..base.protocol import Detector
 from ..base.segments import without_segments
+from ..core.training_keys import looked_up
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
 from ..io.container import Json
@@ -72,6 +74,7 @@ def summarise(
         "data": {
             "rows": len(scored.scores),
             "columns": len(names),
+            "training_rows": are_training_rows(model, rows_of(X, looked_up(len(scored.scores)))),
             "left_out": [] if plan is None else [
                 {"name": column.name, "why": column.why} for column in plan.columns if column.code is None
             ],
