@@ -58,7 +58,8 @@ def _rows_of_server(url: str, query: str) -> Iterator[tuple[list[str], Iterator[
             "a database URL needs SQLAlchemy and the driver of the database: pip install 'oneclass[sql]'"
         ) from error
     try:
-        with sqlalchemy.create_engine(url).connect() as connection:
+        # Without a pool, which would keep the connection open.
+        with sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool).connect() as connection:
             found = connection.execution_options(stream_results=True).execute(sqlalchemy.text(query))
             yield [*found.keys()], iter(found)
     except sqlalchemy.exc.SQLAlchemyError as error:
