@@ -24,13 +24,15 @@ Float = NDArray[np.float64]
 
 #: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
 _REPR_ROWS, _REPR_COLUMNS = 5, 3
+#: Digits of expected values in text.
+_DIGITS = 4
 
 
 class Reason(NamedTuple):
     """Contribution of one column to the loss of a row: the column, its value, the expected value and the share.
 
-    `expected` is None if the expected value equals the value, which happens for a rare category that the other columns
-    predict. For a duration, `expected` is in seconds.
+    `expected` is None if the expected value, to the four digits that are shown, equals the value; an example is a rare
+    category that the other columns predict. For a duration, `expected` is in seconds.
 
     Examples
     --------
@@ -46,11 +48,7 @@ class Reason(NamedTuple):
 
     def __str__(self) -> str:
         found = f"{self.column}={said(self.value)}"
-        if self.expected is None:
-            return found
-        if seconds_of(self.value) is not None and isinstance(self.expected, float):
-            return f"{found} (expected {duration(self.expected)})"
-        return f"{found} (expected {said(self.expected, digits=4)})"
+        return found if self.expected is None else f"{found} (expected {_said_beside(self.value, self.expected)})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,8 +167,8 @@ class Explanation:
 
     def _reason(self, i: int, j: int) -> Reason:
         value, expected = _plain(self.values[i, j]), _plain(self.expected[i, j])
-        # A rare category may be the one that the other columns predict: then there is no other expected value.
-        same = isinstance(value, str | bool) and value == expected
+        # The value may be the one that the other columns predict: then there is no other expected value.
+        same = said(value, _DIGITS) == _said_beside(value, expected)
         return Reason(self.names[j], value, None if same else expected, float(self.shares[i, j]))
 
     def folded(self, groups: Mapping[str, Sequence[Name]]) -> Explanation:
@@ -250,6 +248,13 @@ class Explanation:
                 self.index, self.causes(), self.top(len(self.names) if k is None else k), strict=True
             )
         ]
+
+
+def _said_beside(value: object, expected: object) -> str:
+    """An expected value as text; beside a duration or a time of day, numbers are seconds."""
+    if seconds_of(value) is not None and isinstance(expected, float):
+        return duration(expected)
+    return said(expected, _DIGITS)
 
 
 def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating], reach: Float) -> Float:

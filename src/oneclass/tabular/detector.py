@@ -35,7 +35,7 @@ from ..screening import Screening, using_sheet
 from ..selection import OneClassSearchCV
 from .bad_cells import ALARMS, GAPS, LARGEST_LOSS, BadCells, Tally, with_alarms
 from .cells import Cells
-from .codes import CategoryCode, NumberCode
+from .codes import CategoryCode, DateCode, NumberCode
 from .comparing import changes_of
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
@@ -399,6 +399,7 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         found = self.estimator_.explain(rows, neighbors=neighbors)
         names = tuple(column.name for column in self.plan_.columns)
         values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
+        own = self.plan_.restore(rows)
         for j, column in enumerate(self.plan_.columns):
             name, code = column.name, column.code
             values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
@@ -411,6 +412,9 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             if isinstance(code, CategoryCode):  # the text "1.0" is the same category as 1
                 words = read[name].as_words()
                 same = words.levels[words.codes] == expected[:, j]
+                expected[same, j] = values[same, j]
+            if isinstance(code, DateCode):  # only parts of a date are expected, such as the weekday, which it may have
+                same = own[:, j] == expected[:, j]
                 expected[same, j] = values[same, j]
             if isinstance(code, NumberCode) and code.flag:  # "TRUE" is the same flag as True
                 same = read[name].as_numbers(flags=True) == expected[:, j].astype(float)
