@@ -40,8 +40,9 @@ def product_squares(F: Tensor, L: Array) -> Tensor:
 
 
 def _squares(A: Host, F: Tensor) -> Tensor:
-    # The constant is the left factor, because onnxruntime copies a constant right factor.
-    return F.graph.apply("MatMul", A, F.do("Transpose", perm=[1, 0])).sum_squares(0)
+    # The constant is the left factor, because onnxruntime copies a constant right factor. Gemm transposes by itself:
+    # onnxruntime 1.19 to 1.25 cannot run a MatMul of a Transpose in double precision.
+    return F.graph.apply("Gemm", A, F, transB=1).sum_squares(0)
 
 
 def scaled(scaler: Scaler, X: Tensor, kind: np.dtype[np.generic]) -> Tensor:
