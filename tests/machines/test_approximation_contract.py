@@ -57,5 +57,5 @@ def test_a_fitted_approximation_keeps_no_training_rows(approximation):
         len(pickle.dumps(AAKELM(C=8.0, sigma=1.0, approximation=approximation).fit(rng.normal(size=(n, 50)))))
         for n in (1000, 3000)
     ]
-    # A held-out loss, in order and ranked, and a weight each.
-    assert sizes[1] - sizes[0] < 2000 * 28
+    # A held-out loss, in order and ranked, a weight and a key each.
+    assert sizes[1] - sizes[0] < 2000 * 36
