@@ -83,7 +83,7 @@ def alarm() -> None:
     print(f"   Fitted to {len(train)} benign tumours, 5 % false alarms asked for.")
     print(f"   The rate of this model is between {100 * low:.1f} and {100 * high:.1f} % (95 % confidence);")
     print(f"   it rejects {np.mean(model.predict(fresh) < 0):.1%} of {len(fresh)} new benign tumours", end=" ")
-    print(f"and {np.mean(model.predict(malignant) < 0):.0%} of {len(malignant)} malignant ones.")
+    print(f"and {np.mean(model.decision_function(malignant) < 0):.0%} of {len(malignant)} malignant ones.")
     print(f"   The first malignant one: p = {model.p_value(row)[0]:.4f}. First reasons, of {row.shape[1]} columns:")
     for column, value, expected, share in model.explain(row).top(3)[0]:
         name = data.feature_names[column]

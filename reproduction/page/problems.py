@@ -133,8 +133,8 @@ def _undefined(results: Results) -> str:
 
 The threshold is printed as s_dec(floor(delta n)), the floor(delta n)-th largest of the n training losses. If delta n
 < 1, this is s_dec(0), which the paper does not define. At delta = 1 % this happens on {len(none)} of the {len(SMALL)}
-small datasets. The library takes the largest loss, s_dec(1). Where floor(0.05 n) = 1 ({", ".join(equal)}), delta = 1
-% and 5 % then give the same threshold. Recipe `paper`, VAAKELM:
+small datasets. The library takes the largest loss, s_dec(1). Where floor(0.05 n) = 1 ({", ".join(equal)}), delta =
+1 % and 5 % then give the same threshold. Recipe `paper`, VAAKELM:
 
 {table(head, body)}
 
