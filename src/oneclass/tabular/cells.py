@@ -110,12 +110,15 @@ class Cells:
         """The cells as times, NaT if a cell is not a time."""
         return np.full(len(self), "NaT", dtype="datetime64[us]") if self.times is None else self.times
 
-    def measured(self) -> NDArray[np.float64]:
-        """The cells as numbers: times in days since 1970, flags as 1 and 0, NaN for cells without a number."""
+    def measured(self, *, flags: bool = False) -> NDArray[np.float64]:
+        """The cells as numbers: times in days since 1970, NaN for cells without a number.
+
+        Flags are 1 and 0, also beside cells of other kinds if the column is one of `flags`.
+        """
         if self.kind == "time":
             times = self.as_times()
             return np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
-        return self.as_numbers(flags=self.kind == "flag")
+        return self.as_numbers(flags=flags or self.kind == "flag")
 
 
 def _word(value: int | float | np.datetime64, kind: str) -> str | None:

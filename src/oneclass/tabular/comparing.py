@@ -33,7 +33,7 @@ def changes_of(plan: ColumnPlan, read: Mapping[Name, Cells]) -> Iterator[ColumnC
             m = int(times.sum())
         else:
             rows, known = plan.seen.rows, plan.seen.rows - int(plan.seen.gaps[j])
-            values = cells.measured()
+            values = cells.measured(flags=column.kind == "flag")
             values = values[~np.isnan(values)]
             distance, p = number_difference(plan.seen.quantiles[:, j], known, values)
             m = len(values)

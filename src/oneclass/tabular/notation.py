@@ -16,6 +16,7 @@ import numpy as np
 
 from ..base.explanation import seconds_of
 from ..core.stored import OneOf, must
+from .calendar_words import with_month_numbers
 from .text import CODE
 from .variants import folded
 
@@ -32,6 +33,8 @@ _PARTS = re.compile(
 )
 _TIME = re.compile(r"(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?")
 _LENGTH = re.compile(r"(?P<sign>-?)(?P<h>\d{1,6}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?")
+#: The first day of a month, as in "1er mars" and "1º de marzo".
+_FIRST_OF_MONTH = re.compile(r"^1(?:er|[º°])(?= )")
 #: Seconds in the units of durations, by their names.
 _UNITS = {
     "d": 86400, "day": 86400, "days": 86400, "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600,
@@ -140,9 +143,18 @@ class TimesOfDay:
 
 @dataclass(frozen=True)
 class Days:
-    """Dates and times in a format of Python's `strptime`, such as ``%d.%m.%Y``."""
+    """Dates and times in a format of Python's `strptime`, such as ``%d.%m.%Y``.
+
+    The names of months (``%b`` or ``%B``) may be those of any language in `calendar_words`.
+    """
 
     format: str
+
+    @cached_property
+    def _numbered(self) -> str | None:
+        """The format with numbers of months instead of names; None if it has no names of months."""
+        found, names = re.subn(r"%[bB]\.?", "%m", self.format)
+        return found if names else None
 
     def read(self, cell: object) -> np.datetime64 | None:
         """The time in a cell; None if there is none."""
@@ -153,8 +165,11 @@ class Days:
             return np.datetime64(cell.replace(tzinfo=None) if isinstance(cell, datetime.datetime) else cell, "us")
         number = _plain_number(cell)  # such as 20241231
         text = cell if isinstance(cell, str) else f"{number:.0f}" if number is not None else ""
+        form = self.format
+        if self._numbered is not None:
+            form, text = self._numbered, _FIRST_OF_MONTH.sub("1", with_month_numbers(text))
         try:
-            return np.datetime64(datetime.datetime.strptime(text, self.format).replace(tzinfo=None), "us")
+            return np.datetime64(datetime.datetime.strptime(text, form).replace(tzinfo=None), "us")
         except ValueError:
             return None
 

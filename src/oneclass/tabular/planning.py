@@ -23,7 +23,7 @@ from .codes import CategoryCode, DateCode, NumberCode, OrdinalCode
 from .frames import Frame, Values, columns_of
 from .notation import Notation
 from .plan import KINDS, Column, ColumnPlan
-from .recognising import NOTATIONS, notation_of
+from .recognising import NOTATIONS, notation_of, unread_day
 from .scales import Scale, scale_of
 from .text import CODE, comma_hint, foreign_figure
 from .variants import folded, variants_of
@@ -313,7 +313,10 @@ def _useless(name: Name, cells: Cells, known: int, noted: bool) -> Column | None
     named = _is_called_id(name)
     if cells.kind == "words":
         if (distinct >= _MIN_ID_SHARE * known and not _mostly_numbers(cells)) or (named and distinct > _MIN_ID_ROWS):
-            return Column(name, "drop", f"an id or free text: {distinct} different values in {n} rows", noticed=True)
+            day = unread_day([word for word in cells.as_words().levels if word is not None])
+            what = f"an id or free text: {distinct} different values in {n} rows"
+            what = what if day is None else f"text such as {day!r}: if these are dates, write months as numbers"
+            return Column(name, "drop", what, noticed=True)
         return None
     values: Any = cells.numbers[~cells.gaps]  # type: ignore[index]
     if not np.array_equal(values, np.rint(values)):

@@ -12,7 +12,7 @@ from ..core.typing import Name
 from ..core.wording import parameter
 from .notation import Days, Durations, Figures, Notation, TimesOfDay, parted
 
-__all__ = ["NOTATIONS", "Recognised", "notation_of"]
+__all__ = ["NOTATIONS", "Recognised", "notation_of", "unread_day"]
 
 #: Kinds that say how the text of a column is read.
 NOTATIONS = ("thousands", "decimal_comma", "currency", "percent", "duration")
@@ -30,13 +30,16 @@ _BARE = re.compile(r"\d+")
 _POINTED = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 #: Formats of days that differ in their order, and of the times that may follow them.
 _ORDERS = (("%d", "%m", "%Y"), ("%m", "%d", "%Y"), ("%Y", "%m", "%d"), ("%d", "%m", "%y"), ("%m", "%d", "%y"))
-_DAYS = (
-    *(mark.join(order) for mark, order in product("./-", _ORDERS)),
-    *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
-)
+_DAYS = tuple(mark.join(order) for mark, order in product("./-", _ORDERS))
+#: Formats of days with the name of the month.
+_NAMED_DAYS = (
+    "%d %b %Y", "%d. %b %Y", "%d de %b de %Y", "%d de %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d/%b/%Y", "%b %d, %Y",
+    "%b %d %Y",
+)  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", "T%H:%M:%S")
-_DAY_LIKE = re.compile(
-    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[ -][^\W\d_]{3,}\.?[ -]\d{2,4}|[^\W\d_]{3,}\.? \d{1,2}, \d{4}"
+_DAY_LIKE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}")
+_NAMED_DAY_LIKE = re.compile(
+    r"\d{1,2}(?:\.|er|[º°])?[ /-](?:de )?[^\W\d_]{3,}\.?(?: de)?[ /-]\d{2,4}|[^\W\d_]{3,}\.? \d{1,2},? \d{4}"
 )
 #: Words on which a format is tried first.
 _FIRST = 10
@@ -89,9 +92,9 @@ def _bare(cell: object) -> object:
 
 def _days(words: Sequence[str], n: int, label: str) -> Recognised | None:
     """The format of dates that reads most words. Two formats that read all of them differently are an error."""
-    if not any(map(_DAY_LIKE.match, words[:_FIRST])):  # Python compiles the formats, which takes long
-        return None
-    tried = [Days(day + time) for day in _DAYS for time in _TIMES]
+    numbered, named = (any(map(like.match, words[:_FIRST])) for like in (_DAY_LIKE, _NAMED_DAY_LIKE))
+    likely_days = (_DAYS if numbered else ()) + (_NAMED_DAYS if named else ())  # Python takes long to compile formats
+    tried = [Days(day + time) for day in likely_days for time in _TIMES]
     likely = [form for form in tried if any(form.read(word) is not None for word in words[:_FIRST])]
     read = {form: sum(form.read(word) is not None for word in words) for form in likely}
     best = max(read.values(), default=0)
@@ -106,6 +109,11 @@ def _days(words: Sequence[str], n: int, label: str) -> Recognised | None:
             raise ValueError(f"{label} holds {word!r}, which may be {days}: use {listed}")
     shown = f"{words[0]!r} is {fits[0].read(words[0])!s:.10}"
     return Recognised(fits[0], f"dates as {fits[0].format}: {shown}")
+
+
+def unread_day(words: Sequence[str]) -> str | None:
+    """The first word, if the words look like dates with names of months; else None."""
+    return words[0] if words and all(map(_NAMED_DAY_LIKE.match, words[:_FIRST])) else None
 
 
 def _figures(words: Sequence[str], n: int, rows: int, asked: str | None, owner: str, name: Name) -> Recognised | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from .calendar_words import MONTHS, WEEKDAYS, bare
 from .variants import folded
 
 __all__ = ["Scale", "scale_of"]
@@ -31,28 +32,23 @@ _LINES = (
     "beginner,intermediate,advanced,expert",
     "bronze,silver,gold,platinum",
 )
-_CIRCLES = (
-    "january|jan,february|feb,march|mar,april|apr,may,june|jun,july|jul,august|aug,september|sep|sept,october|oct,"
-    "november|nov,december|dec",
-    "monday|mon,tuesday|tue|tues,wednesday|wed,thursday|thu|thur|thurs,friday|fri,saturday|sat,sunday|sun",
-)
 #: Fewest different levels by which a scale is recognised.
 _FEWEST = 3
 
 
 def scale_of(words: Collection[str]) -> Scale | None:
     """The scale that holds all the words, which keep their spelling; None if there is none, or it is ambiguous."""
-    spelled = {folded(word): word for word in words}
-    for lines, circle in ((_LINES, False), (_CIRCLES, True)):
+    for lines, circle, key in ((_LINES, False, folded), (MONTHS, True, bare), (WEEKDAYS, True, bare)):
+        spelled = {key(word): word for word in words}
         for line in lines:
             levels = [level.split("|") for level in line.split(",")]
-            places = {word: i for i, level in enumerate(levels) for word in level}
+            places = {key(word): i for i, level in enumerate(levels) for word in level}
             held = {places.get(word) for word in spelled}
             if None not in held and len(held) == len(spelled) >= _FEWEST:
-                return Scale(tuple(_spelled(level, spelled) for level in levels), circle)
+                return Scale(tuple(_spelled([*map(key, level)], spelled) or level[0] for level in levels), circle)
     return None
 
 
-def _spelled(level: Sequence[str], spelled: dict[str, str]) -> str:
-    """The word of the table for a level, else its first name."""
-    return next((spelled[word] for word in level if word in spelled), level[0])
+def _spelled(level: Sequence[str], spelled: dict[str, str]) -> str | None:
+    """The word of the table for a level; None if it has none."""
+    return next((spelled[word] for word in level if word in spelled), None)
