@@ -477,3 +477,19 @@ def test_flagged_rows_of_every_segment_are_listed_first():
     assert all(row["flagged"] for row in found["rows"])
     p = [row["p_value"] for row in found["rows"]]
     assert p == sorted(p)
+
+
+@pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
+def test_a_flag_written_as_a_number_is_compared_as_a_flag_and_an_empty_cell_is_missing():
+    rng = np.random.default_rng(0)
+    train = pd.DataFrame({"a": rng.normal(size=80), "f": rng.choice(["True", "False"], 80)})
+    new = train.astype(object).iloc[:40].copy()
+    new.iloc[0, 1], new.iloc[1, 0] = "1", ""
+    model = TableDetector().fit(train)
+    summary = report(model, new).summary
+    [flag] = [column for column in summary["columns"] if column["name"] == "f"]
+    assert flag["new"]["missing"] == 0
+    assert flag["changed"] == "no"
+    assert model.compare_batch(new).columns[1].distance < 0.2
+    [row] = [row for row in summary["rows"] if row["row"] == 2]
+    assert [reason["value"] for reason in row["reasons"] if reason["column"] == "a"] == [None]

@@ -54,7 +54,7 @@ class Distribution:
             times = np.bincount(words.codes, minlength=len(words.levels)).tolist()
             counts = {word: n for word, n in zip(words.levels, times, strict=True) if word is not None and n}
             return cls("category", rows, rows - sum(counts.values()), counts=counts)
-        values = cells.measured()
+        values = cells.measured(flags=kind == "flag")
         seen = ColumnSummary.of(values[:, None])
         kind = kind or {"time": "date"}.get(cells.kind, cells.kind)
         return cls(kind, rows, int(np.isnan(values).sum()), seen.quantiles[:, 0])
@@ -152,7 +152,7 @@ def cell_values(column: NDArray[np.generic], entry: Column) -> list[Cell]:
     """Values of a compared column: words of a category, otherwise numbers (of dates: days since 1970)."""
     cells = _cells(column, entry["name"])
     if entry["kind"] != "category":
-        return list(cells.measured().tolist())
+        return list(cells.measured(flags=entry["kind"] == "flag").tolist())
     words = cells.as_words()
     return list(words.levels[words.codes].tolist())
 
@@ -163,7 +163,7 @@ def _difference(old: Distribution, new: Distribution, cells: Cells) -> Differenc
         distance, p, unseen = category_difference(old.counts, new.counts)
         outside = sum(new.counts[value] for value in unseen) / new.rows
     else:
-        values = np.sort(cells.measured())
+        values = np.sort(cells.measured(flags=new.kind == "flag"))
         distance, p, outside = _difference_of_numbers(old, values[: new.rows - new.missing])
         unseen = None
     missing = abs(old.missing / old.rows - new.missing / new.rows)

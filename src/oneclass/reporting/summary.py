@@ -24,6 +24,7 @@ from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
 from ..io.container import Json
 from ..plot.drawing import CONFIDENCE
+from ..tabular.cells import is_missing
 from ..tabular.frames import as_array, columns_of, rows_of
 from ..tabular.plan import ColumnPlan
 from .advice import advice_of, findings_of
@@ -193,15 +194,18 @@ def _rows(
             "p_value": float(p[i]),
             "flagged": bool(flagged[i]),
             "reasons": [
-                reason._asdict() | _read_value(values.get(reason.column), rank) for reason in reasons.top[rank]
+                reason._asdict() | _read_value(reason.value, values.get(reason.column), rank)
+                for reason in reasons.top[rank]
             ],
         }
         for rank, i in enumerate(order)
     ]
 
 
-def _read_value(read: Sequence[Cell] | None, rank: int) -> dict[str, Cell]:
+def _read_value(cell: Any, read: Sequence[Cell] | None, rank: int) -> dict[str, Cell]:
     """The value of a reason, unless the cell could not be read: then the reason holds the cell itself."""
+    if is_missing(cell):
+        return {"value": None}
     return {} if read is None or read[rank] is None or read[rank] != read[rank] else {"value": read[rank]}
 
 
