@@ -111,7 +111,7 @@ def test_a_table_of_every_kind_is_the_table_of_csv(folder, run, parcels, kind):
         ('fit t.db --sql "delete from t" -o m.oneclass', errors.BAD_DATA, "the query failed"),
         ('fit none.db --sql "select 1" -o m.oneclass', errors.NO_FILE, "no such SQLite file"),
         ("fit 'none*.parquet' -o m.oneclass", errors.NO_FILE, "no file matches the pattern"),
-        ("score m.oneclass new.csv -o scored.xlsx", errors.BAD_DATA, "must end in one of .csv"),
+        ("score m.oneclass new.csv -o scored.ods", errors.BAD_DATA, "must end in one of .csv"),
     ],
 )
 def test_what_cannot_be_queried_ends_in_one_sentence(folder, run, line, code, sentence):

@@ -257,8 +257,10 @@ def test_no_rows_are_no_file(model, tmp_path, nothing):
 
 
 def test_sinks_of_other_kinds_are_named(model, tmp_path):
-    with pytest.raises(ValueError, match=r"a table file must end in .*; got scored.xlsx"):
-        model.score_chunks(FRESH, tmp_path / "scored.xlsx")
+    with pytest.raises(
+        ValueError, match=r"a table file must end in .*; got scored.xls; save the sheet as CSV or .xlsx"
+    ):
+        model.score_chunks(FRESH, tmp_path / "scored.xls")
     with pytest.raises(TypeError, match="a sink must be a path or a binary file that is open, got StringIO"):
         model.score_chunks(FRESH, io.StringIO())
     with pytest.raises(TypeError, match="a sink must be a path or a binary file that is open, got int"):

@@ -65,7 +65,8 @@ def score(
     """Score the rows of TABLE: p-value, label and reasons.
 
     Writes the columns of TABLE, unchanged, and the results beside them, one line for each row; the label is -1 for an
-    outlier and 1 for other rows. The format is that of the suffix: .csv, .tsv, .jsonl, .parquet, .feather or .arrow.
+    outlier and 1 for other rows. The format is that of the suffix: .csv, .tsv, .jsonl, .xlsx, .parquet, .feather or
+    .arrow.
 
     \b
     Examples:

@@ -20,8 +20,8 @@ __all__ = [
 TEXT = {".csv": None, ".tsv": "\t", ".txt": None}
 #: Suffixes of files with one JSON object in each line, of files that are written, and of all that are read.
 JSON_LINES = (".jsonl", ".ndjson")
-WRITTEN = (*TEXT, *JSON_LINES, ".parquet", ".feather", ".arrow")
-ENDINGS = (*WRITTEN, ".xlsx", ".xlsm")
+WRITTEN = (*TEXT, *JSON_LINES, ".parquet", ".feather", ".arrow", ".xlsx")
+ENDINGS = (*WRITTEN, ".xlsm")
 #: Suffixes of compressed text, each with the compression.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 

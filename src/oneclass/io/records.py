@@ -1,4 +1,4 @@
-"""Tables of records: sheets of Excel files, and lines of JSON."""
+"""Tables of records, whose columns hold cells of any type, and lines of JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,13 +15,11 @@ from typing import IO, Any
 import numpy as np
 
 from ..core.typing import Shaped
-from ..core.wording import parameter
 from .batches import rows_of_block
 from .formats import Batch, arrow
 from .messages import one_line
-from .sniffing import names_columns
 
-__all__ = ["JSONLinesWriter", "Records", "excel_records", "json_records", "json_value", "record_blocks"]
+__all__ = ["JSONLinesWriter", "Records", "json_records", "json_value", "record_blocks"]
 
 #: Names of Arrow types for the types of cells that a column holds.
 _TYPES = {
@@ -40,55 +38,12 @@ class Records:
     named: bool
     rows: Callable[[], Iterator[Sequence[object]]]
 
-
-def excel_records(path: str | Path, sheet: str | None, header: bool | None, asked: list[str]) -> Records:
-    """The records of a sheet of an Excel file; without a name, of its only sheet that holds cells."""
-    name = Path(path).name
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise ImportError(f"{name}: Excel files need openpyxl: pip install 'oneclass[excel]'") from error
-
-    def filled(place: str) -> Iterator[list[object]]:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
-            for cells in book[place].iter_rows(values_only=True):
-                row = [*cells]
-                while row and row[-1] is None:
-                    row.pop()
-                if row:
-                    yield row
-        finally:
-            book.close()
-
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:  # a damaged file makes openpyxl raise errors of any class
-        raise ValueError(f"{name}: the Excel file cannot be read: {one_line(error)}") from error
-    sheets = [place.title for place in book.worksheets]
-    book.close()
-    if sheet is not None and sheet not in sheets:
-        raise ValueError(f"{name}: sheet must be one of {', '.join(map(repr, sheets))}; got {sheet!r}")
-    held = [sheet] if sheet is not None else [place for place in sheets if next(filled(place), None) is not None]
-    if len(held) > 1:
-        listed = ", ".join(map(repr, held))
-        raise ValueError(f"{name}: the file holds the sheets {listed}; name one with {parameter('sheet', held[0])}")
-    first = next(filled(held[0]), None) if held else None
-    if first is None:
-        raise ValueError(f"{name}: the file holds no rows")
-    width = max(map(len, filled(held[0])))
-    words = ["" if cell is None else str(cell).strip() for cell in first]
-    named = names_columns(words, asked, name, decimal=".") if header is None else header
-    if named and (len(words) < width or "" in words):
-        place = words.index("") + 1 if "" in words else len(words) + 1
-        raise ValueError(f"{name}: column {place} of the sheet has no name; remove the rows above the line of names")
-    names = words if named else [*map(str, range(width))]
-
-    def rows() -> Iterator[Sequence[object]]:
-        for row in islice(filled(held[0]), int(named), None):
-            yield [*row, *[None] * (width - len(row))]
-
-    return Records(names, named, rows)
+    def beside(self, columns: Mapping[str, object]) -> Records:
+        """The records with more columns, each of which has one value in all rows."""
+        if not columns:
+            return self
+        rows = self.rows
+        return Records([*self.names, *columns], self.named, lambda: ([*row, *columns.values()] for row in rows()))
 
 
 def json_records(path: str | Path, opened: Callable[[], Any]) -> Records:

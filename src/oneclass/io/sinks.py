@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from .excel import ExcelWriter
 from .formats import JSON_LINES, TEXT, Batch, Schema, arrow, ending
 from .records import JSONLinesWriter
 from .replacing import replacing
@@ -114,7 +115,7 @@ def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
         def write(batch: Batch) -> None:
             nonlocal writer
             batch = _escaped(batch) if escaped else batch
-            writer = writer or _writer(kind, stream, batch.schema)
+            writer = writer or _writer(kind, stream, batch.schema, Path(path or "").name)
             writer.write_batch(batch)
 
         try:
@@ -128,7 +129,7 @@ def writing(sink: Sink) -> Iterator[Callable[[Batch], None]]:
         stream.close()
 
 
-def _writer(kind: str, stream: IO[bytes], schema: Schema) -> Any:
+def _writer(kind: str, stream: IO[bytes], schema: Schema, name: str) -> Any:
     pa = arrow()
     if kind == ".parquet":
         return pa.parquet.ParquetWriter(stream, schema)
@@ -136,6 +137,8 @@ def _writer(kind: str, stream: IO[bytes], schema: Schema) -> Any:
         return pa.ipc.new_file(stream, schema)
     if kind in JSON_LINES:
         return JSONLinesWriter(stream)
+    if kind == ".xlsx":
+        return ExcelWriter(stream, schema.names, name)
     delimiter = "\t" if kind in (".tsv", ".txt") else ","
     names = io.StringIO()
     csv.writer(names, delimiter=delimiter, lineterminator="\n").writerow(schema.names)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
@@ -27,9 +28,11 @@ from .batches import (
     rows_of_block,
     with_points,
 )
+from .excel import excel_records
 from .formats import ENDINGS, JSON_LINES, TEXT, Batch, Schema, arrow, ending
 from .messages import one_line
-from .records import Records, excel_records, json_records, record_blocks
+from .partitions import Partition, partitions_of, with_partition
+from .records import Records, json_records, record_blocks
 from .sniffing import cells_of, first_line, names_columns, only_delimiter
 
 __all__ = ["TableFile"]
@@ -55,6 +58,7 @@ class TableFile:
         Path of a file with the suffix ``.csv``, ``.tsv``, ``.txt`` or ``.jsonl`` (an object in each line), which
         ``.gz`` or ``.zst`` may follow, or ``.parquet``, ``.feather``, ``.arrow`` or ``.xlsx``. A folder of such files
         of one kind, or a pattern such as ``logs/*.parquet``, is one table: its files, in the order of their names.
+        Folders such as ``year=2024`` in it hold the values of a column ``year``.
     columns : list of names or numbers, optional
         Feature columns; by default all columns except those of `keep`. Column numbers count from 0.
     keep : list of names or numbers, default=()
@@ -122,8 +126,9 @@ class TableFile:
     def blocks(self) -> Iterator[tuple[Shaped, Batch]]:
         """Blocks of rows, each with a record batch of the columns of `keep`."""
         names: list[object] | None = None
-        for path in self.files():
-            for rows, kept in replace(self, path=path)._blocks():
+        files = self.files()
+        for path, partition in zip(files, self._partitions(files), strict=True):
+            for rows, kept in replace(self, path=path)._blocks(partition):
                 found = [*getattr(rows, "columns", range(rows.shape[1]))]
                 if names is not None and found != names:
                     before, here = (", ".join(map(str, some[:20])) for some in (names, found))
@@ -137,7 +142,7 @@ class TableFile:
         """The files of the table: one, or those of a folder or a pattern in the order of their names."""
         place = Path(self.path)
         if place.is_dir():
-            found = [file for file in place.iterdir() if file.name[0] not in "._" and _is_table(file)]
+            found = _tables(place) or [file for folder in _partitions(place) for file in _tables(folder)]
             wanted = "the folder holds no table file"
         elif not place.exists() and glob.has_magic(str(place)):
             found, wanted = [*map(Path, glob.glob(str(place), recursive=True))], "no file matches the pattern"
@@ -149,7 +154,15 @@ class TableFile:
             raise ValueError(f"{place.name}: files of one table must be of one kind, got {' and '.join(kinds)}")
         return sorted(found)
 
-    def _blocks(self) -> Iterator[tuple[Shaped, Batch]]:
+    def _partitions(self, files: Sequence[Path]) -> list[Partition]:
+        """The columns of each file whose values are in the names of folders: below the folder or in the pattern."""
+        place = Path(self.path)
+        root = Path(*takewhile(lambda part: not glob.has_magic(part), place.parts))
+        if root == place and not place.is_dir():
+            return [{}]
+        return partitions_of(root, files)
+
+    def _blocks(self, partition: Partition) -> Iterator[tuple[Shaped, Batch]]:
         """The blocks of one file."""
         kind, packed = ending(self.path)
         with open(self.path, "rb") as file:  # raises Python's own error if the file does not exist
@@ -157,34 +170,39 @@ class TableFile:
                 raise ValueError(f"{self._name}: the file is empty")
         if kind in TEXT:
             with self._text_errors():
-                yield from self._text(kind, packed)
+                yield from self._text(kind, packed, partition)
         elif kind in JSON_LINES:
             with self._text_errors():
-                yield from self._records(json_records(self.path, lambda: self._stream(packed)))
+                records = json_records(self.path, lambda: self._stream(packed))
+                yield from self._records(records, partition)
         elif kind in (".xlsx", ".xlsm"):
-            yield from self._records(excel_records(self.path, self.sheet, self.header, self._asked()))
+            records = excel_records(self.path, self.sheet, self.header, self._asked())
+            yield from self._records(records, partition)
         else:
             with self._typed_errors():
-                yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches)
+                yield from self._typed(parquet_batches if kind == ".parquet" else arrow_batches, partition)
 
-    def _records(self, records: Records) -> Iterator[tuple[Shaped, Batch]]:
+    def _records(self, records: Records, partition: Partition) -> Iterator[tuple[Shaped, Batch]]:
+        records = records.beside({name: value.as_py() for name, value in partition.items()})
         columns, keep = self._chosen(records.names)
         text = None if self.text == "all" else self._known(self.text, records.names)
         yield from record_blocks(records, columns, keep, text=text, name=self._name)
 
     def _typed(
-        self, opened: Callable[[str], AbstractContextManager[tuple[Schema, Batches]]]
+        self, opened: Callable[[str], AbstractContextManager[tuple[Schema, Batches]]], partition: Partition
     ) -> Iterator[tuple[Shaped, Batch]]:
         with opened(str(self.path)) as (schema, batches):
-            columns, keep = self._chosen(schema.names, unless=_UNNAMED_INDEX)
+            columns, keep = self._chosen([*schema.names, *partition], unless=_UNNAMED_INDEX)
             labels = numbered_labels(schema)
-            for batch in batches([*dict.fromkeys([*columns, *keep])], rows_of_block(len(columns))):
+            stored = [name for name in dict.fromkeys([*columns, *keep]) if name not in partition]
+            for batch in batches(stored, rows_of_block(len(columns))):
+                batch = with_partition(batch, partition)
                 rows = batch.select(columns).replace_schema_metadata().to_pandas()
                 if labels:
                     rows.columns = [labels.get(name, name) for name in columns]
                 yield rows, batch.select(keep)
 
-    def _text(self, kind: str, packed: str | None) -> Iterator[tuple[Shaped, Batch]]:
+    def _text(self, kind: str, packed: str | None, partition: Partition) -> Iterator[tuple[Shaped, Batch]]:
         pa = arrow()
         delimiter = self.delimiter or TEXT[kind]
         with self._stream(packed) as stream:
@@ -198,8 +216,10 @@ class TableFile:
         if named is None:
             named = names_columns(cells, self._asked(), self._name, decimal=self.decimal)
         names = cells if named else [str(place) for place in range(len(cells))]
-        columns, keep = self._chosen(names)
-        words = {*names} if self.text == "all" else {*keep} - {*columns} | {*self._known(self.text, names)}
+        columns, keep = self._chosen([*names, *partition])
+        words = (
+            {*names} if self.text == "all" else {*keep} - {*columns} | {*self._known(self.text, [*names, *partition])}
+        )
         with self._stream(packed) as stream, self._refused(names, delimiter, packed):
             lines, blank = CountedLines(stream), _Blank()
             reader = pa.csv.open_csv(
@@ -215,7 +235,7 @@ class TableFile:
                 ),
                 convert_options=pa.csv.ConvertOptions(
                     column_types={name: pa.string() if name in words else pa.float64() for name in names},
-                    include_columns=[*dict.fromkeys([*columns, *keep])],
+                    include_columns=[name for name in dict.fromkeys([*columns, *keep]) if name not in partition],
                     decimal_point=self.decimal,
                 ),
             )
@@ -224,9 +244,9 @@ class TableFile:
                 rows += batch.num_rows
                 if batch.num_rows:
                     open_quote = any(str(cells[-1]).endswith(("\n", "\r")) for cells in batch.columns)
-                seen = batch.select(columns)
-                block = (with_points(seen, self.decimal) if self.text == "all" else seen).to_pandas()
-                yield block if named else block.to_numpy(), batch.select(keep)
+                seen = with_points(batch, self.decimal) if self.text == "all" else batch
+                block = with_partition(seen, partition).select(columns).to_pandas()
+                yield block if named else block.to_numpy(), with_partition(batch, partition).select(keep)
         # In a table with a single column, an empty line is a row with a missing value.
         expected = (lines.filled if len(names) > 1 else lines.count) - named - blank.lines
         if not self.newlines and rows < expected:
@@ -360,9 +380,16 @@ class TableFile:
         return f"use for example {parameter('encoding', 'utf-16' if wide else 'latin-1')}"
 
 
-def _is_table(file: Path) -> bool:
-    """Whether a file has the suffix of a table."""
-    return any(end in ENDINGS for end in file.suffixes[-2:]) and file.is_file()
+def _tables(folder: Path) -> list[Path]:
+    """The files in a folder that have the suffix of a table."""
+    files = (file for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
+    return [file for file in files if any(end in ENDINGS for end in file.suffixes[-2:])]
+
+
+def _partitions(folder: Path) -> list[Path]:
+    """The folders at any depth whose names hold values of columns, such as ``year=2024``."""
+    found = [place for place in folder.iterdir() if place.is_dir() and place.name.find("=") > 0]
+    return [place for part in found for place in (part, *_partitions(part))]
 
 
 class _Blank:
