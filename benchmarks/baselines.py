@@ -1,6 +1,6 @@
 """Fit and score times of every classifier beside PyOD's and scikit-learn's, from one interleaved run.
 
-Writes the tables of docs/baselines.md. Needs pyod.
+Writes the tables of docs/baselines_details.md. Needs pyod.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEATURES = 20
 TREES = ((10_000, 20), (100_000, 5))  # rows and features of the spanning trees
 REPEATS = 7
 PATIENCE = 45.0  # seconds after which a slow candidate is not measured again
-PAGE = Path(__file__).parents[1] / "docs" / "baselines.md"
+PAGE = Path(__file__).parents[1] / "docs" / "baselines_details.md"
 
 OURS = ["OCKELM", "VOCKELM", "AAKELM", "VAAKELM", "OCRF", "NaiveParzen", "KMeansDetector", "KNNDetector"]
 OURS += ["AutoencoderDetector", "PCADetector", "MSTDetector", "KCentersDetector", "OCSVM", "SVDD"]

@@ -1,7 +1,7 @@
 """Which parameters should the marginal likelihood choose? Each choice is measured by outliers that it did not use.
 
-The tasks are those of the defaults study; VAAKELM learns from targets only. Writes a table of docs/selection.md. Reads
-the paper's datasets: set ONECLASS_DATA to their folder.
+The tasks are those of the defaults study; VAAKELM learns from targets only. Writes a table of
+docs/selection_measured.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
     body = [[name, f"{x.mean():.4f}", f"{np.median(x):.4f}", f"{rank:.2f}"] for name, x, rank in lines]
     text = markdown(["the likelihood chooses", "mean AUROC", "median", "mean rank of five"], body)
     print(text)
-    write_between_markers(Path(__file__).parents[1] / "docs" / "selection.md", "criteria", text)
+    write_between_markers(Path(__file__).parents[1] / "docs" / "selection_measured.md", "criteria", text)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ First the procedure itself, on independent losses (squared lengths of rows of fi
 without outliers, where naming any row is a false discovery, and with 3 % of them far away. A generalised Pareto tail by
 probability-weighted moments (Hosking and Wallis, 1987), plugged in as if it were known, is compared with the library's.
 Then classifiers with 280 training rows: 50 far rows among 1,590, and 1,000 normal rows. Writes the tables of
-docs/large_batches.md in a minute and a half on one core; ``--quick`` takes a tenth and prints them only.
+docs/large_batches_measured.md in a minute and a half on one core; ``--quick`` takes a tenth and prints them only.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def main() -> None:
     )
     print(text)
     if not quick:
-        write_between_markers(Path(__file__).parents[1] / "docs" / "large_batches.md", "false discovery", text)
+        write_between_markers(Path(__file__).parents[1] / "docs" / "large_batches_measured.md", "false discovery", text)
 
 
 if __name__ == "__main__":

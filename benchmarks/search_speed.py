@@ -2,7 +2,7 @@
 
 As in the paper, the folds are of a random 80 % of the rows. Both searches run in turn on one thread; the ratio is of
 processor time. The scores must agree.
-Writes the table of docs/selection.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
+Writes the table of docs/selection_measured.md. Reads the paper's datasets: set ONECLASS_DATA to their folder.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> None:
             print(body[-1], flush=True)
     body += [["all", "", "", label, *line(*times)] for label, times in totals.items()]
     head = ["dataset", "training rows a fold", "features", "VAAKELM", "shared, s", "refitting, s", "ratio"]
-    page = Path(__file__).parents[1] / "docs" / "selection.md"
+    page = Path(__file__).parents[1] / "docs" / "selection_measured.md"
     write_between_markers(page, "search-speed", markdown(head, body))
 
 

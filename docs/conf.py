@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
@@ -53,18 +54,25 @@ sphinx_gallery_conf = {
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "oneclass"
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
 html_theme_options = {
+    "logo": {"text": "oneclass", "alt_text": "oneclass"},
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "start", "choose", "search")}
+html_sidebars = {page: [] for page in ("index", "start", "choose", "faq", "search")}
 html_static_path = ["_static"]
 html_extra_path = ["llms.txt"]  # the overview for language models (llmstxt.org)
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+
+# The button copies the code without prompts and output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 linkcheck_timeout = 20

@@ -1,7 +1,7 @@
-"""Run the Python blocks of a page in order; `python -m examples.pages start understand` draws their pictures.
+"""Run the Python blocks of a page in order; `python -m examples.pages understand` draws its pictures.
 
-A block is typed (``>>>``, and then shows what it prints) or plain. Names that plain blocks take for granted stand in a
-comment before them, ``<!-- given: ... -->``; a block that cannot run has ``<!-- not run: reason -->`` above it.
+A block is typed (``>>>``, and then shows what it prints) or plain. Each runs after the blocks before it, as a reader
+pastes them. A block that cannot run has ``<!-- not run: reason -->`` above it.
 """
 
 from __future__ import annotations
@@ -13,22 +13,28 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
-PIECE = re.compile(
-    r"^<!-- given:\n(?P<given>.*?)^-->|(?:^<!-- not run: (?P<reason>.+?) -->\n)?^```python\n(?P<code>.*?)^```",
-    re.S | re.M,
-)
+BLOCK = re.compile(r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?^```python\n(?P<code>.*?)^```", re.S | re.M)
+
+
+def table_rows(page: str, mark: str) -> Iterator[tuple[str, list[str]]]:
+    """Rows of the tables between the marks of this name: the first cell, and the others."""
+    text = (DOCS / f"{page}.md").read_text().split(f"<!-- {mark} -->")[1].split(f"<!-- /{mark} -->")[0]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            first, *others = (cell.strip() for cell in line.strip()[1:-1].split("|"))
+            yield first, others
 
 
 def run(page: Path) -> None:
     """Run all blocks of a page in one namespace, in the current folder."""
     text, names = page.read_text(), dict[str, object](__name__="__main__")
-    for piece in PIECE.finditer(text):
-        if piece["reason"] is None:
-            group = "given" if piece["code"] is None else "code"
-            _run_block(piece[group], names, page, text.count("\n", 0, piece.start(group)))
+    for block in BLOCK.finditer(text):
+        if block["reason"] is None:
+            _run_block(block["code"], names, page, text.count("\n", 0, block.start("code")))
 
 
 def _run_block(source: str, names: dict[str, object], page: Path, line: int) -> None:

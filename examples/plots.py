@@ -1,12 +1,10 @@
-"""The figures of docs/plots.md, each by the call that the page shows: python -m examples.plots."""
+"""The figures of docs/plots.md and docs/start.md, each by the call on the page: python -m examples.plots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,7 +13,9 @@ from sklearn.model_selection import train_test_split
 
 from oneclass import VAAKELM, KNNDetector, Stream, plot
 
-FOLDER = Path(__file__).parents[1] / "docs" / "plots"
+from .style import DOCS, RC, plt, save
+
+FOLDER = DOCS / "plots"
 
 
 class Drawn(Protocol):
@@ -43,6 +43,16 @@ def tumours() -> dict[str, Callable[[], Drawn]]:
         "roc": lambda: plot.roc_display(model, X, y, plot_chance_level=True),
         "precision_recall": lambda: plot.precision_recall_display(model, X, y),
     }
+
+
+def start() -> dict[str, Callable[[], Drawn]]:
+    """The first example: new benign and malignant tumours."""
+    X, y = load_breast_cancer(as_frame=True, return_X_y=True)
+    benign, malignant = X[y == 1], X[y == 0]
+    train, fresh = train_test_split(benign, train_size=280, random_state=0)
+    model, rows = VAAKELM(delta=0.05).fit(train), pd.concat([fresh, malignant])
+    labels = np.repeat([1, -1], [len(fresh), len(malignant)])
+    return {"start": lambda: plot.ThresholdDisplay.from_estimator(model, rows, labels)}
 
 
 def digits() -> dict[str, Callable[[], Drawn]]:
@@ -77,13 +87,11 @@ def drifting() -> dict[str, Callable[[], Drawn]]:
 
 def main() -> None:
     """Draw."""
-    mpl.use("agg")
     FOLDER.mkdir(exist_ok=True)
-    for scene in (tumours, digits, moons, drifting):
-        for name, draw in scene().items():
-            figure = draw().figure_
-            figure.savefig(FOLDER / f"{name}.png", dpi=80)
-            mpl.pyplot.close(figure)
+    with plt.rc_context(RC):
+        for scene in (start, tumours, digits, moons, drifting):
+            for name, draw in scene().items():
+                save(draw().figure_, FOLDER / f"{name}.png")
 
 
 if __name__ == "__main__":

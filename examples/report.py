@@ -32,21 +32,26 @@ def biopsies() -> oneclass.Report:
     return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies compared with 257 benign ones")
 
 
-def main() -> None:
-    """Write the page and take three pictures of it."""
+def photograph(page: Path, folder: Path, looks: dict[str, dict[str, Any]]) -> None:
+    """Take a picture of a page in each window, by name."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    FOLDER.mkdir(exist_ok=True)
-    page = FOLDER / "report.html"
-    biopsies().save(page)
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name, look in LOOKS.items():
+        for name, look in looks.items():
             shown = browser.new_page(**look)
             shown.goto(page.as_uri())
             taken = Image.open(io.BytesIO(shown.screenshot()))
-            taken.quantize(256).save(FOLDER / f"{name}.png", optimize=True)
+            taken.quantize(256).save(folder / f"{name}.png", optimize=True)
+
+
+def main() -> None:
+    """Write the page and take three pictures of it."""
+    FOLDER.mkdir(exist_ok=True)
+    page = FOLDER / "report.html"
+    biopsies().save(page)
+    photograph(page, FOLDER, LOOKS)
     page.unlink()
 
 

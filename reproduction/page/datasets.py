@@ -48,8 +48,8 @@ pooch, tqdm, xlrd, openpyxl). Run Python in the root of the clone:
 ```python
 from reproduction.datasets import load, names
 
-X, y = load("wine")            # X: DataFrame; y: +1 for targets, -1 for outliers
-names("small", "concordia")    # the paper's 25 datasets
+X, y = load("wine")  # X: DataFrame; y: +1 for targets, -1 for outliers
+names("small", "concordia")  # the paper's 25 datasets
 ```
 
 <!-- not run: downloads the dataset -->

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from examples.demo import WAYS, alarm, delivered, normal_rows
-from examples.transcript import PAGES
+from examples.transcript import PAGE, transcript
 
 
 def test_only_the_threshold_on_held_out_scores_keeps_the_rate_of_the_flexible_machines():
@@ -27,6 +27,20 @@ def test_pages_show_what_the_demo_of_the_command_line_says(capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # notices, which go to standard error
         group.main(["demo"], prog_name="oneclass", standalone_mode=False)
-    said = capsys.readouterr().out.strip()
-    for page in PAGES:
-        assert f"<!-- demo -->\n```\n{said}\n```\n<!-- /demo -->" in page.read_text()
+    assert transcript(capsys.readouterr().out) in PAGE.read_text()
+
+
+@pytest.mark.filterwarnings("ignore")  # notices of the commands
+def test_the_demo_of_the_command_line_keeps_its_files_in_a_folder(tmp_path):
+    pytest.importorskip("pyarrow")
+    from click.testing import CliRunner
+
+    from oneclass.cli.commands import oneclass as group
+
+    folder = str(tmp_path / "parcels")
+    ran = CliRunner().invoke(group, ["demo", folder])
+    assert ran.exit_code == 0, ran.output
+    assert sorted(path.name for path in (tmp_path / "parcels").iterdir()) == [
+        "model.oneclass", "new.csv", "normal.csv", "scored.csv"
+    ]  # fmt: skip
+    assert "FOLDER must not hold normal.csv" in CliRunner().invoke(group, ["demo", folder]).output

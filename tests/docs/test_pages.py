@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from examples.pages import DOCS, PIECE, run
+from examples.pages import BLOCK, DOCS, run
 
 PAGES = [DOCS.parent / "README.md", DOCS / "llms.txt", *sorted(DOCS.rglob("*.md"))]
 PAGES = [page for page in PAGES if "```python" in page.read_text()]
@@ -24,7 +24,13 @@ def test_every_block_of_the_page_runs(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_no_block_of_the_page_is_overlooked(page):
     text = page.read_text()
-    assert text.count("```python") == sum(piece["code"] is not None for piece in PIECE.finditer(text))
+    assert text.count("```python") == len(BLOCK.findall(text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_fits_80_columns(page):
+    lines = [line for block in BLOCK.finditer(page.read_text()) for line in block["code"].splitlines()]
+    assert [line for line in lines if len(line) > 80] == []
 
 
 def test_no_line_begins_with_a_percent_sign():  # Markdown of Sphinx takes such a line for a comment

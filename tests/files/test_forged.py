@@ -391,8 +391,8 @@ def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
 def test_names_of_columns_do_nothing_to_a_terminal():
     town = "\x1b[2Jto\nwn"
     model = TableDetector().fit(table().rename(columns={"town": town}))
-    assert all(line.isprintable() for line in repr(model.plan_).splitlines())
-    assert r"\x1b[2Jto\nwn" in repr(model.plan_)
+    assert all(line.isprintable() for line in str(model.plan_).splitlines())
+    assert r"\x1b[2Jto\nwn" in str(model.plan_)
 
 
 def test_numbers_of_support_vectors_of_older_files_stay_those_of_the_rows_given(place):

@@ -18,6 +18,8 @@ _STEPS = (
     "score model.oneclass new.csv -o scored.csv --keep parcel",
     "explain model.oneclass new.csv --row 2",
 )
+#: What the demo leaves in the folder.
+_FILES = ("normal.csv", "new.csv", "model.oneclass", "scored.csv")
 
 
 def _parcels(n: int, seed: int) -> list[list[str]]:
@@ -37,37 +39,53 @@ def _written(path: Path, rows: list[list[str]]) -> None:
 
 
 @click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.pass_context
-def demo(context: click.Context) -> None:
+def demo(context: click.Context, folder: Path | None) -> None:
     """Show fit, score and explain on a small table.
 
-    Runs each command on a table that it generates. All files are in a temporary folder.
+    Runs each command on a table that it generates, in FOLDER, where all files stay, or in a temporary folder.
 
     \b
     Examples:
       oneclass demo
+      oneclass demo parcels
     """
     root = context.find_root()
-    _show(str(root.info_name), root.command)
+    name, group = str(root.info_name), root.command
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            _show(name, group, temporary)
+    else:
+        _refuse_to_replace(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        _show(name, group, folder)
+        click.echo(f"\nFiles in {folder}: {', '.join(_FILES)}")
 
 
-def _show(name: str, group: click.Command) -> None:
+def _refuse_to_replace(folder: Path) -> None:
+    if held := [name for name in _FILES if (folder / name).exists()]:
+        raise click.UsageError(
+            f"FOLDER must not hold {held[0]}, which the demo writes, got {folder}: name another folder"
+        )
+
+
+def _show(name: str, group: click.Command, folder: str | Path) -> None:
     """Print and run each command."""
-    with tempfile.TemporaryDirectory() as folder:
-        back = Path.cwd()
-        os.chdir(folder)
-        try:
-            _written(Path("normal.csv"), _parcels(300, 0))
-            new = _parcels(4, 1)
-            new[1][2], new[2][3], new[3][4] = "19.90", "Oslo", "2024-03-20 03:10"
-            _written(Path("new.csv"), new)
-            for step in _STEPS:
-                click.echo(f"$ {name} {step}")
-                group.main(shlex.split(step), prog_name=name, standalone_mode=False)
-                click.echo()
-            click.echo("$ cut -d, -f1,3- scored.csv")
-            for line in Path("scored.csv").read_text().splitlines():
-                first, _, *rest = line.split(",")
-                click.echo(",".join([first, *rest]))
-        finally:
-            os.chdir(back)
+    back = Path.cwd()
+    os.chdir(folder)
+    try:
+        _written(Path("normal.csv"), _parcels(300, 0))
+        new = _parcels(200, 1)
+        new[1][2], new[2][3], new[3][4] = "19.90", "Oslo", "2024-03-20 03:10"
+        _written(Path("new.csv"), new)
+        for step in _STEPS:
+            click.echo(f"$ {name} {step}")
+            group.main(shlex.split(step), prog_name=name, standalone_mode=False)
+            click.echo()
+        click.echo("$ cut -d, -f1,3- scored.csv | head -5")
+        for line in Path("scored.csv").read_text().splitlines()[:5]:
+            first, _, *rest = line.split(",")
+            click.echo(",".join([first, *rest]))
+    finally:
+        os.chdir(back)

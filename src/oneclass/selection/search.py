@@ -69,7 +69,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         How candidates are compared. ``labels``: by the `scoring` of held-out targets and of the outliers in `y`, which
         must hold some. ``likelihood``: by the marginal likelihood of the targets, without outliers and without folds.
         It is for C and the bandwidth of exact kernel machines: it ignores `delta`, and it is no guide to the choice of
-        the kernel (docs/selection.md).
+        the kernel (docs/selection_measured.md).
     scoring : str, callable, list or dict, default="f1"
         Names of `SCORERS` or of scikit-learn's, or callables ``scorer(estimator, X, y)`` with `y` of +1 and -1. With
         several, `refit` names the one that decides.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -86,11 +87,12 @@ class ColumnPlan:
     >>> from oneclass import TableDetector
     >>> table = np.array([[float(i % 7), "ab"[i % 2]] for i in range(40)], dtype=object)
     >>> table = np.random.default_rng(0).permutation(table)
-    >>> TableDetector().fit(table).plan_
+    >>> print(TableDetector().fit(table).plan_)
     column  taken for  because             made of it
     0       number     numbers             0
     1       category   2 different values  1 is b, 1 rarity
-    To change a kind: columns={name: 'number' | 'category' | 'ordinal' | 'date' | 'clock' | 'drop'}.
+    To change a kind: columns={name: kind}.
+    Kinds: number, category, ordinal, date, clock, drop.
     """
 
     columns: tuple[Column, ...]
@@ -119,7 +121,11 @@ class ColumnPlan:
         return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
 
     def __repr__(self) -> str:
-        return f"{self.table()}\nTo change a kind: columns={{name: {' | '.join(map(repr, KINDS))}}}."
+        kinds = Counter(column.kind for column in self.columns)
+        return f"ColumnPlan({len(self.columns)} columns: {', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
+
+    def __str__(self) -> str:
+        return f"{self.table()}\nTo change a kind: columns={{name: kind}}.\nKinds: {', '.join(KINDS)}."
 
     def table(self) -> str:
         """The plan as text: each column with its kind, the reason and the encoded columns."""
