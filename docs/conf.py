@@ -35,6 +35,7 @@ suppress_warnings = ["config.cache"]
 
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"  # predict() instead of VAAKELM.predict(): names fit the contents of the page
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(ROOT / "examples" / "gallery")],

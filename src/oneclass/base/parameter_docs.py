@@ -160,7 +160,7 @@ _DESCRIPTIONS = {
     "centering": """
         centering : {"own", "global"}, default={default}
             Mean from which the deviations of a cluster's rows are measured: ``"own"`` is the mean of the cluster, as in
-            the usual within-cluster scatter; ``"global"`` is the mean of all rows, as printed in the paper (model_SV).
+            the usual within-cluster scatter; ``"global"`` is the mean of all rows, as printed in the paper.
         """,
     "r": """
         r : float, default={default}

@@ -33,6 +33,8 @@ class AutoencoderDetector(Explained["_Network"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     hidden_layer_sizes : int or sequence of int, default=5
         Number of units of the hidden layer, or of each hidden layer. A narrow layer between wider ones, as in
         ``(8, 3, 8)``, makes a diabolo network.
@@ -43,9 +45,7 @@ class AutoencoderDetector(Explained["_Network"]):
     max_iter : int, default=2000
         Largest number of iterations of L-BFGS. A warning says if they were too few.
     {scale}
-    {delta_of_folds}
     {threshold_of_folds}
-    {confidence}
     {hold_out}
     random_state : int, RandomState instance or None, default=None
         Seed of the initial weights. None gives the same result at every fit.
@@ -76,25 +76,25 @@ class AutoencoderDetector(Explained["_Network"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         hidden_layer_sizes: int | Sequence[int] = 5,
         activation: str = "tanh",
         alpha: float = 1e-4,
         max_iter: int = 2000,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.alpha = alpha
         self.max_iter = max_iter
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
         self.random_state = random_state
 

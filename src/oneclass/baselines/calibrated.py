@@ -90,6 +90,11 @@ class Calibrated(Baseline[_Scored]):
         An estimator with `fit` and scores: an outlier detector or density of scikit-learn, a pipeline that ends in one,
         a detector with the interface of PyOD, or a classifier of this library. A callable is a function that scores
         rows and is not fitted. None is for scores that another program computed: `X` is one column of scores.
+    {delta}
+    {confidence}
+    direction : {"auto", "normal", "odd"}, default="auto"
+        What a larger score means. ``"auto"``: more normal, as in scikit-learn; more anomalous for detectors with the
+        interface of PyOD (a fitted attribute ``decision_scores_``). It must be given for a callable and for None.
     hold_out : {"plus", "split", "folds"} or float in (0, 1), default="plus"
         How held-out scores are made (docs/calibration.md). ``"plus"``: `n_folds` folds, whose models are kept, and
         p-values of CV+ [1]_: at most about twice the rate for every distribution. ``"split"``: the estimator learns
@@ -100,11 +105,6 @@ class Calibrated(Baseline[_Scored]):
         split.
     n_folds : int, default=5
         Number of folds, each of which takes one fit.
-    direction : {"auto", "normal", "odd"}, default="auto"
-        What a larger score means. ``"auto"``: more normal, as in scikit-learn; more anomalous for detectors with the
-        interface of PyOD (a fitted attribute ``decision_scores_``). It must be given for a callable and for None.
-    {delta}
-    {confidence}
     n_jobs : int or None, default=None
         Number of processes for the fits of the folds.
     random_state : int, RandomState instance or None, default=None
@@ -164,21 +164,21 @@ class Calibrated(Baseline[_Scored]):
         self,
         estimator: Any = None,
         *,
-        hold_out: str | float = "plus",
-        n_folds: int = FOLDS,
-        direction: str = "auto",
         delta: float = 0.05,
         confidence: float | None = None,
+        direction: str = "auto",
+        hold_out: str | float = "plus",
+        n_folds: int = FOLDS,
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.estimator = estimator
-        self.hold_out = hold_out
-        self.n_folds = n_folds
-        self.direction = direction
         self.delta = delta
         self.confidence = confidence
+        self.direction = direction
+        self.hold_out = hold_out
+        self.n_folds = n_folds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -36,14 +36,14 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     n_centers : int, default=5
         Number of centers; smaller if there are fewer distinct rows.
     n_init : int, default=25
         Number of restarts with random centers.
     {scale}
-    {delta_of_folds}
     {threshold_of_folds}
-    {confidence}
     {hold_out}
     {random_state_of_centers}
 
@@ -73,21 +73,21 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_centers: int = 5,
         n_init: int = 25,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_centers = n_centers
         self.n_init = n_init
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
         self.random_state = random_state
 

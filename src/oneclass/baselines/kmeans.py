@@ -28,6 +28,8 @@ class KMeansDetector(Explained["_Clusters"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     n_clusters : int, default=5
         Number of clusters; smaller if there are fewer distinct rows.
     init : {"k-means++", "random"}, default="k-means++"
@@ -36,9 +38,7 @@ class KMeansDetector(Explained["_Clusters"]):
     n_init : int, default=3
         Number of restarts. The clustering with the smallest sum of squared distances is used.
     {scale}
-    {delta_of_folds}
     {threshold_of_folds}
-    {confidence}
     {hold_out}
     {random_state_of_centers}
 
@@ -65,23 +65,23 @@ class KMeansDetector(Explained["_Clusters"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_clusters: int = 5,
         init: str = "k-means++",
         n_init: int = 3,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
         self.random_state = random_state
 

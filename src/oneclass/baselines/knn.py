@@ -35,6 +35,8 @@ class KNNDetector(Explained["_Neighborhood"]):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     n_neighbors : int or None, default=None
         Number of neighbors k. None chooses the k with the largest leave-one-out likelihood of the density
         ``k / (n V r^d)``, where r is the distance to the k-th neighbor. Only those k are compared for which the fewest
@@ -45,12 +47,10 @@ class KNNDetector(Explained["_Neighborhood"]):
         Loss of a row. ``"kappa"`` is the squared distance to the k-th nearest row, ``"delta"`` the squared distance to
         the mean of the k nearest rows, and ``"gamma"`` the mean of the k squared distances.
     {scale}
-    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
         How the threshold on the leave-one-out losses is chosen; a row is never its own neighbor. ``"held_out"`` is the
         (1 - delta) quantile with a finite-sample correction, ``"train"`` the midpoint rule of dd_tools, and
         ``"authors"`` the rule of the VAAKELM authors' released code.
-    {confidence}
     {hold_out_of_closed_form}
     n_jobs : int or None, default=None
         Number of threads for the search of neighbors.
@@ -80,21 +80,21 @@ class KNNDetector(Explained["_Neighborhood"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_neighbors: int | None = None,
         method: str = "kappa",
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
         n_jobs: int | None = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_neighbors = n_neighbors
         self.method = method
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
         self.n_jobs = n_jobs
 

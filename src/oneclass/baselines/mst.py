@@ -30,17 +30,17 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     n_paths : int, default=0
         If positive, only the edges on the `n_paths` longest paths of the tree are used; 0 uses the whole tree.
     {scale}
-    {delta}
     threshold : {"held_out", "train", "authors"}, default="held_out"
         How the threshold is chosen. ``"held_out"`` is the (1 - delta) quantile of the held-out losses of five folds,
         which gives the requested false-alarm rate. ``"train"`` is the rule of dd_tools, the (1 - delta) quantile of the
         lengths of the edges. ``"authors"`` is the rule of the VAAKELM authors' released code, applied to the lengths of
         the edges, because the losses of the training rows are zero. Only ``"held_out"`` computes the held-out losses
         that p-values and other values of `delta` need.
-    {confidence}
     {hold_out}
 
     Attributes
@@ -82,18 +82,18 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_paths: int = 0,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_paths = n_paths
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
 
     def _seconds(self, n: int, d: int) -> float:

@@ -31,10 +31,10 @@ class NaiveParzen(Explained["_Densities"]):
 
     Parameters
     ----------
-    {scale}
     {delta}
-    {threshold_of_leave_one_out}
     {confidence}
+    {scale}
+    {threshold_of_leave_one_out}
     {hold_out_of_closed_form}
 
     Attributes
@@ -72,16 +72,16 @@ class NaiveParzen(Explained["_Densities"]):
     def __init__(
         self,
         *,
-        scale: str | bool = "zscore",
         delta: float = 0.05,
-        threshold: str = "held_out",
         confidence: float | None = None,
+        scale: str | bool = "zscore",
+        threshold: str = "held_out",
         hold_out: str | float = "auto",
     ) -> None:
-        self.scale = scale
         self.delta = delta
-        self.threshold = threshold
         self.confidence = confidence
+        self.scale = scale
+        self.threshold = threshold
         self.hold_out = hold_out
 
     def _learn(self, training: Training) -> _Densities:

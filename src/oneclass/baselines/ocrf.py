@@ -125,6 +125,8 @@ class OCRF(Slow["_Forest"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     n_estimators : int, default=100
         Number of trees.
     enlargement : float in [1, 1e6], default=1.2
@@ -141,12 +143,10 @@ class OCRF(Slow["_Forest"]):
         ``threshold="half"`` and 5 otherwise, because with pure leaves too many losses equal 1 for a quantile.
     {scale}
         Trees do not depend on the scale of a feature, except that they hold values in single precision.
-    {delta_of_folds}
     threshold : {"held_out", "oob", "half", "train", "authors"}, default="held_out"
         How the threshold on the out-of-bag losses is chosen. ``"held_out"`` and ``"oob"`` are the (1 - delta) quantile,
         which gives the requested false-alarm rate. ``"half"`` is half of the votes, as in the original method.
         ``"train"`` is the rule of dd_tools, ``"authors"`` the rule of the VAAKELM authors' released code.
-    {confidence}
     {hold_out_of_closed_form}
     n_jobs : int or None, default=None
         Number of threads that grow and evaluate trees. The forest does not depend on it.
@@ -204,6 +204,8 @@ class OCRF(Slow["_Forest"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_estimators: int = 100,
         enlargement: float = 1.2,
         outlier_ratio: float = 10,
@@ -211,13 +213,13 @@ class OCRF(Slow["_Forest"]):
         n_bins: int = 50,
         min_samples_leaf: int | None = None,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
         n_jobs: int | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_estimators = n_estimators
         self.enlargement = enlargement
         self.outlier_ratio = outlier_ratio
@@ -225,9 +227,7 @@ class OCRF(Slow["_Forest"]):
         self.n_bins = n_bins
         self.min_samples_leaf = min_samples_leaf
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
         self.n_jobs = n_jobs
         self.random_state = random_state

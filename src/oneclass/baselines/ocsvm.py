@@ -24,6 +24,8 @@ class OCSVM(KernelDescription["_Halfspace"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     nu : float in (0, 1] or None, default=None
         Upper bound on the share of training rows on the origin's side, and lower bound on the share of support vectors;
         at least the share of one row. None means `delta`.
@@ -31,9 +33,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     {sigma_of_svm}
     {tol_of_svm}
     {scale}
-    {delta_of_folds}
     {threshold_of_svm}
-    {confidence}
     {hold_out}
 
     Attributes
@@ -69,24 +69,24 @@ class OCSVM(KernelDescription["_Halfspace"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         nu: float | None = None,
         kernel: KernelChoice = "rbf",
         sigma: float | str = "mean",
         tol: float = 1e-4,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.nu = nu
         self.kernel = kernel
         self.sigma = sigma
         self.tol = tol
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
 
     def _describe(self, kernel: Kernel, training: Training) -> _Halfspace:

@@ -32,14 +32,14 @@ class Parzen(Slow["_Mixture"]):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     bandwidth : {"shared", "full"}, default="shared"
         Covariance of the Gaussians, up to the factor width². ``"shared"`` is the identity: one width for all features.
         ``"full"`` is the Ledoit-Wolf estimate of the covariance of the training rows, which also exists for collinear
         features and for few rows.
     {scale}
-    {delta}
     {threshold_of_leave_one_out}
-    {confidence}
     {hold_out_of_closed_form}
 
     Attributes
@@ -80,18 +80,18 @@ class Parzen(Slow["_Mixture"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         bandwidth: str = "shared",
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.bandwidth = bandwidth
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
 
     def _seconds(self, n: int, d: int) -> float:

@@ -38,14 +38,14 @@ class PCADetector(Explained["_Plane"]):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     n_components : float in (0, 1) or int, default=0.9
         Share of the variance that the components explain, or number of components. At least one direction is always
         left out, because otherwise the loss of every row would be zero; if `n_components` is a share, constant features
         do not count for this. The loss of a single feature is therefore its squared distance from the mean.
     {scale}
-    {delta}
     {threshold_of_leave_one_out}
-    {confidence}
     {hold_out_of_closed_form}
 
     Attributes
@@ -83,18 +83,18 @@ class PCADetector(Explained["_Plane"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         n_components: float = 0.9,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.n_components = n_components
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
 
     def _learn(self, training: Training) -> _Plane:

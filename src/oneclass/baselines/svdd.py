@@ -29,6 +29,8 @@ class SVDD(KernelDescription["_Ball"]):
 
     Parameters
     ----------
+    {delta_of_folds}
+    {confidence}
     nu : float in (0, 1] or None, default=None
         Upper bound on the share of training rows outside the ball; at least the share of one row. None means `delta`.
     nu_outliers : float in (0, 1] or None, default=None
@@ -38,9 +40,7 @@ class SVDD(KernelDescription["_Ball"]):
     {sigma_of_svm}
     {tol_of_svm}
     {scale}
-    {delta_of_folds}
     {threshold_of_svm}
-    {confidence}
     {hold_out}
 
     Attributes
@@ -80,26 +80,26 @@ class SVDD(KernelDescription["_Ball"]):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         nu: float | None = None,
         nu_outliers: float | None = None,
         kernel: KernelChoice = "rbf",
         sigma: float | str = "mean",
         tol: float = 1e-4,
         scale: str | bool = "zscore",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         hold_out: str | float = "auto",
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.nu = nu
         self.nu_outliers = nu_outliers
         self.kernel = kernel
         self.sigma = sigma
         self.tol = tol
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.hold_out = hold_out
 
     def fit(

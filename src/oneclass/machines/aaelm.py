@@ -21,14 +21,14 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     {C_of_hidden_layer}
     {n_hidden}
-    {activation_of_hidden_layer}
     {loss}
     {scale}
-    {delta}
     {threshold_of_machine}
-    {confidence}
+    {activation_of_hidden_layer}
     {device}
     {random_state_of_hidden_layer}
 
@@ -58,24 +58,24 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float = 1.0,
         n_hidden: int = 200,
-        activation: str = "sigmoid",
         loss: str = "predictive",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
+        activation: str = "sigmoid",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
         self.n_hidden = n_hidden
-        self.activation = activation
         self.loss = loss
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
+        self.activation = activation
         self.device = device
         self.random_state = random_state

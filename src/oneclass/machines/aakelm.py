@@ -21,14 +21,14 @@ class AAKELM(AutoAssociative):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     {C}
     {kernel}
     {sigma}
     {loss}
     {scale}
-    {delta}
     {threshold_of_machine}
-    {confidence}
     {approximation}
     {known_outliers}
     {device}
@@ -70,27 +70,27 @@ class AAKELM(AutoAssociative):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float | str = "auto",
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
         loss: str = "predictive",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
         approximation: Approximation | str | None = "auto",
         known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
         self.kernel = kernel
         self.sigma = sigma
         self.loss = loss
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
         self.approximation = approximation
         self.known_outliers = known_outliers
         self.device = device

@@ -28,13 +28,13 @@ class OCELM(HiddenLayerMachine):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     {C_of_hidden_layer}
     {n_hidden}
-    {activation_of_hidden_layer}
     {scale}
-    {delta}
     {threshold_of_machine}
-    {confidence}
+    {activation_of_hidden_layer}
     {r}
     {device}
     {random_state_of_hidden_layer}
@@ -71,24 +71,24 @@ class OCELM(HiddenLayerMachine):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float = 1000.0,
         n_hidden: int = 200,
-        activation: str = "sigmoid",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
+        activation: str = "sigmoid",
         r: float = 1.0,
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
         self.n_hidden = n_hidden
-        self.activation = activation
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
+        self.activation = activation
         self.r = r
         self.device = device
         self.random_state = random_state

@@ -20,16 +20,16 @@ class OCKELM(KernelMachine):
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     {C}
     {kernel}
     {sigma}
     {scale}
-    {delta}
     {threshold_of_machine}
-    {confidence}
-    {r}
     {approximation}
     {known_outliers}
+    {r}
     {device}
     {random_state_of_features}
 
@@ -62,28 +62,28 @@ class OCKELM(KernelMachine):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float | str = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
-        r: float = 1.0,
         approximation: Approximation | str | None = "auto",
         known_outliers: str = "learn",
+        r: float = 1.0,
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
         self.kernel = kernel
         self.sigma = sigma
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
-        self.r = r
         self.approximation = approximation
         self.known_outliers = known_outliers
+        self.r = r
         self.device = device
         self.random_state = random_state

@@ -17,25 +17,25 @@ __all__ = ["VAAKELM"]
 class VAAKELM(AutoAssociative):
     """Reject rows that a low-variance kernel autoencoder reconstructs badly.
 
-    Solves ``(K + MK/C + lam I/C) A = X`` ([1]_, eq. model_betaK). The loss of a row combines the squared error
+    Solves ``(K + MK/C + lam I/C) A = X`` ([1]_). The loss of a row combines the squared error
     ``‖z - o(z)‖²`` and the machine's variance at the row (see `loss`).
 
     Parameters
     ----------
+    {delta}
+    {confidence}
     {C}
-    {lam}
     {kernel}
     {sigma}
     {loss}
     {scale}
-    {delta}
     {threshold_of_machine}
-    {confidence}
+    {approximation}
+    {known_outliers}
     {variance}
     {n_clusters_of_variance}
     {centering}
-    {approximation}
-    {known_outliers}
+    {lam}
     {device}
     {random_state_of_features}
 
@@ -77,36 +77,36 @@ class VAAKELM(AutoAssociative):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float | str = "auto",
-        lam: float = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
         loss: str = "predictive",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
+        approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         variance: str | Array = "subclass",
         n_clusters: int = 5,
         centering: str = "own",
-        approximation: Approximation | str | None = "auto",
-        known_outliers: str = "learn",
+        lam: float = 1.0,
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
-        self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
         self.loss = loss
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
+        self.approximation = approximation
+        self.known_outliers = known_outliers
         self.variance = variance
         self.n_clusters = n_clusters
         self.centering = centering
-        self.approximation = approximation
-        self.known_outliers = known_outliers
+        self.lam = lam
         self.device = device
         self.random_state = random_state

@@ -22,25 +22,25 @@ class VOCKELM(KernelMachine):
 
     Parameters
     ----------
+    {delta}
+        With ``threshold="mean"``, `delta` is not a rate but a tolerance: see there.
+    {confidence}
     {C}
-    {lam}
     {kernel}
     {sigma}
     {scale}
-    {delta}
-        With ``threshold="mean"``, `delta` is not a rate but a tolerance: see there.
     threshold : {"held_out", "train", "authors", "mean"}, default="held_out"
         How the threshold is chosen. ``"held_out"`` is the (1 - delta) quantile of the leave-one-out losses, which gives
         the requested false-alarm rate. ``"train"`` is the rule of the VAAKELM paper on the training losses,
         ``"authors"`` the rule of its authors' released code. ``"mean"`` is the paper's rule for this machine:
         `delta` times the mean output for training rows (VOCKELM_thresh).
-    {confidence}
+    {approximation}
+    {known_outliers}
     {variance}
     {n_clusters_of_variance}
     {centering}
+    {lam}
     {r}
-    {approximation}
-    {known_outliers}
     {device}
     {random_state_of_features}
 
@@ -80,36 +80,36 @@ class VOCKELM(KernelMachine):
     def __init__(
         self,
         *,
+        delta: float = 0.05,
+        confidence: float | None = None,
         C: float | str = 1.0,
-        lam: float = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
         scale: str | bool = "robust",
-        delta: float = 0.05,
         threshold: str = "held_out",
-        confidence: float | None = None,
+        approximation: Approximation | str | None = "auto",
+        known_outliers: str = "learn",
         variance: str | Array = "subclass",
         n_clusters: int = 5,
         centering: str = "own",
+        lam: float = 1.0,
         r: float = 1.0,
-        approximation: Approximation | str | None = "auto",
-        known_outliers: str = "learn",
         device: Device | None = None,
         random_state: Seed = None,
     ) -> None:
+        self.delta = delta
+        self.confidence = confidence
         self.C = C
-        self.lam = lam
         self.kernel = kernel
         self.sigma = sigma
         self.scale = scale
-        self.delta = delta
         self.threshold = threshold
-        self.confidence = confidence
+        self.approximation = approximation
+        self.known_outliers = known_outliers
         self.variance = variance
         self.n_clusters = n_clusters
         self.centering = centering
+        self.lam = lam
         self.r = r
-        self.approximation = approximation
-        self.known_outliers = known_outliers
         self.device = device
         self.random_state = random_state
