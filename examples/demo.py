@@ -85,7 +85,7 @@ def alarm() -> None:
     print(f"   it rejects {np.mean(model.predict(fresh) < 0):.1%} of {len(fresh)} new benign tumours", end=" ")
     print(f"and {np.mean(model.decision_function(malignant) < 0):.0%} of {len(malignant)} malignant ones.")
     print(f"   The first malignant one: p = {model.p_value(row)[0]:.4f}. First reasons, of {row.shape[1]} columns:")
-    for column, value, expected, share in model.explain(row).top(3)[0]:
+    for column, value, expected, share, *_ in model.explain(row).top(3)[0]:
         name = data.feature_names[column]
         print(f"     {name:<16} is {value:>7.4g}, expected {expected:>6.4g} ({share:.0%} of the loss)")
 

@@ -9,13 +9,13 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.neighbors import NearestNeighbors
 
 import oneclass
-from oneclass import OCKELM, OCSVM, VAAKELM, Fourier, KNNDetector, Nystrom, Parzen, PCADetector, Reason, Stream
-from oneclass.base.explain_mixin import by_substitution, nearest_rows, usual_values
+from oneclass import OCKELM, OCSVM, VAAKELM, Fourier, Nystrom, Parzen, PCADetector, Reason, Stream
+from oneclass.base.expected import Encoding, expected_values
+from oneclass.base.explain_mixin import by_substitution, nearest_rows
 from oneclass.base.explanation import shares_of
 
 RANDOM = np.random.default_rng(0)
@@ -73,7 +73,6 @@ def test_shares_of_every_classifier_sum_to_one_and_say_how_they_were_computed(fi
         least = np.broadcast_to(fitted[name]._least_parts(), 4).sum()
         losses = -fitted[name].score_samples(FRESH)
         np.testing.assert_allclose(found.parts.sum(axis=1) + least, losses, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(found.reach + least, -fitted[name].offset_)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -134,19 +133,43 @@ def test_substitution_gives_shapley_values_where_two_columns_act_together():
             before = losses(row)[0]
             row[0, j] = x[0, j]
             shapley[j] += (losses(row)[0] - before) / len(orders)
-    parts, normal = by_substitution(losses, x, e)
+    parts = by_substitution(losses, x, e)
     np.testing.assert_allclose(parts[0], np.maximum(shapley, 0))
-    np.testing.assert_allclose(normal, losses(e))
 
 
-def test_expected_values_are_the_middle_of_those_whose_other_columns_are_nearest():
-    Z, known = FRESH / ROWS.std(axis=0), ROWS / ROWS.std(axis=0)
-    by_hand = np.empty(Z.shape)
+@pytest.mark.parametrize("together", [(0, 1, 2, 3), (0, 1, 0, 2), (1, 0, 1, 1)])
+def test_expected_values_and_ranges_are_those_of_the_rows_that_are_nearest_by_the_other_columns(together):
+    Z, known, of = FRESH / ROWS.std(axis=0), ROWS / ROWS.std(axis=0), np.array(together)
+    found = expected_values(Z, known, ROWS, Encoding(of, np.array([False, False, False, True])))
     for j in range(4):
-        others = [k for k in range(4) if k != j]
-        near = manhattan_distances(Z[:, others], known[:, others]).argsort(axis=1)[:, :5]
-        by_hand[:, j] = np.median(known[near, j], axis=1)
-    np.testing.assert_allclose(usual_values(Z, known), by_hand)
+        others = of != of[j]
+        gaps = manhattan_distances(Z[:, others], known[:, others])
+        near = gaps.argsort(axis=1)[:, :29]
+        values, gaps = np.sort(ROWS[near, j], axis=1), np.sort(gaps, axis=1)[:, :29]
+        five = ROWS[near[:, :5]]
+        apart = np.abs(five[:, :, None, ~others] - five[:, None][..., ~others]).sum(axis=(2, 3))
+        middle = five[np.arange(12), apart.argmin(axis=1), j] if sum(~others) > 1 else np.median(five[:, :, j], axis=1)
+        np.testing.assert_allclose(found.values[:, j], middle)
+        weights = np.minimum(np.exp(1 - gaps / gaps[:, 4:5]), 1)
+        share = ((weights * ROWS[near, j]).sum(axis=1) + ROWS[:, j].mean()) / (weights.sum(axis=1) + 1)
+        np.testing.assert_allclose(found.low[:, j], share if j == 3 else values[:, 1])
+        np.testing.assert_allclose(found.high[:, j], share if j == 3 else values[:, -2])
+
+
+@pytest.mark.parametrize("copula", ["normal", "curve", "independent"])
+def test_ranges_hold_about_nine_of_ten_values_of_new_rows(copula):
+    rng = np.random.default_rng(5)
+
+    def draw(n):
+        x, noise = rng.normal(size=(2, n))
+        y = {"normal": 0.8 * x + 0.6 * noise, "curve": x**2 + 0.3 * noise, "independent": noise}[copula]
+        return np.column_stack([x, y, rng.gamma(1.0, size=n)])
+
+    held = []
+    for _ in range(5):
+        found = VAAKELM().fit(draw(400)).explain(draw(400))
+        held.append((found.low <= found.values) & (found.values <= found.high))
+    assert np.abs(np.mean(held, axis=(0, 1)) - 0.9).max() < 0.06
 
 
 def test_a_single_column_is_expected_at_its_median():
@@ -175,36 +198,27 @@ def test_an_empty_cell_is_called_missing():
     assert said == ["mass=missing (expected 4.5)"] * 3
 
 
-def test_shares_keep_the_order_of_the_parts_and_compress_the_largest():
-    parts = np.array([[1.0, 2.0, 0.0, 1e6]])
-    shares = shares_of(parts, 2.0)
-    by_hand = np.log(1 + (parts / 2) ** 2)
-    np.testing.assert_allclose(shares, by_hand / by_hand.sum())
-    np.testing.assert_array_equal(shares.argsort(), parts.argsort())
+def test_shares_are_the_parts_over_their_sum():
+    parts = np.array([[1.0, 2.0, 0.0, 1e6], [0.0, 0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(shares_of(parts), [parts[0] / parts[0].sum(), [0.25] * 4])
 
 
-def test_parts_are_compared_with_their_mean_if_the_threshold_is_zero():
-    parts = np.array([[1.0, 2.0, 6.0]])
-    np.testing.assert_allclose(shares_of(parts, -1.0), shares_of(parts, 3.0))
+def test_the_share_of_a_wrong_value_does_not_fall_as_the_error_grows():
+    rng = np.random.default_rng(6)
+    mass = rng.normal(10, 1, 300)
+    X = np.column_stack([mass, 3 * mass + rng.normal(0, 1, 300), rng.normal(size=(300, 3))])
+    model = VAAKELM().fit(X)
+    wrong = np.array([[mass, 30, 0, 0, 0] for mass in (15, 20, 50, 200, 15_000)], dtype=float)
+    shares = model.explain(wrong).shares[:, 0]
+    assert shares[0] > 0.8
+    assert np.diff(shares).min() > -0.02
 
 
 @pytest.mark.parametrize("parts", [[0.0, 0.0], [np.inf, 1.0], [1e308, 1e308], [1e-320, 0.0], [np.nan, 1.0]])
-@pytest.mark.parametrize("usual", [0.0, 1.0, -1.0])
-def test_shares_sum_to_one_whatever_the_parts(parts, usual):
-    shares = shares_of(np.array([parts]), usual)
+def test_shares_sum_to_one_whatever_the_parts(parts):
+    shares = shares_of(np.array([parts]))
     assert shares.min() >= 0
     np.testing.assert_allclose(shares.sum(), 1)
-
-
-def test_one_near_constant_pixel_does_not_drown_the_others():
-    X, y = load_digits(return_X_y=True)
-    ones = np.random.default_rng(0).permutation(X[y == 1])
-    model = KNNDetector().fit(ones[:120])
-    found = model.explain(X[y != 1][:300])
-    bare = found.parts.max(axis=1) / found.parts.sum(axis=1)
-    assert bare.max() > 0.67
-    assert found.shares.max() < 0.45
-    np.testing.assert_array_equal(found.shares.argmax(axis=1), found.parts.argmax(axis=1))
 
 
 # Neighbors.
@@ -273,20 +287,34 @@ def test_as_an_array_it_is_its_shares(value):
     assert np.asarray(value, dtype=np.float32).dtype == np.float32
 
 
-def test_top_reasons_are_the_largest_shares_in_order(value):
-    for i, reasons in enumerate(value.top(2)):
-        worst = np.argsort(-value.shares[i])[:2]
+def test_reasons_after_the_first_are_columns_whose_value_is_not_ordinary(value):
+    usual = (value.low <= value.values) & (value.values <= value.high)
+    counts = []
+    for i, reasons in enumerate(value.top(4)):
+        worst = np.argsort(-value.shares[i]).tolist()
+        assert [reason.column for reason in reasons] == [
+            value.names[j] for n, j in enumerate(worst) if n == 0 or not usual[i, j]
+        ]
+        counts.append(len(reasons))
+    assert min(counts) < 4
+    assert max(counts) > 1
+
+
+def test_reasons_are_the_largest_shares_in_order(value):
+    for i in range(len(value)):
+        reasons, worst = value.row(i)[:2], np.argsort(-value.shares[i])[:2]
         assert [reason.column for reason in reasons] == [value.names[j] for j in worst]
+        assert [(reason.low, reason.high) for reason in reasons] == [(value.low[i, j], value.high[i, j]) for j in worst]
         assert [reason.share for reason in reasons] == value.shares[i, worst].tolist()
         assert [reason.value for reason in reasons] == value.values[i, worst].tolist()
         assert [reason.expected for reason in reasons] == value.expected[i, worst].tolist()
-    assert value.row(-1) == value.top(4)[11]
+    assert value.row(-1) == value.row(11)
     assert len(value.row(0)) == 4
 
 
 def test_columns_without_a_share_are_no_reasons(value):
     bare = replace(value, shares=np.tile([0, 0.4, 0.6, 0], (12, 1)))
-    assert [reason.column for reason in bare.top(4)[0]] == ["c", "b"]
+    assert [reason.column for reason in bare.row(0)] == ["c", "b"]
 
 
 def test_a_group_has_the_shares_of_its_columns_and_the_value_of_the_worst(value):
@@ -309,7 +337,7 @@ def test_groups_of_unknown_columns_or_of_one_twice_are_refused(value, groups, wh
 
 def test_the_frame_has_a_line_for_every_row_and_column(value):
     frame = value.to_frame()
-    assert frame.columns.tolist() == ["row", "column", "value", "expected", "share"]
+    assert frame.columns.tolist() == ["row", "column", "value", "expected", "low", "high", "share"]
     again = frame.pivot(index="row", columns="column", values="share").loc[value.index, list(value.names)]
     np.testing.assert_array_equal(again.to_numpy(), value.shares)
 

@@ -19,24 +19,22 @@ from ..core.arrays import Array, blocks, device, namespace, to_numpy
 from ..core.scaling import Scaler
 from ..core.typing import Name, Rows
 from ..engines.dask import is_dask, map_rows
-from .explanation import Explanation, shares_among
+from .expected import current_encoding, expected_values
+from .explanation import Explanation, shares_of
 from .nearest_known import NearestKnown
 from .non_numeric import framed
 from .segments import without_segments
 from .threads import by_one_fit
 
-__all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows", "usual_values"]
+__all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows"]
 
 Matrix = NDArray[Any]
 
-_EXACT = "exact: the loss is a sum over the columns, and shares are computed from its log-compressed terms"
+_EXACT = "exact: the loss is a sum over the columns, and shares are those of its terms"
 _SUBSTITUTED = (
     "measured by substitution: the mean of two changes of the loss, the decrease when the expected value replaces the "
     "column's value in the row, and the increase when the column's value is put into a row of expected values"
 )
-
-#: Number of nearest training rows whose median is the expected value, and upper bound on the training rows searched.
-_N_NEIGHBORS, _MAX_SEARCHED_ROWS = 5, 1000
 
 
 class Explains(ABC):
@@ -109,42 +107,42 @@ class Explains(ABC):
         rows = self._read(X)
         parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbors)
         exact, values = parts is not None, to_numpy(rows)
-        expected = self._usual(values) if expected is None else to_numpy(expected)
+        expected, low, high = self._usual(values) if expected is None else (to_numpy(expected), None, None)
         n, d = values.shape
         if exact:
-            least = np.broadcast_to(self._least_parts(), d)
-            parts, reach = to_numpy(parts) - least, np.full(n, -self.offset_ - least.sum())
+            parts = to_numpy(parts) - np.broadcast_to(self._least_parts(), d)
         else:
-            parts, normal = by_substitution(lambda X: self._asked(X, like=rows), values, expected)
-            reach = -self.offset_ - normal
+            parts = by_substitution(lambda X: self._asked(X, like=rows), values, expected)
         return Explanation(
             values=values,
             expected=expected,
-            shares=shares_among(slice(None), parts, reach),
+            shares=shares_of(parts),
             parts=parts,
-            reach=reach,
             names=names_of(X, d),
             index=index_of(X, n),
             exact=exact,
             method=_EXACT if exact else _SUBSTITUTED,
             neighbors=near,
             known=self._nearest_known(rows),
+            low=low,
+            high=high,
         )
 
     def _asked(self, X: Matrix, *, like: Array) -> Matrix:
         """Losses of synthetic rows, computed on the device of `like`."""
         return to_numpy(self._finite_losses(_like(X, like)))
 
-    def _usual(self, values: Matrix) -> Matrix:
-        """Expected values: medians of the nearest training rows, or column centres if no training rows are kept."""
+    def _usual(self, values: Matrix) -> tuple[Matrix, Matrix | None, Matrix | None]:
+        """Expected values and their ranges from the training rows that are kept, or column centres if none are kept."""
         kept, scaler = self._kept_rows(), self.scaler_
         if get_tags(self).input_tags.pairwise:
             name = type(self).__name__
             raise ValueError(f"{name}: explain must have the rows themselves: kernel values have no columns to explain")
         if kept is None:
-            return np.broadcast_to(to_numpy(scaler.centre), values.shape)
-        usual = usual_values(self._scaled(values), to_numpy(kept))
-        return to_numpy(scaler.inverse(_like(usual, scaler.centre)))
+            return np.broadcast_to(to_numpy(scaler.centre), values.shape), None, None
+        known = to_numpy(kept)
+        own = to_numpy(scaler.inverse(_like(known, scaler.centre)))
+        return expected_values(self._scaled(values), known, own, current_encoding())
 
     def _nearest(self, rows: Array, k: int) -> Matrix | None:
         name, kept = type(self).__name__, self._kept_rows()
@@ -168,8 +166,8 @@ def _like(X: Matrix, like: Array) -> Array:
     return namespace(like).asarray(X, dtype=like.dtype, device=device(like))
 
 
-def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Matrix) -> tuple[Matrix, Matrix]:
-    """Contribution of each column to the loss of each row, and the loss of the row of expected values.
+def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Matrix) -> Matrix:
+    """Contribution of each column to the loss of each row.
 
     The contribution is the mean of two changes of the loss: the increase when the column's value replaces the expected
     value in a row of expected values, and the decrease when the expected value replaces the column's value in the row.
@@ -177,35 +175,17 @@ def by_substitution(losses: Callable[[Matrix], Matrix], X: Matrix, expected: Mat
     row, the loss may be saturated, so that the decrease is 0; the increase is then still positive.
     """
     d, itself = X.shape[1], np.eye(X.shape[1], dtype=bool)
-    parts, normal = np.empty(X.shape), np.empty(len(X))
+    parts = np.empty(X.shape)
     for a, b in blocks(len(X), 2 * (d + 1) * d, np.empty(0), for_products=True):
         x, e = X[a:b], expected[a:b]
         without = np.where(itself, e[:, None, :], x[:, None, :])
         alone = np.where(itself, x[:, None, :], e[:, None, :])
         found = losses(np.concatenate([x, e, without.reshape(-1, d), alone.reshape(-1, d)])).astype(float)
-        whole, normal[a:b], rest = found[: b - a], found[b - a : 2 * (b - a)], found[2 * (b - a) :]
+        whole, normal, rest = found[: b - a], found[b - a : 2 * (b - a)], found[2 * (b - a) :]
         left, put = rest.reshape(2, b - a, d)
         # Halve before subtracting: losses that overflowed are the largest finite number, whose sums overflow.
-        parts[a:b] = np.maximum((whole[:, None] / 2 - left / 2) + (put / 2 - normal[a:b, None] / 2), 0)
-    return parts, normal
-
-
-def usual_values(Z: Matrix, known: Matrix) -> Matrix:
-    """Expected value of each cell: the median over the training rows that are nearest in all *other* columns.
-
-    Distances are city-block distances, which one wrong value changes little. At most `_MAX_SEARCHED_ROWS` evenly
-    spaced training rows are searched.
-    """
-    known = known[:: -(-len(known) // _MAX_SEARCHED_ROWS)]
-    m, d = known.shape
-    k = min(_N_NEIGHBORS, m) if d > 1 else m  # a single column has no other columns to compute distances from
-    expected = np.empty(Z.shape)
-    for a, b in blocks(len(Z), 3 * m * d, np.empty(0), for_products=True):
-        gaps = np.abs(Z[a:b, None, :] - known)
-        gaps = gaps.sum(axis=2, keepdims=True) - gaps
-        near = np.argpartition(gaps, k - 1, axis=1)[:, :k]
-        expected[a:b] = np.median(known[near, np.arange(d)], axis=1)
-    return expected
+        parts[a:b] = np.maximum((whole[:, None] / 2 - left / 2) + (put / 2 - normal[:, None] / 2), 0)
+    return parts
 
 
 def nearest_rows(Z: Matrix, known: Matrix, k: int) -> NDArray[np.intp]:

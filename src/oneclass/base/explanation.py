@@ -26,39 +26,66 @@ Float = NDArray[np.float64]
 _REPR_ROWS, _REPR_COLUMNS = 5, 3
 #: Digits of expected values in text.
 _DIGITS = 4
+#: A category is an ordinary value if at least this share of similar rows has it; ranges hold nine of ten numbers.
+_ORDINARY = 0.1
+#: Fields of an explanation with one entry for each cell, and all those with one for each row.
+_BY_CELL = ("values", "expected", "low", "high", "probability", "value_probability")
+_BY_ROW = (*_BY_CELL, "shares", "parts", "index", "neighbors", "known")
 
 
 class Reason(NamedTuple):
     """Contribution of one column to the loss of a row: the column, its value, the expected value and the share.
 
     `expected` is None if the expected value, to the four digits that are shown, equals the value; an example is a rare
-    category that the other columns predict. For a duration, `expected` is in seconds.
+    category that the other columns predict. `low` and `high` bound the range that holds about nine of ten values of
+    normal rows that are alike in the other columns; None for a category, and where no range is known. `probability` is
+    that of the expected category, and `value_probability` that of the value, among these rows; None for a number. For a
+    duration, `expected`, `low` and `high` are in seconds.
 
     Examples
     --------
     >>> from oneclass import Reason
     >>> print(Reason("mass", 400.0, 4.5, 0.97))
     mass=400 (expected 4.5)
+    >>> print(Reason("mass", 400.0, 4.5, 0.97, low=3.1, high=6.2))
+    mass=400 (expected 3.1 to 6.2)
+    >>> print(Reason("payment", "invoice", "card", 0.97, probability=0.92, value_probability=0.03))
+    payment=invoice (expected card, 92 %; invoice 3 %)
     """
 
     column: Name
     value: Any
     expected: Any
     share: float
+    low: Any = None
+    high: Any = None
+    probability: float | None = None
+    value_probability: float | None = None
 
     def __str__(self) -> str:
         found = f"{self.column}={said(self.value)}"
-        return found if self.expected is None else f"{found} (expected {_said_beside(self.value, self.expected)})"
+        return f"{found} (expected {self.expectation})" if self.expectation else found
+
+    @property
+    def expectation(self) -> str:
+        """The expected range or value as text, a category with its probability; empty if there is none."""
+        if self.low is not None and self.high is not None:
+            low, high = (_said_beside(self.value, end) for end in (self.low, self.high))
+            if low != high:
+                return f"{low} to {high}"
+        if self.expected is None:
+            return ""
+        found = _said_beside(self.value, self.expected)
+        if self.probability is None or self.value_probability is None:
+            return found
+        return f"{found}, {100 * self.probability:.0f} %; {said(self.value)} {100 * self.value_probability:.0f} %"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Explanation:
     """Contributions of columns to the losses of rows; ``np.asarray`` gives the shares.
 
-    A share is proportional to ``log(1 + t²)``. Here `t` is the column's contribution to the loss, divided by the mean
-    contribution of a column in a row at the threshold. The logarithm keeps the order of the columns. It keeps a value
-    far outside the training range from hiding all other columns: its contribution can be a hundred times the sum of
-    all others.
+    The share of a column is its part of the sum of all contributions.
 
     Attributes
     ----------
@@ -69,10 +96,8 @@ class Explanation:
     shares : array of shape (n_rows, n_columns)
         Share of each column: none is negative, and the shares of a row sum to one.
     parts : array of shape (n_rows, n_columns)
-        Contribution of each column to the loss, without the logarithm. If `exact`, the contributions of a row sum to
-        minus its score; for `NaiveParzen`, to the largest possible score minus the score of the row.
-    reach : array of shape (n_rows,)
-        Sum of the contributions of a row at the threshold.
+        Contribution of each column to the loss. If `exact`, the contributions of a row sum to minus its score; for
+        `NaiveParzen`, to the largest possible score minus the score of the row.
     names : tuple of str or int
         Column names; column numbers if the table has no names.
     index : array of shape (n_rows,)
@@ -85,6 +110,12 @@ class Explanation:
         The nearest training rows of each row in ascending order of distance, if ``neighbors`` was positive.
     known : NearestKnown or None
         The known outlier that is nearest to each row, if the classifier has learned known outliers.
+    low, high : arrays of shape (n_rows, n_columns) or None
+        Range that holds about nine of ten values of normal rows that are alike in the other columns; None or NaN
+        for a column that is not a number. None if the classifier keeps no training rows.
+    probability, value_probability : arrays of shape (n_rows, n_columns) or None
+        Probability of the expected category, and of the value, among normal rows that are alike in the other columns;
+        NaN for a column that is not a category.
 
     Examples
     --------
@@ -104,13 +135,16 @@ class Explanation:
     expected: NDArray[Any]
     shares: Float
     parts: NDArray[Any]
-    reach: Float
     names: tuple[Name, ...]
     index: NDArray[np.generic]
     exact: bool
     method: str
     neighbors: NDArray[Any] | None = None
     known: NearestKnown | None = None
+    low: NDArray[Any] | None = None
+    high: NDArray[Any] | None = None
+    probability: Float | None = None
+    value_probability: Float | None = None
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -127,10 +161,8 @@ class Explanation:
 
     def __getitem__(self, rows: slice | NDArray[np.bool_] | NDArray[np.intp] | Sequence[int]) -> Explanation:
         """The explanation of some of the rows, given by a slice, a mask or row numbers."""
-        some = {name: getattr(self, name)[rows] for name in ("values", "expected", "shares", "parts", "reach", "index")}
-        near, known = self.neighbors, self.known
-        near, known = None if near is None else near[rows], None if known is None else known[rows]
-        return replace(self, **some, neighbors=near, known=known)
+        some: dict[str, Any] = {name: found[rows] for name in _BY_ROW if (found := getattr(self, name)) is not None}
+        return replace(self, **some)
 
     def causes(self) -> list[str]:
         """For each row, why its loss is large: it is unlike the normal rows, or like a known outlier.
@@ -144,7 +176,11 @@ class Explanation:
         return ["unlike the normal rows"] * len(self) if self.known is None else self.known.causes(self.names)
 
     def top(self, k: int = 3) -> list[tuple[Reason, ...]]:
-        """The columns with the largest shares for each row, in descending order; columns with share 0 are omitted.
+        """The columns with the largest shares for each row, in descending order.
+
+        After the first column, columns whose value is ordinary for the other columns of the row are omitted: a number
+        in the range from `low` to `high`, or a category that at least a tenth of similar rows has. Columns with share
+        0 are omitted too.
 
         Parameters
         ----------
@@ -155,21 +191,37 @@ class Explanation:
         -------
         list of tuples of Reason
         """
-        worst = np.argsort(-self.shares, axis=1, kind="stable")[:, :k]
-        return [
-            tuple(self._reason(i, j) for j in columns if self.shares[i, j] > 0)
-            for i, columns in enumerate(worst.tolist())
-        ]
+        found, ordinary = [], self._ordinary
+        for i, columns in enumerate(np.argsort(-self.shares, axis=1, kind="stable").tolist()):
+            shown = [j for n, j in enumerate(columns) if self.shares[i, j] > 0 and (n == 0 or not ordinary[i, j])]
+            found.append(tuple(self._reason(i, j) for j in shown[:k]))
+        return found
 
     def row(self, i: int) -> tuple[Reason, ...]:
         """All columns with a positive share in row `i` (counted from 0), in descending order of the share."""
-        return self[i : i + 1 or None].top(len(self.names))[0]
+        order = np.argsort(-self.shares[i], kind="stable").tolist()
+        return tuple(self._reason(i, j) for j in order if self.shares[i, j] > 0)
 
     def _reason(self, i: int, j: int) -> Reason:
-        value, expected = _plain(self.values[i, j]), _plain(self.expected[i, j])
+        cells = [None if (found := getattr(self, name)) is None else _plain(found[i, j]) for name in _BY_CELL]
+        value, expected, *rest = cells
+        low, high, chance, own = (None if x is None or x != x else x for x in rest)
         # The value may be the one that the other columns predict: then there is no other expected value.
         same = said(value, _DIGITS) == _said_beside(value, expected)
-        return Reason(self.names[j], value, None if same else expected, float(self.shares[i, j]))
+        return Reason(
+            self.names[j], value, None if same else expected, float(self.shares[i, j]), low, high, chance, own
+        )
+
+    @property
+    def _ordinary(self) -> NDArray[np.bool_]:
+        """Cells whose value is ordinary for the other columns of the row."""
+        found = np.zeros(self.shares.shape, dtype=bool)
+        if self.low is not None and self.high is not None:
+            value, low, high = (_numbers(x) for x in (self.values, self.low, self.high))
+            found |= (low <= value) & (value <= high)
+        if self.value_probability is not None:
+            found |= self.value_probability >= _ORDINARY
+        return found
 
     def folded(self, groups: Mapping[str, Sequence[Name]]) -> Explanation:
         """Merge each group of columns into one column, whose share is the sum of theirs.
@@ -192,10 +244,12 @@ class Explanation:
         names: tuple[Name, ...] = tuple(dict.fromkeys(of.get(name, name) for name in self.names))
         members = [[j for j, name in enumerate(self.names) if of.get(name, name) == folded] for folded in names]
         worst = np.stack([np.array(m)[self.shares[:, m].argmax(axis=1)] for m in members], axis=1)
+        cells: dict[str, Any] = {
+            name: np.take_along_axis(found, worst, 1) for name in _BY_CELL if (found := getattr(self, name)) is not None
+        }
         return replace(
             self,
-            values=np.take_along_axis(self.values, worst, 1),
-            expected=np.take_along_axis(self.expected, worst, 1),
+            **cells,
             shares=np.stack([self.shares[:, m].sum(axis=1) for m in members], axis=1),
             parts=np.stack([self.parts[:, m].sum(axis=1) for m in members], axis=1),
             names=names,
@@ -208,7 +262,7 @@ class Explanation:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame with one line for each row and column: row, column, value, expected, share."""
+        """A pandas data frame with one line for each row and column: row, column, value, expected, low, high, share."""
         import pandas as pd
 
         n, d = self.shares.shape
@@ -218,6 +272,7 @@ class Explanation:
                 "column": np.tile(np.array(self.names, dtype=object), n),
                 "value": self.values.ravel(),
                 "expected": self.expected.ravel(),
+                **{name: np.nan if (end := getattr(self, name)) is None else end.ravel() for name in ("low", "high")},
                 "share": self.shares.ravel(),
             }
         )
@@ -232,21 +287,20 @@ class Explanation:
         Parameters
         ----------
         k : int, optional
-            Maximum number of columns for each row; by default all.
+            Maximum number of columns for each row, without ordinary values as in `top`; by default all columns.
 
         Returns
         -------
         list of dicts
         """
+        every = [self.row(i) for i in range(len(self))] if k is None else self.top(k)
         return [
             {
                 "row": _in_json(label),
                 **({} if self.known is None else {"cause": cause}),
                 "columns": [{key: _in_json(item) for key, item in reason._asdict().items()} for reason in reasons],
             }
-            for label, cause, reasons in zip(
-                self.index, self.causes(), self.top(len(self.names) if k is None else k), strict=True
-            )
+            for label, cause, reasons in zip(self.index, self.causes(), every, strict=True)
         ]
 
 
@@ -257,34 +311,37 @@ def _said_beside(value: object, expected: object) -> str:
     return said(expected, _DIGITS)
 
 
-def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating], reach: Float) -> Float:
-    """Shares of all columns; those not in `seen` get 0. `reach` is the sum of the parts of a row at the threshold.
-
-    If preprocessing turned one column into several, add up their parts before the call: the logarithm favours many
-    small parts over one large part.
-    """
-    shares, some = np.zeros(parts.shape), parts[:, seen]
-    shares[:, seen] = shares_of(some, reach[:, None] / max(some.shape[1], 1))
+def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating]) -> Float:
+    """Shares of all columns; those not in `seen` get 0."""
+    shares = np.zeros(parts.shape)
+    shares[:, seen] = shares_of(parts[:, seen])
     return shares
 
 
-def shares_of(parts: NDArray[np.floating], usual: NDArray[np.floating] | float) -> Float:
-    """Shares proportional to ``log(1 + t²)``, where ``t = parts / usual``; equal shares if all parts are 0.
-
-    Where `usual` is not positive, the mean of the row's parts replaces it.
-    """
+def shares_of(parts: NDArray[np.floating]) -> Float:
+    """Each part of a row divided by their sum; equal shares if all parts are 0."""
     parts = np.clip(np.nan_to_num(parts.astype(float)), 0, None)
-    mean = (parts / parts.shape[1]).sum(axis=1, keepdims=True)
-    usual = np.where(np.asarray(usual, dtype=float) > 0, usual, mean)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        t = np.nan_to_num(np.minimum(parts / usual, 1e150))
-    blame = np.log1p(t * t)
-    total = blame.sum(axis=1, keepdims=True)
-    shares: Float = np.where(total > 0, blame / np.where(total > 0, total, 1), 1 / parts.shape[1])
+    largest = parts.max(axis=1, keepdims=True)
+    parts = np.where(largest > 0, parts / np.where(largest > 0, largest, 1), 1.0)  # so that no sum overflows
+    shares: Float = parts / parts.sum(axis=1, keepdims=True)
     return shares
 
 
-def _plain(value: object) -> object:
+def _numbers(values: NDArray[Any]) -> Float:
+    """Cells as numbers, durations in seconds; NaN for others."""
+    if values.dtype.kind in "fiub":
+        return values.astype(float)
+    found = np.full(values.shape, np.nan)
+    for place, value in np.ndenumerate(values):
+        seconds = seconds_of(value)
+        try:
+            found[place] = float(value) if seconds is None and value is not None else seconds
+        except (TypeError, ValueError):  # a word
+            continue
+    return found
+
+
+def _plain(value: object) -> Any:
     """A NumPy number, flag or string as a Python object; other values unchanged."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufUS" else value
 

@@ -21,6 +21,7 @@ from .checks import check_learns_outliers
 from .classifier import OneClassClassifier
 from .column_origins import NoWayBackError, folded, origins, restored
 from .delegation import Delegates, documented_as, if_wrapped_has
+from .expected import Encoding, current_encoding, using_encoding
 from .explain_mixin import index_of, names_of
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
@@ -176,26 +177,30 @@ class OneClassPipeline(Delegates, Pipeline):
         check_is_fitted(self)
         X = framed(X)
         rows = self._prepare(X)
-        found: Explanation = self._wrapped().explain(rows, neighbors=neighbors)
         values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
         n = values.shape[1]
         try:
             of = origins(self._before, n)
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
-        place = self._segment_place(rows, found.parts.shape[1])
+        place = self._segment_place(rows)
         of = of if place is None else np.delete(of, place)
+        outer = current_encoding() or Encoding(np.arange(n), np.zeros(n, dtype=bool))
+        with using_encoding(outer.through(of) if len(outer.of) == n else None):
+            found: Explanation = self._wrapped().explain(rows, neighbors=neighbors)
         parts = folded(found.parts, of, n)
+        low, high = self._led_back_ends(found, of, np.bincount(of, minlength=n) == 1, place)
         return Explanation(
             values=values,
             expected=self._led_back(found.expected, values.shape, place),
-            shares=shares_among(np.unique(of), parts, found.reach),
+            shares=shares_among(np.unique(of), parts),
             parts=parts,
-            reach=found.reach,
             names=names_of(X, n),
             index=index_of(X, len(values)),
             exact=found.exact,
             method=found.method,
+            low=low,
+            high=high,
             neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape, place),
             known=found.known
             and found.known.in_columns(
@@ -203,11 +208,26 @@ class OneClassPipeline(Delegates, Pipeline):
             ),
         )
 
-    def _segment_place(self, rows: Any, width: int) -> int | None:
-        """Place of the column of segments in preprocessed rows, if answers of this width leave this column out."""
-        if np.shape(rows)[1] == width or self.segments_ is None:
+    def _led_back_ends(
+        self, found: Explanation, of: NDArray[np.intp], single: NDArray[np.bool_], place: int | None
+    ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+        """The ranges of the explanation in the input columns; those of which one column was made have a range."""
+        if found.low is None or found.high is None:
+            return None, None
+        whole = [np.where(single[of], Z, found.expected) for Z in (found.low, found.high)]
+        ends = [self._led_back(Z, (len(Z), len(single)), place) for Z in whole]
+        if any(end.dtype.kind != "f" for end in ends):
+            for end in (ends := [end.astype(object) for end in ends]):
+                end[~(single & np.vectorize(_is_number, otypes=[bool])(end))] = None
+            return ends[0], ends[1]
+        # An inverse that decreases exchanges the ends.
+        return np.where(single, np.minimum(*ends), np.nan), np.where(single, np.maximum(*ends), np.nan)
+
+    def _segment_place(self, rows: Any) -> int | None:
+        """Place of the column of segments in preprocessed rows, which answers leave out."""
+        column = None if self.segments_ is None else self.segments_.column
+        if column is None or np.shape(rows)[1] == self._wrapped().n_features_in_:
             return None
-        column = self.segments_.column
         return list(rows.columns).index(column) if isinstance(column, str) else column
 
     def _led_back(
@@ -242,7 +262,7 @@ class OneClassPipeline(Delegates, Pipeline):
         rows = self._prepare(X)
         made = to_numpy(self._wrapped().reconstruct(rows))
         try:
-            return restored(self._before, _with_gap(made, self._segment_place(rows, made.shape[1])))
+            return restored(self._before, _with_gap(made, self._segment_place(rows)))
         except NoWayBackError as error:
             raise self._refusal("reconstruct", error) from None
 
@@ -255,6 +275,10 @@ class OneClassPipeline(Delegates, Pipeline):
     @property
     def _before(self) -> Pipeline | str:
         return self[:-1] if len(self.steps) > 1 else "passthrough"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
 
 
 def _with_gap(made: NDArray[np.floating], place: int | None) -> NDArray[np.floating]:

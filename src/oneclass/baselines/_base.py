@@ -336,7 +336,8 @@ class Explained(Baseline[E]):
         return self.model_.least
 
     def _expected(self, rows: Array) -> Array | None:
-        return self.scaler_.inverse(self.model_.expected(self.scaler_(rows)))
+        expected = self.model_.expected(self.scaler_(rows))
+        return None if expected is None else self.scaler_.inverse(expected)
 
 
 def _held_out(rows: TrainingSet, losses: Array) -> HeldOut:

@@ -46,9 +46,9 @@ class ExplainedModel(ABC):
     def contributions(self, Z: Array) -> Array:
         """The part of each feature in the loss, for scaled rows."""
 
-    @abstractmethod
-    def expected(self, Z: Array) -> Array:
-        """Expected value of each feature, scaled."""
+    def expected(self, Z: Array) -> Array | None:
+        """Expected value of each feature, scaled; None if those of the kept training rows are better."""
+        return None
 
     @property
     def least(self) -> Array | float:

@@ -160,12 +160,6 @@ class _Neighborhood(ExplainedModel):
     def contributions(self, Z: Array) -> Array:
         return self.measure(Z, self.index.of(Z, self.n_neighbors)[1])
 
-    def expected(self, Z: Array) -> Array:
-        nearest = self.index.of(Z, self.n_neighbors)[1]
-        if self.method == "kappa":
-            return self.rows[nearest[:, -1]]
-        return sum(self.rows[of] for of in nearest.T) / self.n_neighbors
-
     def measure(self, Z: Array, nearest: Array) -> Array:
         """The part of each feature in the squared distance between each row and its `nearest` training rows."""
         if self.method == "kappa":

@@ -148,9 +148,6 @@ class _Tree(ExplainedModel):
         gaps = self._gaps(Z)
         return gaps**2 / np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), np.finfo(float).tiny)
 
-    def expected(self, Z: Array) -> Array:
-        return Z - self._gaps(Z)
-
     def _gaps(self, Z: Array) -> Array:
         return self.rounding.beyond(self.segments.gaps(Z), Z)
 

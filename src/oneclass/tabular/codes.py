@@ -97,6 +97,21 @@ class CategoryCode:
         shares = Z[:, :-1]
         return [self.levels[i] for i in np.argmax(np.column_stack([1 - shares.sum(axis=1), shares]), axis=1)]
 
+    def likelihoods(self, shares: Matrix, cells: Cells) -> tuple[NDArray[np.object_], Matrix, Matrix]:
+        """The most likely value of each row, its probability, and that of the cell, from probabilities of indicators.
+
+        The most common value and the rare values have no indicator. What the indicators leave is divided among them in
+        proportion to their counts.
+        """
+        rest = np.clip(1 - shares.sum(axis=1), 0, 1) / max(self.counts[0] + sum(self.counts[self.shown :]), 1)
+        chances = np.column_stack([rest * self.counts[0], shares])
+        words = cells.as_words()
+        own = np.array([self._places.get(self.key(word), -1) for word in words.levels], dtype=np.intp)[words.codes]
+        best, rows = chances.argmax(axis=1), np.arange(len(shares))
+        has_indicator = (own > 0) & (own < self.shown)
+        given = np.where(has_indicator, chances[rows, np.where(has_indicator, own, 0)], rest * self._counts[own])
+        return np.array(self.levels, dtype=object)[best], chances[rows, best], given
+
     def unknown(self, cells: Cells) -> list[str]:
         """Values that no training row has."""
         return [word for word in cells.as_words().levels if word is not None and self.key(word) not in self._places]

@@ -16,8 +16,9 @@ from ..base.alarms import columns_of_batch
 from ..base.checks import check_learns_outliers
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import documented_as, if_wrapped_has
+from ..base.expected import using_encoding
 from ..base.explain_mixin import index_of
-from ..base.explanation import Explanation, shares_among
+from ..base.explanation import Explanation
 from ..base.groups import is_column
 from ..base.pipeline import ends_in_classifier
 from ..base.protocol import Detector, Estimator
@@ -33,13 +34,12 @@ from ..io.sinks import Sink
 from ..machines import VAAKELM
 from ..screening import Screening, using_sheet
 from ..selection import OneClassSearchCV
-from .bad_cells import ALARMS, GAPS, LARGEST_LOSS, BadCells, Tally, with_alarms
+from .bad_cells import ALARMS, GAPS, BadCells, Tally, with_alarms
 from .cells import Cells
-from .codes import CategoryCode, DateCode, NumberCode
 from .comparing import changes_of
+from .explaining import encoding_of, in_columns
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
-from .notation import Durations
 from .plan import ColumnPlan
 from .planning import Kind
 from .preparing import prepared, prepared_chunks
@@ -396,49 +396,17 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         table = columns_of(X, self._name)
         read, bad = self._read(X)
         rows = self.plan_.coded(read)
-        found = self.estimator_.explain(rows, neighbors=neighbors)
-        names = tuple(column.name for column in self.plan_.columns)
-        values, expected = np.full((len(rows), len(names)), None, dtype=object), self.plan_.restore(found.expected)
-        own = self.plan_.restore(rows)
-        for j, column in enumerate(self.plan_.columns):
-            name, code = column.name, column.code
-            values[:, j] = list(as_array(table[name])) if name in table else None  # a list, so that times stay times
-            if getattr(code, "span", False):  # a missing duration, so that the expected value is printed with its unit
-                values[read[name].gaps, j] = np.timedelta64("NaT", "s")
-            if isinstance(column.notation, Durations):
-                seconds = read[name].as_numbers()
-                known = ~np.isnan(seconds)
-                values[known, j] = [*(seconds[known] * 1e6).round().astype("timedelta64[us]")]
-            if isinstance(code, CategoryCode):  # the text "1.0" is the same category as 1
-                words = read[name].as_words()
-                same = words.levels[words.codes] == expected[:, j]
-                expected[same, j] = values[same, j]
-            if isinstance(code, DateCode):  # only parts of a date are expected, such as the weekday, which it may have
-                same = own[:, j] == expected[:, j]
-                expected[same, j] = values[same, j]
-            if isinstance(code, NumberCode) and code.flag:  # "TRUE" is the same flag as True
-                same = read[name].as_numbers(flags=True) == expected[:, j].astype(float)
-                expected[same, j] = values[same, j]
-        parts = self.plan_.fold(found.parts, read)
-        if self.bad_cells == "alarm":
-            for name, wrong in bad.columns.items():
-                parts[wrong.mask, names.index(name)] = LARGEST_LOSS
-        seen = [column.code is not None for column in self.plan_.columns]
-        near = found.neighbors
-        if near is not None:
-            near = self.plan_.restore(near.reshape(-1, near.shape[-1])).reshape(*near.shape[:-1], len(names))
-        return Explanation(
-            values=values,
-            expected=expected,
-            shares=shares_among(seen, parts, found.reach),
-            parts=parts,
-            reach=found.reach,
-            names=names,
-            index=index_of(X, len(rows)),
-            exact=found.exact,
-            method=found.method,
-            neighbors=near,
-            known=found.known and found.known.in_columns(self.plan_.restore, lambda gaps: self.plan_.fold(gaps, read)),
+        with using_encoding(encoding_of(self.plan_)):
+            found = self.estimator_.explain(rows, neighbors=neighbors)
+        wrong = bad.columns if self.bad_cells == "alarm" else {}
+        return in_columns(
+            found,
+            self.plan_,
+            table,
+            read,
+            rows,
+            {name: cells.mask for name, cells in wrong.items()},
+            index_of(X, len(rows)),
         )
 
     @if_wrapped_has("reconstruct")
