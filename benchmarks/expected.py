@@ -46,7 +46,7 @@ def inside(found: Explanation) -> Iterator[float]:
     """Share of the values of each column of numbers that are in their ranges."""
     for j in range(len(found.names)):
         values = pd.to_numeric(pd.Series(found.values[:, j]), errors="coerce").to_numpy(dtype=float)
-        low, high = (end[:, j].astype(float) for end in (found.low, found.high))
+        low, high = (np.asarray(end)[:, j].astype(float) for end in (found.low, found.high))
         known = ~np.isnan(values) & ~np.isnan(low)
         if len(np.unique(values[known])) > 5:
             yield float(np.mean((low <= values)[known] & (values <= high)[known]))
@@ -81,7 +81,8 @@ def main() -> None:
     """Fit, explain, count."""
     warnings.simplefilter("ignore")
     growing()
-    shares, stated, right, count = [], [], [], 0
+    shares: list[float] = []
+    stated, right, count = [], [], 0
     for table in list(tables())[:: 8 if "--quick" in sys.argv else 1]:
         cut = round(TRAINED * len(table))
         try:
@@ -91,8 +92,9 @@ def main() -> None:
             continue
         count += 1
         shares += inside(found)
-        known = ~np.isnan(found.probability)
-        stated.append(found.probability[known])
+        p = np.asarray(found.probability)
+        known = ~np.isnan(p)
+        stated.append(p[known])
         right.append((found.values.astype(str) == found.expected.astype(str))[known])
     low, high = np.quantile(shares, [0.05, 0.95])
     print(f"{count} tables, {len(shares)} columns of numbers: {np.mean(shares):.1%} of the values in their ranges;")
