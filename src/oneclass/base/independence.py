@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Array, to_numpy
 from ..core.dependence import FEWEST, centred_ranks, crowding, decorrelation, succession
 from ..core.repeats import copied_rows
-from ..core.row_sample import row_keys
+from ..core.training_keys import hashes
 from ..core.typing import Rows
 from ..core.wording import parameter
 from ..engines.threads import on_one_thread
@@ -48,10 +48,13 @@ def column_hints(clocks: NDArray[np.bool_], named: str) -> Iterator[None]:
         _HINTS.reset(token)
 
 
-def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> None:
+def warn_if_dependent(
+    estimator: object, X: Array, w: Array | None = None, *, keys: NDArray[np.int64] | None = None
+) -> None:
     """Warn if rows are too similar to be independent. At most the first `_MAX_CHECKED_ROWS` rows are checked.
 
-    If weights are given, a row of weight w counts as w copies of the row.
+    If weights are given, a row of weight w counts as w copies of the row. `keys` are the hashes of the rows, if they
+    are known.
     """
     n = X.shape[0]
     if n < FEWEST:
@@ -62,9 +65,9 @@ def warn_if_dependent(estimator: object, X: Array, w: Array | None = None) -> No
         if hints[1]:
             _warn(estimator, hints[1], "")
             return
-        first = first[:, ~hints[0]]
+        first, keys = first[:, ~hints[0]], None
     with on_one_thread(0, first):
-        found = _dependence(first, w)
+        found = _dependence(first, w, hashes(first) if keys is None else keys[: len(first)])
     if found is not None:
         _warn(estimator, *found)
 
@@ -77,7 +80,7 @@ def _warn(estimator: object, seen: str, remedy: str) -> None:
     )
 
 
-def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] | None:
+def _dependence(rows: NDArray[np.float64], w: Array | None, keys: NDArray[np.int64]) -> tuple[str, str] | None:
     """A description of the dependence between rows and a remedy, as text; None if the rows look independent."""
     Z = centred_ranks(rows[:_MAX_FOLLOWED_ROWS])
     if not Z.shape[1]:
@@ -87,7 +90,7 @@ def _dependence(rows: NDArray[np.float64], w: Array | None) -> tuple[str, str] |
         apart = "that follow one another" if follows.lag == 1 else f"{follows.lag} rows apart"
         seen = f"rows {apart} are alike (correlation {follows.correlation:.2f})"
         return seen, f" (for a time series, time_blocks(X) makes such groups){independent}"
-    first, times = np.unique(row_keys(rows, 0), return_index=True, return_counts=True)[1:]
+    first, times = np.unique(keys, return_index=True, return_counts=True)[1:]
     if share := copied_rows(times):
         seen = f"{share:.0%} of the rows are exact copies of others, more than independent rows would be"
         return seen, ", or drop the copies, if rows were entered twice"

@@ -60,9 +60,9 @@ class Header:
         known = {"feature_names_in_": self.names, "column_summary_": self.seen, "training_keys_": self.keys}
         return {"n_features_in_": self.n_features} | {name: what for name, what in known.items() if what is not None}
 
-    def having_seen(self, X: Array) -> Header:
-        """The header with a summary of the values in the training rows `X`, and their keys."""
-        return replace(self, seen=ColumnSummary.of(X), keys=TrainingKeys.of(X))
+    def having_seen(self, X: Array, keys: NDArray[np.int64]) -> Header:
+        """The header with a summary of the values in the training rows `X`, and their keys from the hashes `keys`."""
+        return replace(self, seen=ColumnSummary.of(X), keys=TrainingKeys.of(keys))
 
 
 @cache

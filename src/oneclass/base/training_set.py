@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from ..core.arrays import Array, beside, device, namespace, ones, to_numpy
 from ..core.groups import Groups
+from ..core.training_keys import hashes
 from ..core.typing import Labels, Name, Rows, Weights
 from .checks import check_square
 from .groups import is_column, read_groups, split_off
@@ -110,9 +111,10 @@ class TrainingSet:
             training = training if self.grouped else replace(training, groups=alone)
         if self.pairwise:
             return training
+        keys = hashes(training.X)
         if not self.grouped:
-            warn_if_dependent(estimator, training.X, copies)
-        header = self.header.having_seen(training.X)
+            warn_if_dependent(estimator, training.X, copies, keys=keys)
+        header = self.header.having_seen(training.X, keys)
         if header.seen is not None and bool((header.seen.quantiles[0] == header.seen.quantiles[-1]).all()):
             warn(
                 f"{type(estimator).__name__}: all training rows are equal, so that every other row may be an outlier",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from .arrays import Array, bits, device, namespace, to_numpy
 from .row_sample import mixed
 from .stored import Share, Whole
 
-__all__ = ["TrainingKeys", "looked_up"]
+__all__ = ["TrainingKeys", "hashes", "looked_up"]
 
 #: Most keys that are kept, and most rows of a batch that are looked up.
 _KEYS, _LOOKED_UP = 4096, 4096
@@ -37,7 +38,7 @@ class TrainingKeys:
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> keys = TrainingKeys.of(X[:40])
+    >>> keys = TrainingKeys.of(hashes(X[:40]))
     >>> keys.are_most_of(X[:10]), keys.are_most_of(X[20:]), keys.are_most_of(X[:9])
     (True, False, False)
     """
@@ -47,11 +48,9 @@ class TrainingKeys:
     repeated: Share
 
     @classmethod
-    def of(cls, X: Array) -> Self:
-        """Return the keys of training rows; their order does not matter."""
-        n = X.shape[0]
-        keys = np.concatenate([_keys(X[at : min(at + _BLOCK, n), :]) for at in range(0, n, _BLOCK)])
-        complete = n <= _KEYS
+    def of(cls, keys: NDArray[np.int64]) -> Self:
+        """Return the keys of training rows from their `hashes`; their order does not matter."""
+        complete = len(keys) <= _KEYS
         keys, copies = np.unique(keys if complete else np.partition(keys, _KEYS)[:_KEYS], return_counts=True)
         return cls(keys, complete, float(copies[copies > 1].sum() / copies.sum()))
 
@@ -62,7 +61,7 @@ class TrainingKeys:
         """
         if X.shape[0] < _FEWEST_ROWS:
             return False
-        found = np.unique(_keys(X[:: _step(X.shape[0]), :]))
+        found = np.unique(_hashes(X[:: _step(X.shape[0]), :]))
         found = found if self.complete else found[found <= self.keys[-1]]
         known, n = int(np.isin(found, self.keys, assume_unique=True).sum()), len(found)
         if n < _FEWEST_ROWS or 2 * known <= n:
@@ -80,10 +79,22 @@ def _step(n: int) -> int:
     return max(1, -(-n // _LOOKED_UP))
 
 
-def _keys(X: Array) -> NDArray[np.int64]:
-    """A 64-bit hash of each row, for all columns at once: with 1,000 columns, `row_keys` takes ten times as long."""
+def hashes(X: Array) -> NDArray[np.int64]:
+    """Return a 64-bit hash of each row."""
+    n = X.shape[0]
+    return np.concatenate([_hashes(X[at : min(at + _BLOCK, n), :]) for at in range(0, n, _BLOCK)])
+
+
+def _hashes(X: Array) -> NDArray[np.int64]:
+    """The same for all columns at once: with 1,000 columns, `row_keys` takes ten times as long."""
     xp, words = namespace(X), bits(X)
-    factors = np.random.default_rng(0).integers(1 << 62, size=X.shape[1]) * 2 + 1
+    factors = _factors(X.shape[1])
     # The low bits of most numbers are 0, and those of a product depend on low bits only.
     words = (words ^ (words >> 32)) * xp.asarray(factors, device=device(X))
     return to_numpy(mixed(xp.sum(words, axis=1), xp.zeros(1, dtype=xp.int64, device=device(X))))
+
+
+@cache
+def _factors(d: int) -> NDArray[np.int64]:
+    """Odd factors, one for each column."""
+    return np.random.default_rng(0).integers(1 << 62, size=d) * 2 + 1

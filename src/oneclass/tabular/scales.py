@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
+from functools import cache
 from typing import NamedTuple
 
 from .calendar_words import MONTHS, WEEKDAYS, bare
@@ -36,19 +37,32 @@ _LINES = (
 _FEWEST = 3
 
 
-def scale_of(words: Collection[str]) -> Scale | None:
-    """The scale that holds all the words, which keep their spelling; None if there is none, or it is ambiguous."""
+class _Known(NamedTuple):
+    """A scale that is recognised: the words of each level, the place of each word, and what words are compared by."""
+
+    levels: list[list[str]]
+    places: dict[str, int]
+    circle: bool
+    key: Callable[[str], str]
+
+
+@cache
+def _known_scales() -> list[_Known]:
+    found = []
     for lines, circle, key in ((_LINES, False, folded), (MONTHS, True, bare), (WEEKDAYS, True, bare)):
-        spelled = {key(word): word for word in words}
         for line in lines:
             levels = [level.split("|") for level in line.split(",")]
             places = {key(word): i for i, level in enumerate(levels) for word in level}
-            held = {places.get(word) for word in spelled}
-            if None not in held and len(held) == len(spelled) >= _FEWEST:
-                return Scale(tuple(_spelled([*map(key, level)], spelled) or level[0] for level in levels), circle)
+            found.append(_Known(levels, places, circle, key))
+    return found
+
+
+def scale_of(words: Collection[str]) -> Scale | None:
+    """The scale that holds all the words, which keep their spelling; None if there is none, or it is ambiguous."""
+    for levels, places, circle, key in _known_scales():
+        spelled = {key(word): word for word in words}
+        held = {places.get(word) for word in spelled}
+        if None not in held and len(held) == len(spelled) >= _FEWEST:
+            of_level = {places[word]: as_written for word, as_written in spelled.items()}
+            return Scale(tuple(of_level.get(i, level[0]) for i, level in enumerate(levels)), circle)
     return None
-
-
-def _spelled(level: Sequence[str], spelled: dict[str, str]) -> str | None:
-    """The word of the table for a level; None if it has none."""
-    return next((spelled[word] for word in level if word in spelled), None)
