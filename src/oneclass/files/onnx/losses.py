@@ -18,7 +18,7 @@ from ...baselines import (
     PCADetector,
 )
 from ...core.arrays import Array
-from ...core.known import COUNTED_FROM, KnownOutliers
+from ...core.known import KnownOutliers
 from ...core.machine import Machine
 from ...core.primal import PrimalModel
 from ...core.solve import DualModel
@@ -61,7 +61,7 @@ def _with_known(known: KnownOutliers, machine: Machine, Z: Tensor, F: Tensor, ow
         F = similarity(kernel, Z, known.normal)
     k = known.rows.shape[0]
     score = _weighed(F, known.alpha[:-k]) + _weighed(similarity(kernel, Z, known.rows), known.alpha[-k:])
-    score = (score - known.score.centre) / known.score.spread - COUNTED_FROM
+    score = (score - known.score.centre) / known.score.spread
     own = own if known.loss.floor is None else (own + known.loss.floor).do("Log")
     return (own - known.loss.centre) / known.loss.spread + maximum(score, 0.0) * known.share
 
