@@ -3,11 +3,11 @@
 Targets are split into training rows (70 %, at most 1,000) and test rows, outliers into known ones and test rows. Known
 outliers are drawn at random; or from one of three clusters of outliers, while the test holds the others; or a tenth of
 them are normal rows. Classifiers of other libraries learn from four fifths of the normal rows, and get a threshold from
-the others: the 95 % quantile of their scores. A second table counts the answers that it takes to find half of the
-anomalies in a table that somebody labels row by row. Writes both tables into docs/known_outliers_measured.md.
+the others: the 95 % quantile of their scores. Another table counts the answers that it takes to find half of the
+anomalies in a table that somebody labels row by row. Writes the tables into docs/known_outliers_measured.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
-left out without them. ``python benchmarks/known.py STEP`` takes every STEP-th task (1); the page has STEP 6.
+left out without them. ``python benchmarks/known.py [STEP [PROCESSES]]`` takes every STEP-th task (1).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
+from scipy.sparse import hstack
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -34,12 +35,12 @@ from _table import markdown, write_between_markers
 from defaults import Task, collections
 from oneclass import VAAKELM
 
-KNOWN = (0, 1, 3, 5, 20, 100)
+KNOWN = (1, 3, 5, 20, 100)
 #: Numbers of known outliers with which other classifiers are compared.
 COMPARED = (1, 5, 20, 100)
 KINDS = ("random", "one kind", "10 % wrong")
 DELTA, LARGEST = 0.05, 1000
-OURS = "VAAKELM"
+OURS, WITHOUT = "VAAKELM", "VAAKELM, none known"
 #: Classifiers of two classes; the known outliers have the same total weight as the normal rows.
 PEERS: dict[str, Callable[[], Any]] = {
     "balanced random forest": lambda: RandomForestClassifier(class_weight="balanced_subsample", random_state=0),
@@ -51,6 +52,10 @@ PEERS: dict[str, Callable[[], Any]] = {
 WITH_XGBOD = all(map(find_spec, ("pyod", "xgboost")))
 #: Answers of a person to one table, and those asked for at a time.
 ANSWERS, BATCH = 40, 5
+#: In an arbitrary table, the other classes need not be outliers to a class: tasks with a lower AUROC are left out.
+LEAST = 0.6
+
+Found = tuple[str, int, str, list[float]]  # kind of the labels, their number, the detector and its measures
 
 Scores = NDArray[np.float64]
 
@@ -98,8 +103,8 @@ def known_of(kind: str, outliers: Rows, spare: Rows, k: int, rng: Rng) -> tuple[
     return known, test[:500]
 
 
-def study(task: Task) -> list[tuple[str, int, str, list[float]]]:
-    """Kind of the labels, their number, the detector and its measures."""
+def study(task: Task, least: float) -> list[Found]:
+    """Measures of every detector on one task, if the AUROC without known outliers is at least `least`."""
     warnings.simplefilter("ignore")
     name, targets, outliers = task
     rng = np.random.default_rng([0, *name.encode()])
@@ -109,49 +114,67 @@ def study(task: Task) -> list[tuple[str, int, str, list[float]]]:
     spare, fresh = rest[: max(3, len(rest) // 10)], rest[max(3, len(rest) // 10) :][:500]
     if min(len(train), len(outliers)) < 30 or len(fresh) < 10:
         return []
-    found = []
+    found: list[Found] = []
+    plain = VAAKELM(delta=DELTA).fit(train)
     for kind in KINDS:
         for k in KNOWN:
-            given = known_of(kind, outliers, spare, max(k, 1), rng)
+            given = known_of(kind, outliers, spare, k, rng)
             if given is None:
                 continue
             known, odd = given
             test, y = np.concatenate([fresh, odd]), np.repeat([0.0, 1.0], [len(fresh), len(odd)])
-            model = VAAKELM(delta=DELTA).fit(train, outliers=known if k else None)
-            found.append((kind, k, OURS, measures(y, -model.score_samples(test), -model.offset_)))
+            model = VAAKELM(delta=DELTA).fit(train, outliers=known)
+            for label, one in ((WITHOUT, plain), (OURS, model)):
+                found.append((kind, k, label, measures(y, -one.score_samples(test), -one.offset_)))
             if k not in COMPARED:
                 continue
             for label, make in PEERS.items():
                 found.append((kind, k, label, measures(y, *peer(make, train, known, test))))
             if WITH_XGBOD and kind == "random" and k > 1:  # which cannot be fitted to one outlier
                 found.append((kind, k, "XGBOD", measures(y, xgbod(train, known, test), np.inf)))
-    return found
+    before = [values[0] for kind, _, label, values in found if (kind, label) == ("random", WITHOUT)]
+    return found if np.mean(before) > least else []
 
 
-def questions(task: Task) -> dict[str, float] | None:
-    """Answers that it takes to find half of the anomalies of a table, by strategy; more than `ANSWERS` count so."""
+def questions(task: Task) -> dict[str, list[int]] | None:
+    """For each strategy, whether each row that it asks about is an anomaly (1 or 0), and the number of anomalies."""
     warnings.simplefilter("ignore")
     name, targets, outliers = task
     rng = np.random.default_rng([1, *name.encode()])
     targets, outliers = rng.permutation(targets), rng.permutation(outliers)
     train, fresh = targets[: len(targets) // 2][:400], targets[len(targets) // 2 :][:400]
     odd = outliers[: max(10, len(fresh) // 10)]
-    if len(train) < 30 or len(fresh) < 60:
+    if len(train) < 30 or len(fresh) < 60 or len(odd) < 10:
         return None
     order = rng.permutation(len(fresh) + len(odd))
     pool, y = np.concatenate([fresh, odd])[order], np.repeat([1, -1], [len(fresh), len(odd)])[order]
-    forest = IsolationForest(random_state=0).fit(train).score_samples(pool)
+    forest = IsolationForest(random_state=0).fit(train)
     asked = {
         "random rows": rng.permutation(len(pool)),
-        "isolation forest": np.argsort(forest),
+        "isolation forest": np.argsort(forest.score_samples(pool)),
+        "isolation forest, learns from every answer": forest_with_answers(forest, pool, y),
         "VAAKELM, lowest scores": VAAKELM().fit(train).suggest(pool, k=len(pool)),
         f"VAAKELM, learns from every {BATCH} answers": with_learning(train, pool, y),
     }
-    found = {}
-    for strategy, rows in asked.items():
-        reached = np.cumsum(y[rows[:ANSWERS]] == -1) >= len(odd) / 2
-        found[strategy] = float(reached.argmax() + 1) if reached.any() else np.inf
-    return found
+    return {strategy: [*np.where(y[rows[:ANSWERS]] == -1, 1, 0).tolist(), len(odd)] for strategy, rows in asked.items()}
+
+
+def forest_with_answers(forest: IsolationForest, pool: Rows, y: NDArray[np.int_]) -> NDArray[np.intp]:
+    """Rows in the order in which a forest asks about them that learns a weight for each of its nodes.
+
+    A row's score is the sum of the weights along its paths, which is the sum of their lengths at first. Weights along
+    the paths of an anomaly fall, and others rise: online mirror descent with linear loss and step 1 (Siddiqui, Fern,
+    Dietterich, Wright, Theriault and Archer 2018).
+    """
+    paths = hstack([tree.decision_path(pool.astype(np.float32)) for tree in forest.estimators_]).tocsr()
+    theta, asked = np.ones(paths.shape[1]), np.zeros(len(pool), dtype=bool)
+    order = []
+    for _ in range(min(ANSWERS, len(pool))):
+        scores = np.where(asked, np.inf, paths @ np.maximum(theta, 0))
+        order.append(int(np.argmin(scores)))
+        asked[order[-1]] = True
+        theta[paths[order[-1]].indices] += y[order[-1]]
+    return np.array(order)
 
 
 def with_learning(train: Rows, pool: Rows, y: NDArray[np.int_]) -> NDArray[np.intp]:
@@ -166,18 +189,33 @@ def with_learning(train: Rows, pool: Rows, y: NDArray[np.int_]) -> NDArray[np.in
     return np.array(asked)
 
 
-def shown(values: list[list[float]], *, rates: bool) -> str:
-    auroc, precision, recall, alarms = np.mean(values, axis=0)
-    text = f"{auroc:.3f} / {precision:.3f}"
-    return f"{text} / {100 * recall:.0f} % / {100 * alarms:.1f} %" if rates else text
+def changes_table(found: dict[str, list[list[Found]]]) -> str:
+    """Mean change of AUROC, average precision and recall by known outliers, for each collection, kind and number."""
+    body = []
+    for name, tasks in found.items():
+        for kind in KINDS:
+            cells = []
+            for k in KNOWN:
+                of = {
+                    label: [v for t in tasks for a, b, c, v in t if (a, b, c) == (kind, k, label)]
+                    for label in (OURS, WITHOUT)
+                }
+                if not of[OURS]:
+                    cells.append("")
+                    continue
+                gaps = 100 * (np.array(of[OURS]) - np.array(of[WITHOUT]))[:, :3]
+                means, error = gaps.mean(axis=0), gaps[:, 0].std() / np.sqrt(len(gaps))
+                cells.append(f"{means[0]:+.1f} ± {error:.1f} / {means[1]:+.1f} / {means[2]:+.0f}")
+            body.append([f"{name} ({len(tasks)})" if kind == KINDS[0] else "", kind, *cells])
+    return markdown(["collection (tasks)", "labels", *map(str, KNOWN)], body)
 
 
-def labels_table(rows: list[tuple[str, int, str, list[float]]]) -> str:
+def detectors_table(rows: list[Found]) -> str:
     """Measures by kind and number of labels (rows) and detector (columns)."""
     detectors = list(dict.fromkeys(detector for _, _, detector, _ in rows))
     body = []
     for kind in KINDS:
-        for k in KNOWN:
+        for k in COMPARED:
             cells = []
             for detector in detectors:
                 of = [values for a, b, c, values in rows if (a, b, c) == (kind, k, detector)]
@@ -186,28 +224,52 @@ def labels_table(rows: list[tuple[str, int, str, list[float]]]) -> str:
     return markdown(["labels", "number", *detectors], body)
 
 
-def main() -> None:
-    """Run the study, and write its tables."""
-    step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    page, texts = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md", []
-    answers: list[dict[str, float]] = []
-    for name, tasks in collections().items():
-        found = Parallel(n_jobs=2)(delayed(study)(task) for task in tasks[::step])
-        count = sum(map(bool, found))
-        texts.append(f"{count} tasks of {name}:\n\n" + labels_table([row for rows in found for row in rows]))
-        print(texts[-1], "\n")
-        answers += [one for one in Parallel(n_jobs=2)(delayed(questions)(task) for task in tasks[::step]) if one]
+def shown(values: list[list[float]], *, rates: bool) -> str:
+    """Means of the measures; without `rates`, only AUROC and average precision."""
+    auroc, precision, recall, alarms = np.mean(values, axis=0)
+    text = f"{auroc:.3f} / {precision:.3f}"
+    return f"{text} / {100 * recall:.0f} % / {100 * alarms:.1f} %" if rates else text
+
+
+def answers_table(answers: list[dict[str, list[int]]]) -> str:
+    """Answers until half of the anomalies of a table are found, and the share that 20 answers find, by strategy."""
     lines = []
     for strategy in answers[0]:
-        needed = [one[strategy] for one in answers]
-        middle = float(np.median(needed))
-        share = f"{100 * np.mean(np.array(needed) <= ANSWERS):.0f} %"
-        lines.append([strategy, f"{middle:g}" if middle <= ANSWERS else f"more than {ANSWERS}", share])
-    text = markdown(["rows to ask about", "answers (median)", f"half found with {ANSWERS} answers"], lines)
-    print(text)
-    write_between_markers(page, "known-labels", "\n\n".join(texts))
-    write_between_markers(page, "known-answers", text)
+        needed, first = [], []
+        for one in answers:
+            *found, total = one[strategy]
+            reached = np.cumsum(found) >= total / 2
+            needed.append(float(reached.argmax() + 1) if reached.any() else np.inf)
+            first.append(sum(found[:20]) / min(total, 20))
+        middle, half = float(np.median(needed)), float(np.mean(np.array(needed) <= ANSWERS))
+        asked = f"{middle:g}" if middle <= ANSWERS else f"more than {ANSWERS}"
+        lines.append([strategy, asked, f"{100 * half:.0f} %", f"{100 * np.mean(first):.0f} %"])
+    heads = ["rows to ask about", "answers (median)", f"half found with {ANSWERS} answers", "found with 20 answers"]
+    return markdown(heads, lines)
+
+
+def measured(step: int, processes: int) -> tuple[dict[str, list[list[Found]]], list[dict[str, list[int]]]]:
+    """Results of both studies, for the tasks of each collection and for all tables that are labelled row by row."""
+    found, answers = {}, []
+    for name, tasks in collections().items():
+        some, least = tasks[::step], 0.0 if name == "library" else LEAST
+        found[name] = [one for one in Parallel(n_jobs=processes)(delayed(study)(task, least) for task in some) if one]
+        answers += [one for one in Parallel(n_jobs=processes)(delayed(questions)(task) for task in some) if one]
+    return found, answers
+
+
+def write(found: dict[str, list[list[Found]]], answers: list[dict[str, list[int]]]) -> None:
+    """Write the tables into the page."""
+    page = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md"
+    for marker, text in (
+        ("known-changes", changes_table(found)),
+        ("known-detectors", detectors_table([row for tasks in found.values() for rows in tasks for row in rows])),
+        ("known-answers", answers_table(answers)),
+    ):
+        print(text, "\n")
+        write_between_markers(page, marker, text)
 
 
 if __name__ == "__main__":
-    main()
+    step, processes = (int(sys.argv[i]) if len(sys.argv) > i else i for i in (1, 2))
+    write(*measured(step, processes))
