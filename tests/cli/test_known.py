@@ -36,7 +36,7 @@ def test_known_outliers_of_a_second_table_are_learned(tables, run):
     assert run("report model.oneclass known.csv -o report.md")[0] == 0
     assert "fitted on 80 training rows and 4 known outliers" in (tables / "report.md").read_text()
     code, out, _ = run("explain model.oneclass known.csv --row 2")
-    assert (code, "like known outlier 1" in out) == (0, True)
+    assert (code, "like known outlier 2" in out) == (0, True)
 
 
 def test_known_outliers_of_a_column_of_labels_are_learned(tables, run):
@@ -47,6 +47,15 @@ def test_known_outliers_of_a_column_of_labels_are_learned(tables, run):
     expected = oneclass.TableDetector(oneclass.VAAKELM()).fit(NORMAL, outliers=KNOWN[:3])
     model = oneclass.load(tables / "model.oneclass")
     np.testing.assert_allclose(model.score_samples(FRESH), expected.score_samples(FRESH))
+
+
+def test_labelled_outliers_that_a_method_does_not_learn_are_counted(tables, run):
+    line = "fit faults.csv -o model.oneclass --label fault --target no --method"
+    code, out, _ = run(f"{line} knn")
+    assert code == 0
+    assert "3 labelled outliers are left out, since knn does not learn them" in " ".join(out.split())
+    assert json.loads(run(f"{line} knn --json")[1])["outliers_left_out"] == 3
+    assert "left out" not in run(f"{line} vaakelm")[1]
 
 
 def test_answers_are_learned(tables, run):

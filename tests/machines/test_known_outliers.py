@@ -228,7 +228,7 @@ def test_explanations_say_which_part_of_the_loss_decides(approximation):
     own, added = model.known_.parts(model.machine_, model.scaler_(rows))
     np.testing.assert_allclose(own + added, -model.score_samples(rows), rtol=1e-12)
     np.testing.assert_array_equal(found.known.decides, added > np.maximum(own, 0))
-    np.testing.assert_array_equal(found.known.numbers[:5], np.arange(5))
+    np.testing.assert_array_equal(found.known.numbers[:5], np.arange(1, 6))
     np.testing.assert_allclose(found.known.values[:5], KNOWN)
     np.testing.assert_allclose(found.known.gaps, np.abs(model.scaler_(rows) - model.scaler_(found.known.values)))
     assert found.causes()[5] == "unlike the normal rows"
@@ -242,16 +242,16 @@ def test_a_cause_names_the_known_outlier_and_the_columns_in_which_they_differ():
     normal, known = rng.normal(size=(300, 6)), np.zeros((3, 6)) + np.diag([2.5, 2.5, 2.5], k=3)[:3]
     row = known[1:2] + np.array([[0, 0, -2, 0.1, 0, 0.1]])
     found = AAKELM().fit(normal, outliers=known).explain(row)
-    assert found.causes() == ["like known outlier 1 (differs in 2)"]
+    assert found.causes() == ["like known outlier 2 (differs in 2)"]
     table, strange = (pd.DataFrame(of, columns=list("abcdef")) for of in (normal, known))
     detector = TableDetector(AAKELM()).fit(table, outliers=strange)
     assert detector.explain(pd.DataFrame(row, columns=list("abcdef"))).causes() == [
-        "like known outlier 1 (differs in c)"
+        "like known outlier 2 (differs in c)"
     ]
     pipe = make_one_class_pipeline(StandardScaler(), AAKELM()).fit(normal, outliers=known)
     assert pipe.explain(row).causes() == found.causes()
     np.testing.assert_allclose(pipe.explain(row).known.values, known[1:2], atol=1e-12)
-    assert found.folded({"first three": [0, 1, 2]}).causes() == ["like known outlier 1 (differs in first three)"]
+    assert found.folded({"first three": [0, 1, 2]}).causes() == ["like known outlier 2 (differs in first three)"]
 
 
 @pytest.mark.parametrize("wrap", [TableDetector, make_one_class_pipeline], ids=lambda wrap: wrap.__name__)

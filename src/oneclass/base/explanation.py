@@ -171,7 +171,7 @@ class Explanation:
         -------
         list of str
             "unlike the normal rows" or, for example, "like known outlier 3 (differs in price)"; known outliers are
-            counted from 0.
+            counted from 1.
         """
         return ["unlike the normal rows"] * len(self) if self.known is None else self.known.causes(self.names)
 

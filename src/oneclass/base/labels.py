@@ -92,7 +92,7 @@ def read_targets(estimator: object, y: Labels | None, n_rows: int) -> NDArray[np
         # A warning and not an error, because scikit-learn's estimator checks pass such labels.
         warn(
             f"{name}: y holds several labels, {_shown(known)}, and none that names the target class, so all rows are "
-            "training rows; pass the rows of the target class alone, or label them +1 and all others -1",
+            "training rows; pass y=is_target(y, target=...), or the rows of the target class alone",
             LabelWarning,
         )
         return None

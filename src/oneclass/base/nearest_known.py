@@ -27,7 +27,7 @@ class NearestKnown:
     Attributes
     ----------
     numbers : int array of shape (n_rows,)
-        Its number, counted from 0: known outliers in `y` first, then those in `outliers`, then answers.
+        Its number, counted from 1: known outliers in `y` first, then those in `outliers`, then answers.
     decides : bool array of shape (n_rows,)
         Whether the resemblance to known outliers adds more to the loss than the distance from the normal rows.
     values : array of shape (n_rows, n_columns)

@@ -93,10 +93,10 @@ def fit(
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns([name for name in names_of(first) if str(name) != label], drop, column)
         learner = classifier(method, delta, confidence=confidence)
-        model = library.TableDetector(learner, asked, **cells)
+        model, y = library.TableDetector(learner, asked, **cells), None
         whole = is_small or segments is not None or label is not None or known is not None
         if whole or not hasattr(learner, "fit_chunks"):
-            rows, y = read_all(source), None
+            rows = read_all(source)
             if label is not None:
                 found = split_labels(rows, label, target)
                 rows, y = found.rows, found.y
@@ -108,8 +108,12 @@ def fit(
     held_out = int(model.calibration_.total) if model.calibration_ is not None else 0
     fields = {"model": output, "method": method, "held_out": held_out, "columns": plan_rows(model)}
     fields |= learned(model.estimator_)
+    if y is not None and not {"known_outliers", "nu_outliers"} & set(learner.get_params()):
+        fields["outliers_left_out"] = int((y == -1).sum())
     made = f"{output}: {method}, delta={delta:g}, threshold from {held_out} held-out {'groups' if groups else 'rows'}"
     made += f", {fields['known_outliers']} known outliers" if "known_outliers" in fields else ""
+    if "outliers_left_out" in fields:
+        made += f"; {fields['outliers_left_out']} labelled outliers are left out, since {method} does not learn them"
     if segments is not None:
         fields["segments"] = segment_rows(model)
         made = f"{segment_table(model)}\n{made}"

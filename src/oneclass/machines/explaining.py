@@ -57,4 +57,4 @@ def nearest_known(machine: Machine, known: KnownOutliers, X: Array) -> NearestKn
     xp = namespace(known.rows)
     near = xp.take(known.rows, xp.asarray(numbers, device=device(known.rows)), axis=0)
     decides = (added > 0) & (added > own)
-    return NearestKnown(numbers, decides, to_numpy(scaler.inverse(near)), np.abs(Z - rows[numbers]))
+    return NearestKnown(numbers + 1, decides, to_numpy(scaler.inverse(near)), np.abs(Z - rows[numbers]))
