@@ -6,7 +6,8 @@ adds to the loss where it is above that of nine in ten held-out normal rows, and
 rows that are far from all known outliers, so a new kind of outlier keeps the loss of the machine. Since few normal rows
 get a larger loss, such outliers keep nearly the same rank among the normal rows.
 
-The constants were chosen on the paper's and scikit-learn's datasets (46 tasks), KEEL (102) and R's tables (438), with 1 to 100 known outliers: drawn at random, of one kind while others are tested, or a tenth of them wrong.
+The constants were chosen on the paper's and scikit-learn's datasets (46 tasks), KEEL (102) and R's tables (438), with
+1 to 100 known outliers: drawn at random, of one kind while others are tested, or a tenth of them wrong.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ COST_SHARE = 1 / 8
 #: k / (k + 2) and k / (k + 5) change AUROC by +0.007, +0.006 and +0.004 at random, and by -0.007, -0.002 and -0.001
 #: (standard errors 0.0013, 0.0007, 0.0005) where other kinds are tested.
 _HALF_TRUSTED = 5.0
-#: The known score counts from this quantile of the known scores of held-out normal rows on. On R's tables with 100 known
-#: outliers, the quantiles 0.8, 0.9 and 0.95 change AUROC by +0.040, +0.029 and +0.021 at random, and by -0.007, -0.001
-#: and +0.001 (standard errors 0.003, 0.002, 0.001) where other kinds are tested.
+#: The known score counts from this quantile of held-out normal rows on. On R's tables with 100 known outliers, the
+#: quantiles 0.8, 0.9 and 0.95 change AUROC by +0.040, +0.029 and +0.021 at random, and by -0.007, -0.001 and +0.001
+#: (standard errors 0.003, 0.002, 0.001) where other kinds are tested.
 _COUNTED_FROM = 0.9
 #: Part of the median held-out loss that is added to losses before the logarithm, so that losses near 0 do not dominate
 #: its spread. Parts from 0 to 1 differ by less than 0.002 in AUROC.
