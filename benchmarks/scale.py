@@ -1,7 +1,7 @@
-"""Fits of a million rows: the bare cost, peers, memory, accuracy, and two Dask workers against one.
+"""Fits of a million rows: the bare cost, peers, memory and accuracy.
 
 Each comparison is made in one run; each fit runs in a separate process, to measure its peak memory. Writes the
-tables of docs/scale_measured.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy dask. For
+tables of docs/scale_measured.md. `python benchmarks/scale.py [part ...]` runs some of: large change accuracy. For
 "accuracy", set ONECLASS_DATA to the folder of the paper's datasets.
 """
 
@@ -211,37 +211,13 @@ def task(name: str, target: int) -> Task:
     return X[order[:cut]], X[test], target * y[test]
 
 
-def dask(n: int = 1_000_000) -> None:
-    import dask.array as da
-    from dask.distributed import Client, LocalCluster
-
-    from oneclass import AAKELM, Nystrom
-
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    speeds = {}
-    for workers in (1, 2):
-        with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster) as client,
-        ):
-            X = client.persist(da.from_array(rows(n), chunks=(20_000, D)))
-            client.gather(client.compute(X.sum()))
-            machine = AAKELM(approximation=Nystrom(M), sigma="mean", loss="reconstruction")
-            machine.fit(X[:40_000])
-            start = time.perf_counter()
-            machine.fit(X)
-            speeds[workers] = n / (time.perf_counter() - start)
-    body = [[w, f"{s:,.0f}", f"{s / speeds[1]:.2f}"] for w, s in speeds.items()]
-    _write("dask", markdown(["workers of one thread", "rows a second", "times one"], body))
-
-
 def _write(name: str, table: str) -> None:
     print(table, flush=True)
     write_between_markers(PAGE, name, table)
 
 
 def main() -> None:
-    parts = {"large": large, "change": change, "accuracy": accuracy, "dask": dask}
+    parts = {"large": large, "change": change, "accuracy": accuracy}
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -1,0 +1,112 @@
+"""Fits on Dask clusters of worker processes on one machine: speed, bytes sent, and a worker that is killed.
+
+Writes the tables of docs/scale_measured.md; `python benchmarks/clusters.py [rows]` sets the rows (default a million).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import numpy as np
+import psutil
+from threadpoolctl import threadpool_limits
+
+from _compiled import allow_compiled
+from _table import markdown, write_between_markers
+from fit_cost import D, M, rows
+from oneclass import VAAKELM, Nystrom
+
+PAGE = Path(__file__).parents[1] / "docs" / "scale_measured.md"
+PARTITION = 20_000
+SMALL = 100_000
+
+
+@contextmanager
+def workers(count: int) -> Iterator[Any]:
+    """A client of this many worker processes of one thread."""
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def partitioned(client: Any, X: Any) -> Any:
+    """The rows in the memory of the workers."""
+    import dask.array as da
+
+    parts = client.scatter([X[a : a + PARTITION] for a in range(0, len(X), PARTITION)])
+    return da.concatenate(
+        [
+            da.from_delayed(part, (min(PARTITION, len(X) - a), X.shape[1]), X.dtype)
+            for part, a in zip(parts, range(0, len(X), PARTITION), strict=True)
+        ]
+    )
+
+
+def timed(X: Any, client: Any = None, killed_after: float | None = None) -> tuple[float, float, VAAKELM]:
+    """Seconds of a fit, megabytes sent between processes, and the model."""
+    machine = VAAKELM(approximation=Nystrom(M))
+    machine.fit(X[: 2 * PARTITION])
+    before, start = psutil.net_io_counters(pernic=True)["lo"].bytes_sent, time.perf_counter()
+    if killed_after is not None:
+        pid = next(iter(client.run(os.getpid).values()))
+        Timer(killed_after, os.kill, (pid, signal.SIGKILL)).start()
+    machine.fit(X)
+    sent = psutil.net_io_counters(pernic=True)["lo"].bytes_sent - before
+    return time.perf_counter() - start, sent / 1e6, machine
+
+
+def scaling(X: Any, fresh: Any) -> Iterator[list[str]]:
+    """Rows of the table: one process, and clusters of growing size."""
+    one = scores = None
+    cores = os.cpu_count() or 1
+    for count in [2**i for i in range(10) if 2**i <= cores]:
+        with workers(count) as client:
+            held = partitioned(client, X)
+            seconds, sent, model = timed(held)
+            one, scores = one or seconds, model.score_samples(fresh) if scores is None else scores
+            difference = np.max(np.abs(model.score_samples(fresh) / scores - 1))
+            yield [f"{count}", f"{seconds:.1f}", f"{one / seconds:.1f}", f"{sent:,.0f}", f"{difference:.0e}"]
+            if 1 < count == cores:
+                late, _, model = timed(held, client, killed_after=seconds / 2)
+                difference = np.max(np.abs(model.score_samples(fresh) / scores - 1))
+                yield [f"{count}, one killed halfway", f"{late:.1f}", f"{one / late:.1f}", "", f"{difference:.0e}"]
+
+
+def against_threads(n: int) -> list[str]:
+    """One process with all cores, and a cluster of as many workers."""
+    X, cores = rows(n), os.cpu_count() or 1
+    with threadpool_limits(cores):
+        alone, _, _ = timed(X)
+    with workers(cores) as client:
+        together, _, _ = timed(partitioned(client, X))
+    return [f"{n:,}", f"{alone:.1f}", f"{together:.1f}"]
+
+
+def main() -> None:
+    allow_compiled(False)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
+    X, fresh = rows(n), rows(1000)
+    head = ["workers of one thread", "seconds", "speed-up", "MB sent", "largest relative difference of scores"]
+    tables = {"clusters": markdown(head, list(scaling(X, fresh)))}
+    head = ["rows", f"one process, {os.cpu_count()} threads, s", f"{os.cpu_count()} workers, s"]
+    tables["cluster-or-threads"] = markdown(head, [against_threads(size) for size in (SMALL, n)])
+    for name, table in tables.items():
+        print(f"columns: {D}, landmarks: {M:,}\n{table}", flush=True)
+        write_between_markers(PAGE, name, table)
+
+
+if __name__ == "__main__":
+    main()
