@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from _compiled import allow_compiled
 from _table import markdown, write_between_markers
-from fit_cost import D, M, rows
+from fit_cost import D, M
 from oneclass import VAAKELM, Nystrom
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale_measured.md"
@@ -41,17 +41,26 @@ def workers(count: int) -> Iterator[Any]:
         yield client
 
 
-def partitioned(client: Any, X: Any) -> Any:
+def part(first: int, n: int) -> Any:
+    """Some rows of the mixture; a worker that replaces another makes them again."""
+    rng = np.random.default_rng(first)
+    centres = 2 * np.random.default_rng(0).normal(size=(5, D))
+    return centres[rng.integers(0, 5, n)] + rng.normal(size=(n, D))
+
+
+def partitioned(client: Any, n: int) -> Any:
     """The rows in the memory of the workers."""
     import dask.array as da
+    from dask.delayed import delayed
+    from dask.distributed import wait
 
-    parts = client.scatter([X[a : a + PARTITION] for a in range(0, len(X), PARTITION)])
-    return da.concatenate(
-        [
-            da.from_delayed(part, (min(PARTITION, len(X) - a), X.shape[1]), X.dtype)
-            for part, a in zip(parts, range(0, len(X), PARTITION), strict=True)
-        ]
+    sizes = [min(PARTITION, n - first) for first in range(0, n, PARTITION)]
+    parts = [delayed(part)(k * PARTITION, size) for k, size in enumerate(sizes)]
+    held = client.persist(
+        da.concatenate([da.from_delayed(p, (k, D), float) for p, k in zip(parts, sizes, strict=True)])
     )
+    wait(held)
+    return held
 
 
 def timed(X: Any, client: Any = None, killed_after: float | None = None) -> tuple[float, float, VAAKELM]:
@@ -67,13 +76,13 @@ def timed(X: Any, client: Any = None, killed_after: float | None = None) -> tupl
     return time.perf_counter() - start, sent / 1e6, machine
 
 
-def scaling(X: Any, fresh: Any) -> Iterator[list[str]]:
+def scaling(n: int, fresh: Any) -> Iterator[list[str]]:
     """Rows of the table: one process, and clusters of growing size."""
     one = scores = None
     cores = os.cpu_count() or 1
     for count in [2**i for i in range(10) if 2**i <= cores]:
         with workers(count) as client:
-            held = partitioned(client, X)
+            held = partitioned(client, n)
             seconds, sent, model = timed(held)
             one, scores = one or seconds, model.score_samples(fresh) if scores is None else scores
             difference = np.max(np.abs(model.score_samples(fresh) / scores - 1))
@@ -86,11 +95,11 @@ def scaling(X: Any, fresh: Any) -> Iterator[list[str]]:
 
 def against_threads(n: int) -> list[str]:
     """One process with all cores, and a cluster of as many workers."""
-    X, cores = rows(n), os.cpu_count() or 1
+    cores = os.cpu_count() or 1
     with threadpool_limits(cores):
-        alone, _, _ = timed(X)
+        alone, _, _ = timed(part(0, n))
     with workers(cores) as client:
-        together, _, _ = timed(partitioned(client, X))
+        together, _, _ = timed(partitioned(client, n))
     return [f"{n:,}", f"{alone:.1f}", f"{together:.1f}"]
 
 
@@ -98,9 +107,9 @@ def main() -> None:
     allow_compiled(False)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
-    X, fresh = rows(n), rows(1000)
+    fresh = part(1, 1000)
     head = ["workers of one thread", "seconds", "speed-up", "MB sent", "largest relative difference of scores"]
-    tables = {"clusters": markdown(head, list(scaling(X, fresh)))}
+    tables = {"clusters": markdown(head, list(scaling(n, fresh)))}
     head = ["rows", f"one process, {os.cpu_count()} threads, s", f"{os.cpu_count()} workers, s"]
     tables["cluster-or-threads"] = markdown(head, [against_threads(size) for size in (SMALL, n)])
     for name, table in tables.items():
