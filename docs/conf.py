@@ -69,6 +69,7 @@ html_sidebars = {page: [] for page in ("index", "start", "choose", "faq", "searc
 html_static_path = ["_static"]
 html_extra_path = ["llms.txt"]  # the overview for language models (llmstxt.org)
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 

@@ -11,7 +11,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 def _visit(translator: Any, node: nodes.Element) -> None:
     block = isinstance(node, nodes.math_block)
     formula = tex2mathml(node.astext(), as_block=block)
-    translator.body.append(f'<div class="formula">{formula}</div>' if block else formula)
+    translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>' if block else formula)
     raise nodes.SkipNode
 
 
