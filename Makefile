@@ -81,15 +81,12 @@ test-oldest:
 release: $(VENV)/.all
 	$(BIN)/python -m release
 
-# What is measured: how good (a night), and how fast (an hour on an idle machine); `cores`, on a machine of many, by itself.
-QUALITY = false_alarm few_rows defaults criteria delivered peers groups false_discovery dirty explanations awkward drift known
-SPEED = fit_cost exact_fit city_block scoring uncertainty importing growth search_speed baselines scale files command_line serving
-
-# Peers to measure against, not dependencies.
+# Measurements: of speed (under an hour on two cores), with LONG=1 also longer ones and those of quality (a night), or
+# only PARTS. Peers to measure against are not dependencies.
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyod river skops skl2onnx
-	for part in $(or $(PARTS),$(SPEED) $(QUALITY)); do $(BIN)/python benchmarks/$$part.py || exit 1; done
+	$(BIN)/python benchmarks $(PARTS) $(if $(LONG),--long)
 
 # The page is written from what could be run, also where a task failed.
 reproduce: $(VENV)/.all

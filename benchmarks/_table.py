@@ -1,9 +1,20 @@
-"""Markdown tables, and their places in the docs."""
+"""Markdown tables and their places in the docs; tables are stored with the date and the machine."""
 
 from __future__ import annotations
 
+import datetime
+import json
+import os
+import platform
+import re
 from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+
+#: The stored tables of each page, by name: lines of text, the date, and the machine.
+STORED = Path(__file__).with_name("stored")
+PAGES = Path(__file__).parents[1] / "docs"
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -13,7 +24,38 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def write_between_markers(page: Path, name: str, text: str) -> None:
-    """Replace the text between ``<!-- name -->`` and ``<!-- /name -->`` on the page."""
-    before, rest = page.read_text().split(f"<!-- {name} -->\n", 1)
-    _, after = rest.split(f"<!-- /{name} -->", 1)
-    page.write_text(f"{before}<!-- {name} -->\n{text}\n<!-- /{name} -->{after}")
+    """Store the text, and replace the text between ``<!-- name -->`` and ``<!-- /name -->`` on the page."""
+    place = STORED / f"{page.stem}.json"
+    stored = json.loads(place.read_text()) if place.exists() else {}
+    stored[name] = {"date": f"{datetime.date.today():%-d %B %Y}", "machine": machine(), "lines": text.split("\n")}
+    STORED.mkdir(exist_ok=True)
+    place.write_text(json.dumps(dict(sorted(stored.items())), indent=1, ensure_ascii=False) + "\n")
+    publish(page)
+
+
+def publish(page: Path) -> None:
+    """Write all stored tables of a page to it, each with the date and the machine."""
+    text = page.read_text()
+    for name, table in json.loads((STORED / f"{page.stem}.json").read_text()).items():
+        made = "" if table["date"] is None else f"\n\n*Measured on {table['date']}: {table['machine']}.*"
+        before, rest = text.split(f"<!-- {name} -->\n", 1)
+        _, after = rest.split(f"<!-- /{name} -->", 1)
+        inner = "\n".join(table["lines"])
+        text = f"{before}<!-- {name} -->\n{inner}{made}\n<!-- /{name} -->{after}"
+    page.write_text(text)
+
+
+def machine() -> str:
+    """The machine in words: cores that this process may use, processor, memory, and versions."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    known = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", known.read_text()) if known.exists() else None
+    model = re.sub(r"\((R|TM)\)|CPU|Processor", "", found[1]) if found else platform.machine()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    versions = f"Python {platform.python_version().rpartition('.')[0]}, NumPy {np.__version__}"
+    return f"{cores} cores of {' '.join(model.split())}, {memory:.0f} GB, {platform.system()}, {versions}"
+
+
+if __name__ == "__main__":
+    for stored in sorted(STORED.glob("*.json")):
+        publish(PAGES / f"{stored.stem}.md")

@@ -1,6 +1,7 @@
-"""Fit, score and report on a large table of mixed columns by commands: seconds, of processors too, and peak memory.
+"""Fit, score, report on and screen a large table of mixed columns by commands: seconds and peak memory.
 
 python benchmarks/command_line.py [--rows 1000000]
+Writes a table of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from _table import markdown, write_between_markers
 
 BLOCK = 50_000
 
@@ -55,16 +58,19 @@ def main() -> None:
             part.to_csv(path, mode="a", header=start == 0, index=False)
         size = path.stat().st_size / 1e6
         model, scored = f"{folder}/model.oneclass", f"{folder}/scored.csv"
-        print(f"| command, {rows:,} rows x 20, {size:.0f} MB | seconds | processor seconds | peak GB |")
-        print("| --- | --- | --- | --- |")
+        body = []
         commands = {
             "fit": (str(path), "-o", model),
             "score": (model, str(path), "-o", scored),
             "report": (model, str(path), "-o", f"{folder}/report.html"),
+            "screen": (str(path), "-o", f"{folder}/cells.csv"),
         }
         for name, arguments in commands.items():
             seconds, busy, memory = measured(name, *arguments)
-            print(f"| {name} | {seconds:.0f} | {busy:.0f} | {memory:.2f} |", flush=True)
+            body.append([name, f"{seconds:.0f}", f"{busy:.0f}", f"{memory:.2f}"])
+            print(*body[-1], flush=True)
+    head = [f"command, {rows:,} rows x 20, {size:.0f} MB", "seconds", "processor seconds", "peak GB"]
+    write_between_markers(Path(__file__).parents[1] / "docs" / "speed.md", "command-line", markdown(head, body))
 
 
 if __name__ == "__main__":

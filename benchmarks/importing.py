@@ -1,6 +1,6 @@
 """Processor time of importing the library, without that of the packages that it needs.
 
-python benchmarks/importing.py
+Writes a table of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -8,6 +8,9 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+from pathlib import Path
+
+from _table import markdown, write_between_markers
 
 REPEATS = 5
 STATEMENTS = ("import oneclass", "from oneclass import VAAKELM", "from oneclass import *")
@@ -31,13 +34,16 @@ def run(code: str) -> str:
 
 
 def main() -> None:
-    print("| statement | packages it needs, s | oneclass itself, s |\n| --- | --- | --- |")
+    body = []
     for statement in STATEMENTS:
         names = run(LISTED.format(statement=statement))
         code = MEASURED.format(names=names, statement=statement)
         pairs = [tuple(map(float, run(code).split())) for _ in range(REPEATS)]
         needed, own = (statistics.median(column) for column in zip(*pairs, strict=True))
-        print(f"| `{statement}` | {needed:.2f} | {own:.2f} |")
+        body.append([f"`{statement}`", f"{needed:.2f}", f"{own:.2f}"])
+        print(*body[-1], flush=True)
+    table = markdown(["statement", "packages it needs, s", "oneclass itself, s"], body)
+    write_between_markers(Path(__file__).parents[1] / "docs" / "speed.md", "importing", table)
 
 
 if __name__ == "__main__":
