@@ -64,12 +64,12 @@ def main() -> None:
         frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
         runs: dict[str, Callable[[], object]] = {
             "bare": partial(bare_exact, X),
-            "array": lambda X=X: VAAKELM().fit(X),
-            "frame": lambda frame=frame: VAAKELM().fit(frame),
-            "mixed": lambda table=table: TableDetector().fit(table),
-            "knn": lambda X=X: KNNDetector().fit(X),
-            "svm": lambda X=X: OneClassSVM(nu=0.05).fit(X),
-            "forest": lambda X=X: IsolationForest(random_state=0).fit(X),
+            "array": partial(VAAKELM().fit, X),
+            "frame": partial(VAAKELM().fit, frame),
+            "mixed": partial(TableDetector().fit, table),
+            "knn": partial(KNNDetector().fit, X),
+            "svm": partial(OneClassSVM(nu=0.05).fit, X),
+            "forest": partial(IsolationForest(random_state=0).fit, X),
         }
         for run in runs.values():
             run()
