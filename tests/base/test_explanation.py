@@ -32,7 +32,7 @@ CLASSIFIERS = {
     "KNNDetector": ({}, True),
     "MSTDetector": ({}, True),
     "NaiveParzen": ({}, True),
-    "OCELM": ({"n_hidden": 100}, False),
+    "OCELM": ({"n_hidden": 60}, False),
     "OCKELM": ({}, False),
     "OCRF": ({"n_estimators": 50, "random_state": 0}, False),
     "OCSVM": ({}, False),

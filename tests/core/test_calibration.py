@@ -62,6 +62,18 @@ def test_the_rate_of_a_model_is_in_its_interval_as_often_as_it_says(n, delta):
     assert np.mean(inside) == pytest.approx(0.9, abs=0.02)
 
 
+@pytest.mark.parametrize("levels", [3, 8])
+def test_the_interval_contains_the_rate_although_many_losses_are_equal(levels):
+    rng, inside = np.random.default_rng(0), []
+    for _ in range(2000):
+        shares = rng.dirichlet(np.ones(levels))
+        calibration = split_off(rng.choice(levels, p=shares, size=199).astype(float))
+        rate = shares[np.arange(levels) > calibration.threshold(0.2)].sum()
+        low, high = calibration.false_alarm_interval(0.2, 0.9)
+        inside.append(low <= rate <= high)
+    assert np.mean(inside) > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 2000)
+
+
 @pytest.mark.parametrize(("n", "delta", "confidence"), [(199, 0.05, 0.95), (500, 0.1, 0.9), (2000, 0.01, 0.99)])
 def test_a_confident_budget_is_broken_as_seldom_as_it_says(n, delta, confidence):
     broken = np.mean([rate > delta for _, rate in rates(n, lambda c: c.budget(delta, confidence))])
@@ -73,13 +85,13 @@ def test_a_confident_budget_is_broken_as_seldom_as_it_says(n, delta, confidence)
 def test_a_confident_budget_is_the_largest_that_is_sure(delta, confidence):
     for n in (1, 7, 59, 300):
         ranks = [k for k in range(1, int((n + 1) * delta) + 1) if beta.cdf(delta, k, n + 1 - k) >= confidence]
-        assert confident_budget(n, delta=delta, confidence=confidence, exact=True) == max(ranks, default=0) / (n + 1)
+        assert confident_budget(n, delta=delta, confidence=confidence, counted=1.0) == max(ranks, default=0) / (n + 1)
 
 
 def test_a_confident_budget_of_very_many_rows_is_found_soon():
     n, delta = 1e15, 0.05
     short = norm.ppf(0.95) * np.sqrt(delta * (1 - delta) / n)
-    assert confident_budget(n, delta=delta, confidence=0.95, exact=True) == pytest.approx(
+    assert confident_budget(n, delta=delta, confidence=0.95, counted=1.0) == pytest.approx(
         delta - short, abs=short / 100
     )
 

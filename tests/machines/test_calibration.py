@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import oneclass
-from oneclass import AAKELM, OCELM, VAAKELM, KNNDetector, Nystrom, PCADetector
+from oneclass import AAKELM, OCELM, VAAKELM, FewRowsWarning, KNNDetector, Nystrom, PCADetector
 
 MACHINES = ("OCKELM", "VOCKELM", "AAKELM", "VAAKELM")
 BASELINES = {"OCSVM": 30, "SVDD": 30, "PCADetector": 30, "MSTDetector": 30, "KNNDetector": 30, "NaiveParzen": 20}
@@ -293,6 +293,25 @@ def test_uncertainty_keeps_the_false_alarm_rate_at_every_C(params, approximation
             rates.append(np.mean(model.predict(fresh) == -1))
         # Landmarks that are held out reach their rows less well than those of a fit do: rates are a point or two lower.
         assert 0.04 < np.mean(rates) < 0.1 + 3 * np.sqrt(0.1 * 0.9 / 500), C
+
+
+@pytest.mark.parametrize(("n", "units", "columns"), [(50, 50, 20), (100, 100, 60), (60, 50, 20), (150, 50, 20)])
+def test_the_interval_of_a_hidden_layer_of_many_units_contains_the_rate(n, units, columns):
+    inside = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewRowsWarning)
+            model = OCELM(n_hidden=units, delta=0.1).fit(rng.normal(size=(n, columns)))
+        low, high = model.false_alarm_interval()
+        inside.append(low <= np.mean(model.predict(rng.normal(size=(1000, columns))) == -1) <= high)
+    assert np.mean(inside) > 0.95 - 2 * np.sqrt(0.95 * 0.05 / 40)
+
+
+def test_a_hidden_layer_with_as_many_units_as_rows_warns(rows):
+    with pytest.warns(FewRowsWarning, match=r"OCELM: n=199 rows are about as many as n_hidden=200, .*twice delta; use"):
+        OCELM().fit(rows[:199])
+    OCELM(n_hidden=99).fit(rows[:199])
 
 
 def test_a_hidden_layer_of_many_units_refuses_a_confidence(rows):

@@ -112,10 +112,10 @@ class Baseline(OneClassClassifier, Generic[M]):
                 cross, held_out = self._cross(rows, self._partition(scaler(rows.X), rows.groups))
             else:
                 parts = self._partition(len(rows.X) if rows.pairwise else scaler(rows.X), rows.groups)
-                found = self._losses_in_place(
+                found, way = self._losses_in_place(
                     way, model, scaled, parts if decision.held_out or self._learns_quickly else None
                 )
-                held_out = None if found is None else _held_out(rows, found)
+                held_out = None if found is None else replace(_held_out(rows, found), way=way)
             judgement = Judgement.of(decision, held_out, lambda: Ranks.of(self._training_losses(model, scaled), None))
         judgement = judgement.beside(removed)
         self._after(model)
@@ -245,8 +245,13 @@ class Baseline(OneClassClassifier, Generic[M]):
         """Loss of each row under a model without the row and its group; None if that needs the folds."""
         return None
 
-    def _losses_in_place(self, way: str, model: M, training: Training, parts: list[Part] | None) -> Array | None:
-        """Held-out losses for the model of all rows: leave-one-out in closed form, or by these folds if any."""
+    def _losses_in_place(
+        self, way: str, model: M, training: Training, parts: list[Part] | None
+    ) -> tuple[Array | None, str]:
+        """Held-out losses for the model of all rows: leave-one-out in closed form, or by these folds if any.
+
+        The text says how they were held out, as in `Calibration`.
+        """
         closed = way == "loo" or (way == "auto" and not (self._minds_scale and training.scales_itself))
         losses = self._held_out_losses(model, training) if closed else None
         if losses is None and way == "loo":
@@ -254,7 +259,9 @@ class Baseline(OneClassClassifier, Generic[M]):
                 f"{self._name}: hold_out must be 'auto', 'split', 'plus' or 'folds' for these rows, since there are "
                 "groups, or too many rows or columns for leave-one-out losses in closed form; got 'loo'"
             )
-        return losses if losses is not None or parts is None else self._losses_by_folds(model, training, parts)
+        if losses is not None or parts is None:
+            return losses, ""
+        return self._losses_by_folds(model, training, parts), "folds"
 
     def _losses_by_folds(self, model: M, training: Training, parts: list[Part]) -> Array:
         """Loss of each row under a model that learnt from the other folds."""

@@ -17,6 +17,7 @@ from .arrays import Array, device, namespace, ones
 from .stored import Floats, Positive, Share, Within, must
 
 __all__ = [
+    "COUNTED",
     "HELD_OUT",
     "RULES",
     "Decision",
@@ -34,11 +35,11 @@ __all__ = [
 
 #: Relative tolerance of ranks: a product such as 0.05 * 100 may be less than the integer by rounding.
 _SLACK = 1e-9
-#: Share of the rows that intervals for the rate of one model count, if the model has learned from the rows too
+#: Share of the rows that limits for the rate of one model count, if the model has learned from the rows too
 #: (leave-one-out, CV+, folds). Chosen with 9 classifiers, 6 distributions and n = 50 and 199: 95 % intervals that count
 #: all rows contained the rate of 88 % of the models (lowest 69 %), and those that count half of them 97 % (84 %).
 #: benchmarks/ways.py reports on other distributions.
-_COUNTED = 0.5
+COUNTED = 0.5
 #: A loss of at least this share of the largest float counts as infinite: adding a rounding margin could overflow.
 _FINITE = 0.25
 
@@ -146,22 +147,22 @@ def ranks_within(total: float, delta: float) -> int:
     return math.floor((total + 1) * delta + _SLACK)
 
 
-def own_rate(total: float, k: float, *, exact: bool) -> tuple[float, float]:
+def own_rate(total: float, k: float, *, counted: float) -> tuple[float, float]:
     """Return the parameters of the Beta distribution of one model's rate, if it rejects k of n + 1 possible ranks.
 
-    They are k and n + 1 - k if the model has not learned from the held-out rows (`exact`), and smaller otherwise.
+    They are k and n + 1 - k if the model has not learned from the held-out rows. Otherwise only a share `counted` of
+    the rows counts.
     """
-    counted = 1.0 if exact else _COUNTED
     return k * counted, (total + 1 - k) * counted
 
 
-def confident_budget(total: float, *, delta: float, confidence: float, exact: bool = False) -> float:
+def confident_budget(total: float, *, delta: float, confidence: float, counted: float = COUNTED) -> float:
     """Return the largest k / (n + 1) for which one model's rate is at most delta with that confidence, or 0."""
     # The probability of a rate of at most delta increases as k decreases: bisection.
     low, high = 0, ranks_within(total, delta) + 1
     while high - low > 1:
         k = (low + high) // 2
-        sure = betainc(*own_rate(total, k, exact=exact), delta) >= confidence
+        sure = betainc(*own_rate(total, k, counted=counted), delta) >= confidence
         low, high = (k, high) if sure else (low, k)
     return low / (total + 1)
 
@@ -204,7 +205,8 @@ class Decision:
         """Return the rate to request from the rule for losses of this total weight."""
         if self.confidence is None:
             return self.delta
-        return confident_budget(total, delta=self.delta, confidence=self.confidence, exact=self.exact)
+        counted = 1.0 if self.exact else COUNTED
+        return confident_budget(total, delta=self.delta, confidence=self.confidence, counted=counted)
 
 
 #: Rules of the machines by name, and the names of those that need held-out losses.

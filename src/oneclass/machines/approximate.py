@@ -183,7 +183,7 @@ def _fit_by_folds(plan: Plan, survey: Survey, groups: GroupCounts, engine: Engin
     machine = with_measures(machine, survey, engine, approximation, grouped=True)
     twins = fold_machines(machine, survey, groups, parts)
     step = partial(_held_out_fold, twins, groups, engine.loss_limit)
-    calibration = Calibration.of(*engine.total(step, "held-out losses").weighted())
+    calibration = replace(Calibration.of(*engine.total(step, "held-out losses").weighted()), way="folds")
     return Fit(machine, Judgement(calibration, calibration, None))
 
 

@@ -299,8 +299,7 @@ class KernelMachine(OneClassClassifier):
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
-            if n_rows < 2:
-                raise ValueError(f"{self._name}: X must have at least 2 rows, got {n_rows}")
+            self._check_count(n_rows)
             check_magnitudes(self, columns, header.names, scaling=recipe.scaling)
             if namespace(columns.mean).finfo(columns.dtype).bits == 32:
                 check_single(self, recipe)
@@ -332,6 +331,8 @@ class KernelMachine(OneClassClassifier):
         if training is not None and training.outliers is not None:
             fit, known = with_known(fit, training)
         judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
+        if judgement.calibration is not None and self._is_unstable(judgement.calibration.total):
+            judgement = judgement.by("unstable")
         fit, plan = replace(fit, judgement=judgement), fit.machine.plan
         precomputed = isinstance(plan.kernel, Precomputed)
         if judgement.calibration is not None and decision.held_out and not precomputed:
@@ -350,6 +351,15 @@ class KernelMachine(OneClassClassifier):
             approximation_=None if isinstance(fit.machine.model, DualModel) else approximation,
             **_attributes(fit.machine),
         )
+
+    def _is_unstable(self, n: float) -> bool:
+        """Whether leave-one-out losses of n rows are so unstable that the rate of one model is hardly known."""
+        return False
+
+    def _check_count(self, n: int) -> None:
+        """Raise an error, or give a warning, for this number of rows."""
+        if n < 2:
+            raise ValueError(f"{self._name}: X must have at least 2 rows, got {n}")
 
     def _warn_if_few(self, calibration: Calibration, delta: float, d: int) -> None:
         n = int(calibration.total)
