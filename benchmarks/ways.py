@@ -1,45 +1,59 @@
 """Ways of holding out: mean false-alarm rates, and how often intervals for the rate of one model contain it.
 
-Training rows and new rows are independent draws of one distribution: normal, heavy tails, a mixture, zero-inflated,
-ordinal with ties, and of 60 columns. 10 % false alarms are asked for. Measures that intervals which count half
-of the rows (`oneclass.core.threshold`) contain the rate. Writes a table of docs/false_alarms.md. `python
-benchmarks/ways.py 2000` takes other numbers of rows.
+Training rows and new rows are independent draws of one distribution. 10 % false alarms are asked for. `python
+benchmarks/ways.py` fits every classifier to 20 to 2,000 rows of eight distributions, on all cores (20 minutes on 16), and
+writes two tables of docs/false_alarms.md. `python benchmarks/ways.py 3 50 200` is a quick look at three draws of 50 and
+of 200 rows, and writes nothing.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from _arrays import Rng, Rows
 from _table import markdown, write_between_markers
-from oneclass import OCSVM, VAAKELM, Calibrated, KMeansDetector, KNNDetector, PCADetector
+from oneclass import OCELM, OCSVM, VAAKELM, Calibrated, KMeansDetector, KNNDetector, PCADetector
 
-DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 25, 1000
-SIZES = (50, 200)
+DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 40, 1000
+SIZES = (20, 50, 200, 2000)
+#: Draws of 2,000 rows, which take nearly all of the time.
+DRAWS_OF_MANY = 12
+WAYS = ("loo", "folds", "plus", "split")
 CENTERS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 5]])
-LAWS: dict[str, Callable[[Rng, int], Rows]] = {
-    "normal": lambda rng, n: rng.normal(size=(n, 4)),
-    "heavy tails": lambda rng, n: rng.standard_t(2, size=(n, 4)),
-    "mixture": lambda rng, n: CENTERS[rng.integers(3, size=n)] + 0.4 * rng.normal(size=(n, 3)),
-    "zero-inflated": lambda rng, n: rng.lognormal(size=(n, 4)) * (rng.random((n, 4)) < 0.5),
-    "ordinal": lambda rng, n: rng.integers(0, 5, size=(n, 3)).astype(float),
-    "60 columns": lambda rng, n: rng.normal(size=(n, 60)),
+#: Rows of each distribution; the last argument is the number of training rows.
+LAWS: dict[str, Callable[[Rng, int, int], Rows]] = {
+    "normal": lambda rng, n, _: rng.normal(size=(n, 4)),
+    "heavy tails": lambda rng, n, _: rng.standard_t(2, size=(n, 4)),
+    "mixture": lambda rng, n, _: CENTERS[rng.integers(3, size=n)] + 0.4 * rng.normal(size=(n, 3)),
+    "zero-inflated": lambda rng, n, _: rng.lognormal(size=(n, 4)) * (rng.random((n, 4)) < 0.5),
+    "ordinal": lambda rng, n, _: rng.integers(0, 5, size=(n, 3)).astype(float),
+    "ties": lambda rng, n, _: np.round(rng.normal(size=(n, 4)), 1) * (rng.random((n, 1)) < 0.7),
+    "60 columns": lambda rng, n, _: rng.normal(size=(n, 60)),
+    "more columns than rows": lambda rng, n, rows: rng.normal(size=(n, rows + 10)),
 }
+#: Distributions without ties: many equal losses make rates smaller than asked for.
+SMOOTH = ("normal", "heavy tails", "mixture", "60 columns", "more columns than rows")
 SCIKIT_LEARN = {
+    "IsolationForest": IsolationForest(25, random_state=0),
     "LocalOutlierFactor": LocalOutlierFactor(5, novelty=True),
     "OneClassSVM": OneClassSVM(),
 }
 #: Name, and the classifier by way of holding out.
 MODELS: dict[str, dict[str, Any]] = {
     "VAAKELM": {"loo": VAAKELM(), "split": Calibrated(VAAKELM(), hold_out="split")},
+    "OCELM": {"loo": OCELM(), "plus": Calibrated(OCELM()), "split": Calibrated(OCELM(), hold_out="split")},
     **{
         kind.__name__: {way: kind(hold_out=way) for way in ("loo", "folds", "plus", "split")}
         for kind in (KNNDetector, PCADetector)
@@ -53,44 +67,103 @@ MODELS: dict[str, dict[str, Any]] = {
         for name, model in SCIKIT_LEARN.items()
     },
 }
+#: Name, way, distribution, number of rows and of draws.
+Cell = tuple[str, str, str, int, int]
 
 
-def measured(model: Any, law: str, n: int) -> tuple[float, float, float]:
-    """Return the mean rate, its standard error, and the share of intervals that contain the rate."""
-    rates, inside = [], 0
-    for seed in range(DRAWS):
-        rng = np.random.default_rng([seed, n])
-        fitted = model.set_params(delta=DELTA).fit(LAWS[law](rng, n))
-        rates.append(np.mean(fitted.predict(LAWS[law](rng, NEW)) == -1))
-        low, high = fitted.false_alarm_interval(confidence=CONFIDENCE)
-        # A tie makes rates smaller than their distribution without ties: only too high rates count then.
-        inside += (low <= rates[-1] or law == "ordinal") and rates[-1] <= high
-    return 100 * float(np.mean(rates)), 100 * float(np.std(rates) / np.sqrt(DRAWS)), 100 * inside / DRAWS
+def measured(cell: Cell) -> tuple[Cell, list[float]]:
+    """Return the mean rate, its standard error, and the shares of intervals that are below and above the rate."""
+    name, way, law, n, draws = cell
+    rates, sides = [], np.zeros(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(draws):
+            rng = np.random.default_rng([seed, n])
+            fitted = MODELS[name][way].set_params(delta=DELTA).fit(LAWS[law](rng, n, n))
+            rates.append(np.mean(fitted.predict(LAWS[law](rng, NEW, n)) == -1))
+            low, high = fitted.false_alarm_interval(confidence=CONFIDENCE)
+            sides += rates[-1] > high, rates[-1] < low
+    error = float(np.std(rates) / np.sqrt(draws))
+    return cell, [100 * float(share) for share in (np.mean(rates), error, *(sides / draws))]
 
 
-def main(sizes: tuple[int, ...]) -> None:
-    body, errors, ways = [], [], ("loo", "folds", "plus", "split")
-    for name, by_way in MODELS.items():
-        cells = {}
-        for way, model in by_way.items():
-            found = np.array([measured(model, law, n) for law in LAWS for n in sizes])
-            errors += found[:, 1].tolist()
-            rates, covered = found[:, 0], found[:, 2]
-            rate = f"{rates.mean():.1f} ({rates.min():.1f} to {rates.max():.1f})"
-            cells[way] = f"{rate}; {covered.mean():.0f} ({covered.min():.0f})"
-            print(name, way, cells[way], flush=True)
-        body.append([name, *(cells.get(way, "") for way in ways)])
-    note = (
-        f"Percent of new normal rows rejected, {100 * DELTA:.0f} % asked for: mean (lowest to highest of {len(LAWS)} "
-        f"distributions with n = {', '.join(map(str, sizes))}); percent of {100 * CONFIDENCE:.0f} % intervals that "
-        f"contain the rate of their model: mean (lowest). {DRAWS} draws each: rates have standard errors of at most "
-        f"{max(errors):.1f} points (median {np.median(errors):.1f}), coverages of 4 points at 95 %."
+def cells(draws: int | None, sizes: Sequence[int]) -> list[Cell]:
+    """Return what is measured, the slowest first."""
+    return [
+        (name, way, law, n, draws or (DRAWS_OF_MANY if n >= 2000 else DRAWS))
+        for n in sorted(sizes, reverse=True)
+        for name, by_way in MODELS.items()
+        for way in by_way
+        for law in LAWS
+        if not (law == "more columns than rows" and n > 200)
+    ]
+
+
+def table(found: dict[Cell, list[float]]) -> str:
+    """Return the table of classifiers and ways."""
+    body = []
+    for name in MODELS:
+        row = [name]
+        for way in WAYS:
+            some = np.array([means for cell, means in found.items() if cell[:2] == (name, way)])
+            if not len(some):
+                row.append("")
+                continue
+            rate, inside = some[:, 0], 100 - some[:, 2] - some[:, 3]
+            row.append(
+                f"{rate.mean():.1f} ({rate.min():.1f} to {rate.max():.1f}); {inside.mean():.0f} ({inside.min():.0f})"
+            )
+        body.append(row)
+    sizes = sorted({cell[3] for cell in found})
+    errors = [means[1] for means in found.values()]
+    return markdown(["classifier", *WAYS], body) + (
+        f"\n\nPercent of new normal rows rejected, {100 * DELTA:.0f} % asked for: mean (lowest to highest of "
+        f"{len(LAWS)} distributions with n = {', '.join(map(str, sizes))}); percent of {100 * CONFIDENCE:.0f} % "
+        f"intervals that contain the rate of their model: mean (lowest). {draws_of(found)} draws each: rates have "
+        f"standard errors of at most {max(errors):.1f} points (median {np.median(errors):.1f}), and coverages of "
+        f"{100 * np.sqrt(0.95 * 0.05 / DRAWS):.0f} points at 95 %."
     )
-    page = Path(__file__).parents[1] / "docs" / "false_alarms.md"
-    write_between_markers(page, "ways", f"{markdown(['classifier', *ways], body)}\n\n{note}")
+
+
+def draws_of(found: dict[Cell, list[float]]) -> str:
+    """Return the number of draws by number of rows, as text."""
+    return f"{DRAWS} ({DRAWS_OF_MANY} of 2,000 rows)" if any(cell[3] >= 2000 for cell in found) else f"{DRAWS}"
+
+
+def table_by_law(found: dict[Cell, list[float]]) -> str:
+    """Return the table of distributions and numbers of rows: means over classifiers."""
+    sizes, body = sorted({cell[3] for cell in found}), []
+    for law in LAWS:
+        for way in WAYS:
+            row = [law, way]
+            for n in sizes:
+                some = [means[0] for cell, means in found.items() if cell[1:4] == (way, law, n)]
+                row.append(f"{np.mean(some):.1f} ({min(some):.1f} to {max(some):.1f})" if some else "")
+            body.append(row)
+    return markdown(["distribution", "way", *(f"n = {n:,}" for n in sizes)], body) + (
+        f"\n\nPercent of new normal rows rejected, {100 * DELTA:.0f} % asked for: mean (lowest to highest) of the "
+        "classifiers in the table above."
+    )
+
+
+def main(draws: int | None, sizes: Sequence[int]) -> None:
+    out = Path(os.environ.get("OUT", ".")) / "ways.json"
+    work = cells(draws, sizes)
+    found: dict[Cell, list[float]] = {}
+    jobs = Parallel(n_jobs=-1 if draws is None else 1, return_as="generator_unordered")
+    for cell, means in jobs(delayed(measured)(cell) for cell in work):
+        found[cell] = means
+        if draws is not None:
+            print(*cell, *(f"{value:.1f}" for value in means), flush=True)
+        elif len(found) % 50 == 0 or len(found) == len(work):
+            out.write_text(json.dumps([[*cell, *means] for cell, means in found.items()]))
+    print(table(found), table_by_law(found), sep="\n\n")
+    if draws is None:
+        page = Path(__file__).parents[1] / "docs" / "false_alarms.md"
+        write_between_markers(page, "ways", table(found))
+        write_between_markers(page, "ways by distribution", table_by_law(found))
 
 
 if __name__ == "__main__":
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        main(tuple(map(int, sys.argv[1:])) or SIZES)
+    asked = [int(number) for number in sys.argv[1:]]
+    main(asked[0] if asked else None, asked[1:] or SIZES)

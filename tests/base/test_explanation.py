@@ -32,7 +32,7 @@ CLASSIFIERS = {
     "KNNDetector": ({}, True),
     "MSTDetector": ({}, True),
     "NaiveParzen": ({}, True),
-    "OCELM": ({"n_hidden": 60}, False),
+    "OCELM": ({"n_hidden": 100}, False),
     "OCKELM": ({}, False),
     "OCRF": ({"n_estimators": 50, "random_state": 0}, False),
     "OCSVM": ({}, False),
@@ -42,6 +42,7 @@ CLASSIFIERS = {
     "VAAKELM": ({}, True),
     "VOCKELM": ({}, False),
 }
+pytestmark = pytest.mark.filterwarnings("ignore:OCELM.*as many as n_hidden:oneclass.FewRowsWarning")
 KEEPING = {"AAKELM", "VAAKELM", "OCKELM", "VOCKELM", "KNNDetector", "MSTDetector", "OCRF", "Parzen"}
 
 

@@ -14,8 +14,8 @@ __all__ = ["OCELM"]
 #: Fewest rows for each hidden unit for a `confidence`. With 20 columns and 1, 2 and 4 rows to a unit, the rate of one
 #: model varied 4.4, 2.2 and 1.0 times as much as the Beta distribution of its rate says (25 fits of normal rows).
 _ROWS_OF_A_UNIT = 4
-#: Rows for each hidden unit between which the equations are nearly singular, and the mean rate is too high: 8 to 28 % for
-#: 10 % asked, and 6 to 14 % outside (50 and 200 units, 10 to 200 columns, means of 25 fits of normal rows).
+#: Rows for each hidden unit between which the equations are nearly singular, and the mean rate is too high: 8 to 28 %
+#: for 10 % asked, and 6 to 14 % outside (50 and 200 units, 10 to 200 columns, means of 25 fits of normal rows).
 _SINGULAR = (0.7, 1.15)
 
 
