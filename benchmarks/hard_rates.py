@@ -1,18 +1,27 @@
 """False-alarm rates where they were once broken: minorities, dates, weights, choices, and single classifiers.
 
 Each line is the mean rate on fresh normal rows over independent draws, with its standard error, and the rate asked for.
-Writes the table of docs/false_alarms.md. ``python benchmarks/hard_rates.py 5`` is a quick look at five draws.
+``python benchmarks/hard_rates.py --draws 5`` is a quick look at five draws. The table of docs/rates_measured.md has the
+rates of an earlier commit too, where it can run a case:
+
+    git worktree add ../before fa895df
+    PYTHONPATH=../before/src python benchmarks/hard_rates.py --save before.json
+    python benchmarks/hard_rates.py --save now.json
+    python benchmarks/hard_rates.py --write before.json now.json
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from _arrays import Rows
 from _table import markdown, write_between_markers
@@ -30,7 +39,7 @@ from oneclass import (
 )
 from oneclass.base.classifier import OneClassClassifier
 
-DRAWS, FRESH = 30, 1000
+DRAWS, FRESH = 60, 1000
 
 #: The share of fresh rows that a classifier rejects in one draw.
 Case = Callable[[np.random.Generator], float]
@@ -123,6 +132,35 @@ def categories(levels: int) -> Case:
     return case
 
 
+def unequal(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
+    """Rows of n groups, of which one in five has 20 rows and twice the spread, and the others two rows."""
+    sizes = np.where(rng.random(n) < 0.2, 20, 2)
+    group = np.repeat(np.arange(n), sizes)
+    spread = np.where(sizes == 20, 2.0, 1.0)[group, None]
+    return rng.normal(size=(n, 3))[group] * spread + 0.3 * rng.normal(size=(len(group), 3)), group
+
+
+def grouped(make: Callable[[], OneClassClassifier], *, by: str, groups: int = 60) -> Case:
+    """The rate among new groups of unequal size, as a mean over groups or as a share of all rows."""
+
+    def case(rng: np.random.Generator) -> float:
+        X, group = unequal(rng, groups)
+        fresh, new = unequal(rng, 300)
+        odd = make().fit(X, groups=group).predict(fresh) == -1
+        return float(odd.mean() if by == "row" else np.mean(np.bincount(new, odd) / np.bincount(new)))
+
+    return case
+
+
+def nested(rng: np.random.Generator) -> float:
+    """Four patients on each of 25 devices, groups are both; the rate for a new patient on a new device."""
+    device = np.repeat(rng.normal(size=(25, 1, 4)), 4, axis=1) + rng.normal(size=(25, 4, 4))
+    X = (device[:, :, None] + 0.5 * rng.normal(size=(25, 4, 3, 4))).reshape(-1, 4)
+    labels = np.column_stack([np.repeat(np.arange(100), 3), np.repeat(np.arange(25), 12)])
+    fresh = rng.normal(size=(FRESH, 4)) + rng.normal(size=(FRESH, 4)) + 0.5 * rng.normal(size=(FRESH, 4))
+    return rejected(VAAKELM(delta=0.1).fit(X, groups=labels).predict(fresh))
+
+
 def crossed(rng: np.random.Generator) -> float:
     """20 patients on 5 devices, groups are patients; the rate for a new patient on a new device."""
     patients, devices = rng.normal(size=(20, 1, 4)), rng.normal(size=(5, 4))
@@ -170,6 +208,8 @@ CASES: dict[str, tuple[float, Case]] = {
     "OCELM, 200 rows, 100 hidden units": (5, plain(lambda: OCELM(n_hidden=100), 200, 5)),
     "OCELM, 200 rows, 200 hidden units": (5, plain(OCELM, 200, 5)),
     "OCELM, 220 rows of 20 columns, 200 hidden units": (5, plain(OCELM, 220, 20)),
+    "OCELM, 200 rows of 200 columns, 200 hidden units": (5, plain(OCELM, 200, 200)),
+    "OCELM, 200 rows of 200 columns, 50 hidden units": (5, plain(lambda: OCELM(n_hidden=50), 200, 200)),
     "SVDD(delta=0.05), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.05), 200, 4, delta=0.1)),
     "SVDD(delta=0.01), asked again for 10 %": (10, plain(lambda: SVDD(delta=0.01), 200, 4, delta=0.1)),
     "NaiveParzen, 200 columns": (5, plain(NaiveParzen, 100, 200)),
@@ -184,25 +224,62 @@ CASES: dict[str, tuple[float, Case]] = {
     "categories with 100 values": (10, categories(100)),
     "categories with 300 values": (10, categories(300)),
     "new patient on a new device, groups are patients": (10, crossed),
+    "new patient on a new device, four patients on a device, groups are both": (10, nested),
+    **{
+        f"groups of 2 and 20 rows, {name}, rate_by={rate_by!r}, rate by {by}": (
+            10, grouped(partial(kind, delta=0.1, **({} if rate_by == "group" else {"rate_by": rate_by})), by=by)
+        )
+        for name, kind in (("VAAKELM", VAAKELM), ("k-NN", KNNDetector))
+        for rate_by in ("group", "row")
+        for by in ("group", "row")
+    },
     "best of 150 column subsets by recall": (10, chosen(split=False)),
     "the same, chosen on one half, fitted on the other": (10, chosen(split=True)),
 }  # fmt: skip
 
 
-def main() -> None:
-    draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
-    body = []
+def measured(k: int, draws: int) -> tuple[float, float] | None:
+    """Return the mean rate of a case and its standard error in percent; None if this version cannot run it."""
     warnings.simplefilter("ignore")
-    for k, (name, (asked, case)) in enumerate(CASES.items()):
+    case = list(CASES.values())[k][1]
+    try:
         rates = [100 * case(np.random.default_rng([k, seed])) for seed in range(draws)]
-        error = float(np.std(rates)) / np.sqrt(draws)
-        body.append([name, f"{asked} %", f"{np.mean(rates):.1f} ± {error:.1f}"])
-        print(*body[-1], sep=" | ", flush=True)
-    text = markdown(["case", "asked", "rejected, %"], body) + (
-        f"\n\nMeans over {draws} draws with their standard errors, {FRESH:,} fresh rows each."
+    except (TypeError, ValueError):
+        return None
+    return float(np.mean(rates)), float(np.std(rates)) / np.sqrt(draws)
+
+
+def write(before: str, now: str) -> None:
+    """Write the table from the results of two runs."""
+    tables = [json.loads(Path(path).read_text()) for path in (before, now)]
+    draws = tables[1].pop("draws")
+    body = [
+        [name, f"{asked:g} %", *("" if found is None else "{:.1f} ± {:.1f}".format(*found) for found in both)]
+        for name, (asked, _) in CASES.items()
+        for both in [[one.get(name) for one in tables]]
+    ]
+    text = markdown(["case", "asked", "before, %", "now, %"], body) + (
+        f"\n\nMeans over {draws} draws with their standard errors, {FRESH:,} fresh rows each. Empty: not possible then."
     )
-    if draws >= DRAWS:
-        write_between_markers(Path(__file__).parents[1] / "docs" / "false_alarms.md", "hard rates", text)
+    write_between_markers(Path(__file__).parents[1] / "docs" / "rates_measured.md", "hard rates", text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--save")
+    parser.add_argument("--write", nargs=2)
+    asked = parser.parse_args()
+    if asked.write:
+        write(*asked.write)
+        return
+    jobs = Parallel(n_jobs=asked.jobs)(delayed(measured)(k, asked.draws) for k in range(len(CASES)))
+    found = dict(zip(CASES, jobs, strict=True))
+    for name, rate in found.items():
+        print(name, "not possible" if rate is None else "{:.1f} ± {:.1f}".format(*rate), sep=" | ")
+    if asked.save:
+        Path(asked.save).write_text(json.dumps({"draws": asked.draws, **found}))
 
 
 if __name__ == "__main__":

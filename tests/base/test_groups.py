@@ -8,6 +8,7 @@ import pytest
 
 import oneclass
 from oneclass import AAKELM, OCKELM, SVDD, VAAKELM, VOCKELM, KNNDetector, Nystrom
+from oneclass.base.groups import joined_labels
 from oneclass.core.groups import Groups
 from oracle.comparison import assert_agree
 
@@ -46,6 +47,76 @@ def test_persons_with_many_visits_count_no_more_than_others(name):
     visits = np.repeat([1, 5, 20], [40, 10, 10])
     rate, error = delivered(getattr(oneclass, name), 12, 0.3, grouped=True, visits=visits)
     assert abs(rate - 0.05) <= 0.02 + 2 * error, rate
+
+
+def unequal(rng, n):
+    """Rows of persons, of whom one in five has 20 rows and twice the spread, and the others two rows."""
+    visits = np.where(rng.random(n) < 0.2, 20, 2)
+    owner = np.repeat(np.arange(n), visits)
+    spread = np.where(visits == 20, 2.0, 1.0)[owner, None]
+    return rng.normal(size=(n, 3))[owner] * spread + 0.3 * rng.normal(size=(len(owner), 3)), owner
+
+
+@pytest.mark.parametrize("name", ["VAAKELM", "KNNDetector", "KMeansDetector"])
+@pytest.mark.parametrize("rate_by", ["group", "row"])
+def test_the_rate_is_by_group_or_by_row_as_asked(name, rate_by):
+    by_group, by_row = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, owner = unequal(rng, 60)
+        model = getattr(oneclass, name)(delta=0.1, rate_by=rate_by).fit(X, groups=owner)
+        fresh, person = unequal(rng, 200)
+        rejected = model.predict(fresh) == -1
+        by_row.append(rejected.mean())
+        by_group.append(np.mean(np.bincount(person, rejected) / np.bincount(person)))
+    kept, other = (by_group, by_row) if rate_by == "group" else (by_row, by_group)
+    assert 0.03 < np.mean(kept) < 0.1 + 2 * np.std(kept) / np.sqrt(20)
+    assert np.mean(other) > 0.15 if rate_by == "group" else np.mean(other) < 0.04
+
+
+def test_chunks_give_the_rate_by_row_too():
+    rates = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, owner = unequal(rng, 60)
+        machine = VAAKELM(delta=0.1, rate_by="row", approximation=Nystrom(60))
+        model = machine.fit_chunks(np.array_split(np.column_stack([X, owner]), 3), groups=3)
+        rates.append(np.mean(model.predict(unequal(rng, 200)[0]) == -1))
+    assert 0.02 < np.mean(rates) < 0.1 + 2 * np.std(rates) / np.sqrt(12)
+
+
+def test_by_row_and_by_group_are_the_same_for_groups_of_equal_size():
+    X, owner = persons(np.random.default_rng(0), 40, 3, 0.3)
+    by_group, by_row = (VAAKELM(rate_by=by).fit(X, groups=owner) for by in ("group", "row"))
+    np.testing.assert_allclose(by_row.p_value(X), by_group.p_value(X))
+
+
+def test_groups_of_two_columns_are_the_sets_of_rows_that_share_no_label():
+    X, patient = persons(np.random.default_rng(0), 40, 3, 0.3)
+    device = patient // 4  # four patients on each device
+    both = pd.DataFrame({"patient": patient.astype(str), "device": device})
+    joined, nested = (VAAKELM(delta=0.1).fit(X, groups=groups) for groups in (both, device))
+    assert joined.calibration_.total == 10
+    np.testing.assert_array_equal(joined.p_value(X), nested.p_value(X))
+    table = pd.DataFrame(X, columns=list("abcd"))
+    model = oneclass.TableDetector(delta=0.1).fit(table, groups=both)
+    assert model.calibration_.total == 10
+    chain = np.array([[0, 9], [0, 8], [1, 8], [2, 7]])  # the first three rows are connected
+    np.testing.assert_array_equal(joined_labels("", chain), [0, 0, 0, 1])
+
+
+def test_labels_that_connect_all_rows_are_refused():
+    patient, device = np.repeat(np.arange(10), 5), np.tile(np.arange(5), 10)
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with pytest.raises(ValueError, match=r"VAAKELM: groups of several columns.*all rows are connected.*one column"):
+        VAAKELM().fit(X, groups=np.column_stack([patient, device]))
+    with pytest.raises(ValueError, match=r"shape \(50,\), or several, of shape \(50, k\); got \(49, 2\)"):
+        VAAKELM().fit(X, groups=np.column_stack([patient, device])[:49])
+
+
+def test_what_a_rate_is_a_share_of_is_checked():
+    with pytest.raises(ValueError, match="KNNDetector: rate_by must be one of 'group', 'row'; got 'rows'"):
+        KNNDetector(rate_by="rows").fit(np.random.default_rng(0).normal(size=(50, 2)))
 
 
 @pytest.mark.parametrize("landmarks", ["leverage", "kmeans", "uniform"])

@@ -54,7 +54,7 @@ class OneClassClassifier(
     """Base class of classifiers that give each row a loss, which is larger for a more anomalous row.
 
     A subclass implements `fit`, which ends with a call of `_keep`, and `_losses`, which computes the loss of new rows.
-    It has the parameters `delta`, `threshold` and `confidence`.
+    It has the parameters `delta`, `threshold`, `confidence` and `rate_by`.
     """
 
     #: Threshold rules by name, and the names of those that use held-out losses. The other rules use training losses.
@@ -72,6 +72,7 @@ class OneClassClassifier(
     delta: float
     threshold: str
     confidence: float | None
+    rate_by: str
     decision_: rules.Decision
     offset_: float
     calibration_: Calibration | None

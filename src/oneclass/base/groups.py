@@ -8,6 +8,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from ..core.arrays import Array, is_foreign, namespace, to_numpy
 from ..core.groups import Groups, OneGroupError
@@ -20,6 +22,7 @@ __all__ = [
     "group_keys",
     "is_column",
     "is_missing",
+    "joined_labels",
     "label_texts",
     "read_groups",
     "read_labels",
@@ -31,20 +34,52 @@ __all__ = [
 def read_groups(estimator: object, groups: Labels | None, n_rows: int, w: Array | None = None) -> Groups | None:
     """Groups of rows that have the same label; None if `groups` is None or if each row is a group of its own.
 
-    A row whose weight is not 1 counts as a group of copies. Groups are then returned even if each holds one row.
+    A row whose weight is not 1 counts as a group of copies. Groups are then returned even if each holds one row. With
+    several columns of labels, rows that share a label of any column are in one group.
     """
     if groups is None:
         return None
     name = type(estimator).__name__
     labels = read_labels(name, groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"{name}: groups must be one label a row, of shape ({n_rows},), got {labels.shape}")
-    numbers = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
-    found = Groups(np.asarray(numbers).reshape(-1))
+    if labels.shape[:1] != (n_rows,) or labels.ndim > 2:
+        raise ValueError(
+            f"{name}: groups must be one label a row, of shape ({n_rows},), or several, of shape ({n_rows}, k); got "
+            f"{labels.shape}"
+        )
+    numbers = _numbers(joined_labels(name, labels))
+    found = Groups(numbers, by_row=getattr(estimator, "rate_by", "group") == "row")
     if found.count < 2:
         raise OneGroupError(f"{name}: groups must be at least two, since one is held out; got {found.count}")
     alone = found.count == n_rows and (w is None or bool(namespace(w).all(w == 1)))
     return None if alone else found
+
+
+def _numbers(labels: NDArray[np.generic]) -> NDArray[np.intp]:
+    """The number of each label among the distinct ones."""
+    found = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[1]
+    return np.asarray(found, dtype=np.intp).reshape(-1)
+
+
+def joined_labels(name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]:
+    """One label for each row. Of several columns of labels, rows that are connected by equal labels get the same."""
+    if labels.ndim == 1:
+        return labels
+    n = len(labels)
+    ends, first = [], n
+    for column in labels.T:
+        numbers = _numbers(column)
+        ends.append(first + numbers)
+        first += int(numbers.max()) + 1
+    rows = np.tile(np.arange(n), len(ends))
+    links = csr_array((np.ones(len(rows), dtype=bool), (rows, np.concatenate(ends))), shape=(first, first))
+    found = _numbers(connected_components(links, directed=False)[1][:n])
+    if n and not found.any():
+        raise OneGroupError(
+            f"{name}: groups of several columns must leave at least two sets of rows that share no label, since one is "
+            "held out, but here all rows are connected, as when each patient was measured on each device; give one "
+            "column of groups. The rate then holds for rows with new labels of this column and old ones of the others"
+        )
+    return found
 
 
 def read_labels(name: str, groups: Labels, role: str = "groups") -> NDArray[np.generic]:

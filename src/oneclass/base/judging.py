@@ -122,7 +122,7 @@ class Judges(HoldsOut):
     def _warn_of_alarms(self, rows: Rows, labels: Array, delta: float | None, known: RowSegments | None) -> None:
         """Warn if so many rows are outliers that it cannot be chance; rows of one group may all be by chance."""
         calibration, held_out = self.calibration_, vars(self).get("held_out_")
-        grouped = held_out is not None and held_out.groups is not None and not held_out.groups.by_row
+        grouped = held_out is not None and held_out.groups is not None and not held_out.groups.alone
         if calibration is None or grouped or (delta is None and not self.decision_.held_out):
             return
         flagged, n = int(namespace(labels).count_nonzero(labels < 0)), int(labels.shape[0])

@@ -59,6 +59,12 @@ _DESCRIPTIONS = {
             Probability with which the false-alarm rate of this fitted model should be at most `delta`. By default,
             `delta` refers to the mean rate over training sets. A fit with a `confidence` rejects fewer rows.
         """,
+    "rate_by": """
+        rate_by : {"group", "row"}, default={default}
+            What `delta` is a share of, if the fit has `groups`. ``"group"``: the mean over new groups of the share of
+            their rows that is rejected; every group counts equally. ``"row"``: the share of all rows of new groups;
+            large groups count more. These differ if groups of different size differ in other ways too.
+        """,
     "hold_out": """
         hold_out : {"auto", "split", "plus", "folds"} or float in (0, 1), default={default}
             How held-out losses are made (docs/calibration.md). ``"auto"`` and ``"folds"``: five folds; the model of all

@@ -12,7 +12,10 @@ from ..core.wording import parameter
 from .checks import ChoiceError, check_choice, check_number
 from .warnings import UnreachableRateWarning, warn
 
-__all__ = ["PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
+__all__ = ["RATES", "PutsThreshold", "decision_of", "warn_below_smallest", "warn_of_decision", "warn_too_coarse"]
+
+#: What a false-alarm rate may be a share of, if there are groups.
+RATES = ("group", "row")
 
 
 class PutsThreshold(Protocol):
@@ -33,11 +36,17 @@ class PutsThreshold(Protocol):
         """Probability that the fitted model keeps the rate; None for a rate that is kept on average."""
         ...
 
+    @property
+    def rate_by(self) -> str:
+        """What the rate is a share of, if there are groups: "group" or "row"."""
+        ...
+
 
 def decision_of(classifier: PutsThreshold) -> Decision:
     """Check `delta`, `threshold` and `confidence` of a classifier, and return them as a `Decision`."""
     delta = check_number(classifier, "delta", 0, 1, closed_low=True)
     rule = check_choice(classifier, "threshold", tuple(classifier._thresholds))
+    check_choice(classifier, "rate_by", RATES)
     held_out = rule in classifier._held_out_thresholds
     if classifier.confidence is None:
         return Decision(rule, delta, held_out)

@@ -35,6 +35,7 @@ class AutoencoderDetector(Explained["_Network"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     hidden_layer_sizes : int or sequence of int, default=5
         Number of units of the hidden layer, or of each hidden layer. A narrow layer between wider ones, as in
         ``(8, 3, 8)``, makes a diabolo network.
@@ -78,6 +79,7 @@ class AutoencoderDetector(Explained["_Network"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         hidden_layer_sizes: int | Sequence[int] = 5,
         activation: str = "tanh",
         alpha: float = 1e-4,
@@ -89,6 +91,7 @@ class AutoencoderDetector(Explained["_Network"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.alpha = alpha

@@ -92,6 +92,7 @@ class Calibrated(Baseline[_Scored]):
         rows and is not fitted. None is for scores that another program computed: `X` is one column of scores.
     {delta}
     {confidence}
+    {rate_by}
     direction : {"auto", "normal", "odd"}, default="auto"
         What a larger score means. ``"auto"``: more normal, as in scikit-learn; more anomalous for detectors with the
         interface of PyOD (a fitted attribute ``decision_scores_``). It must be given for a callable and for None.
@@ -166,6 +167,7 @@ class Calibrated(Baseline[_Scored]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         direction: str = "auto",
         hold_out: str | float = "plus",
         n_folds: int = FOLDS,
@@ -176,6 +178,7 @@ class Calibrated(Baseline[_Scored]):
         self.estimator = estimator
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.direction = direction
         self.hold_out = hold_out
         self.n_folds = n_folds

@@ -38,6 +38,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     n_centers : int, default=5
         Number of centers; smaller if there are fewer distinct rows.
     n_init : int, default=25
@@ -75,6 +76,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_centers: int = 5,
         n_init: int = 25,
         scale: str | bool = "zscore",
@@ -84,6 +86,7 @@ class KCentersDetector(Slow["_Balls"], Explained["_Balls"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_centers = n_centers
         self.n_init = n_init
         self.scale = scale

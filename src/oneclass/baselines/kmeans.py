@@ -30,6 +30,7 @@ class KMeansDetector(Explained["_Clusters"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     n_clusters : int, default=5
         Number of clusters; smaller if there are fewer distinct rows.
     init : {"k-means++", "random"}, default="k-means++"
@@ -67,6 +68,7 @@ class KMeansDetector(Explained["_Clusters"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_clusters: int = 5,
         init: str = "k-means++",
         n_init: int = 3,
@@ -77,6 +79,7 @@ class KMeansDetector(Explained["_Clusters"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init

@@ -37,6 +37,7 @@ class KNNDetector(Explained["_Neighborhood"]):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     n_neighbors : int or None, default=None
         Number of neighbors k. None chooses the k with the largest leave-one-out likelihood of the density
         ``k / (n V r^d)``, where r is the distance to the k-th neighbor. Only those k are compared for which the fewest
@@ -82,6 +83,7 @@ class KNNDetector(Explained["_Neighborhood"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_neighbors: int | None = None,
         method: str = "kappa",
         scale: str | bool = "zscore",
@@ -91,6 +93,7 @@ class KNNDetector(Explained["_Neighborhood"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_neighbors = n_neighbors
         self.method = method
         self.scale = scale

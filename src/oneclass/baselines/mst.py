@@ -32,6 +32,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     n_paths : int, default=0
         If positive, only the edges on the `n_paths` longest paths of the tree are used; 0 uses the whole tree.
     {scale}
@@ -84,6 +85,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_paths: int = 0,
         scale: str | bool = "zscore",
         threshold: str = "held_out",
@@ -91,6 +93,7 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_paths = n_paths
         self.scale = scale
         self.threshold = threshold

@@ -33,6 +33,7 @@ class NaiveParzen(Explained["_Densities"]):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {scale}
     {threshold_of_leave_one_out}
     {hold_out_of_closed_form}
@@ -74,12 +75,14 @@ class NaiveParzen(Explained["_Densities"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         scale: str | bool = "zscore",
         threshold: str = "held_out",
         hold_out: str | float = "auto",
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.scale = scale
         self.threshold = threshold
         self.hold_out = hold_out

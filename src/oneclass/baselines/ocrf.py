@@ -127,6 +127,7 @@ class OCRF(Slow["_Forest"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     n_estimators : int, default=100
         Number of trees.
     enlargement : float in [1, 1e6], default=1.2
@@ -206,6 +207,7 @@ class OCRF(Slow["_Forest"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_estimators: int = 100,
         enlargement: float = 1.2,
         outlier_ratio: float = 10,
@@ -220,6 +222,7 @@ class OCRF(Slow["_Forest"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_estimators = n_estimators
         self.enlargement = enlargement
         self.outlier_ratio = outlier_ratio

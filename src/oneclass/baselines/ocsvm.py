@@ -26,6 +26,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     nu : float in (0, 1] or None, default=None
         Upper bound on the share of training rows on the origin's side, and lower bound on the share of support vectors;
         at least the share of one row. None means `delta`.
@@ -71,6 +72,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         nu: float | None = None,
         kernel: KernelChoice = "rbf",
         sigma: float | str = "mean",
@@ -81,6 +83,7 @@ class OCSVM(KernelDescription["_Halfspace"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.nu = nu
         self.kernel = kernel
         self.sigma = sigma

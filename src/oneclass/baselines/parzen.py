@@ -34,6 +34,7 @@ class Parzen(Slow["_Mixture"]):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     bandwidth : {"shared", "full"}, default="shared"
         Covariance of the Gaussians, up to the factor width². ``"shared"`` is the identity: one width for all features.
         ``"full"`` is the Ledoit-Wolf estimate of the covariance of the training rows, which also exists for collinear
@@ -82,6 +83,7 @@ class Parzen(Slow["_Mixture"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         bandwidth: str = "shared",
         scale: str | bool = "zscore",
         threshold: str = "held_out",
@@ -89,6 +91,7 @@ class Parzen(Slow["_Mixture"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.bandwidth = bandwidth
         self.scale = scale
         self.threshold = threshold

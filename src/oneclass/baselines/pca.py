@@ -40,6 +40,7 @@ class PCADetector(Explained["_Plane"]):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     n_components : float in (0, 1) or int, default=0.9
         Share of the variance that the components explain, or number of components. At least one direction is always
         left out, because otherwise the loss of every row would be zero; if `n_components` is a share, constant features
@@ -85,6 +86,7 @@ class PCADetector(Explained["_Plane"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         n_components: float = 0.9,
         scale: str | bool = "zscore",
         threshold: str = "held_out",
@@ -92,6 +94,7 @@ class PCADetector(Explained["_Plane"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.n_components = n_components
         self.scale = scale
         self.threshold = threshold

@@ -31,6 +31,7 @@ class SVDD(KernelDescription["_Ball"]):
     ----------
     {delta_of_folds}
     {confidence}
+    {rate_by}
     nu : float in (0, 1] or None, default=None
         Upper bound on the share of training rows outside the ball; at least the share of one row. None means `delta`.
     nu_outliers : float in (0, 1] or None, default=None
@@ -82,6 +83,7 @@ class SVDD(KernelDescription["_Ball"]):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         nu: float | None = None,
         nu_outliers: float | None = None,
         kernel: KernelChoice = "rbf",
@@ -93,6 +95,7 @@ class SVDD(KernelDescription["_Ball"]):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.nu = nu
         self.nu_outliers = nu_outliers
         self.kernel = kernel

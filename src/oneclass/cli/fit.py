@@ -20,6 +20,7 @@ from .options import (
     force,
     learning,
     plan_table,
+    rate_by,
     reading,
     say,
     segment_table,
@@ -42,6 +43,7 @@ _IN_MEMORY = 5_000
 @click.option("--target", metavar="LABEL", help="Label of normal rows, unless it is 1 (against -1 or 0) or 'normal'.")
 @method_option
 @confidence
+@rate_by
 @learning
 @cell_options
 @segments
@@ -56,6 +58,7 @@ def fit(
     target: str | None,
     method: str,
     confidence: float | None,
+    rate_by: str | None,
     delta: float,
     groups: str | None,
     segments: str | None,
@@ -92,7 +95,7 @@ def fit(
         check_outputs([*source.files(), outliers], model=output, force=force)
         first, is_small = first_rows(source, _IN_MEMORY)
         asked = asked_columns([name for name in names_of(first) if str(name) != label], drop, column)
-        learner = classifier(method, delta, confidence=confidence)
+        learner = classifier(method, delta, confidence=confidence, rate_by=rate_by)
         model, y = library.TableDetector(learner, asked, **cells), None
         whole = is_small or segments is not None or label is not None or known is not None
         if whole or not hasattr(learner, "fit_chunks"):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape", "force",
-    "known_model", "learning", "named", "plan_table", "reading", "refuse_both", "say", "segment_table", "segments",
-    "shown",
+    "known_model", "learning", "named", "plan_table", "rate_by", "reading", "refuse_both", "say", "segment_table",
+    "segments", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -90,6 +90,11 @@ def cell_options(command: Command) -> Command:
 
 confidence = click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
+)
+rate_by = click.option(
+    "--rate-by",
+    type=click.Choice(["group", "row"]),
+    help="Whether the rate is by group or by row of new groups. [default: group]",
 )
 segments = click.option(
     "--segments", metavar="COLUMN", help="Column of segments, such as sites; the rate holds in each of them."

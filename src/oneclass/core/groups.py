@@ -50,6 +50,11 @@ class Groups:
         """Return the groups of some of the rows."""
         return Groups(np.unique(self.of_rows[rows], return_inverse=True)[1].reshape(-1), self.by_row)
 
+    @property
+    def alone(self) -> bool:
+        """Whether each row is a group of its own."""
+        return self.count == len(self.of_rows)
+
     def weights(self, w: Array) -> Array:
         """Return row weights, in double precision, that add up to the (effective) number of groups.
 
@@ -74,6 +79,7 @@ class GroupCounts:
     size: int
     keys: NDArray[np.int64]
     counts: NDArray[np.int64]
+    by_row: bool = False  # as in `Groups`
 
     @classmethod
     def of(cls, keys: NDArray[np.int64], *, size: int) -> GroupCounts:
@@ -82,12 +88,12 @@ class GroupCounts:
 
     def __add__(self, other: GroupCounts) -> GroupCounts:
         keys, counts = np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts])
-        return GroupCounts(self.size, keys, counts)._merged()
+        return GroupCounts(self.size, keys, counts, self.by_row)._merged()
 
     def _merged(self) -> GroupCounts:
         keys, places = np.unique(self.keys, return_inverse=True)
         counts = np.bincount(places, self.counts).astype(np.int64)
-        return GroupCounts(self.size, keys[: self.size], counts[: self.size])
+        return GroupCounts(self.size, keys[: self.size], counts[: self.size], self.by_row)
 
     def refuse_one(self) -> None:
         """Raise `OneGroupError` if there is only one group."""
@@ -112,6 +118,11 @@ class GroupCounts:
         return (np.searchsorted(self.keys, keys) if len(self.keys) < self.size else keys) % self.folds
 
     def weights(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return row weights for which every kept group has the total weight one, and other groups zero."""
+        """Return row weights that add up to the (effective) number of groups, as those of `Groups`.
+
+        Rows of groups that are not kept have weight zero.
+        """
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, 1 / self.counts[places], 0.0)
+        counts = self.counts.astype(np.float64)
+        of_groups = np.full(len(counts), counts.sum() / (counts @ counts)) if self.by_row else 1 / counts
+        return np.where(self.keys[places] == keys, of_groups[places], 0.0)

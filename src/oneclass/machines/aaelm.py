@@ -23,6 +23,7 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {C_of_hidden_layer}
     {n_hidden}
     {loss}
@@ -60,6 +61,7 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float = 1.0,
         n_hidden: int = 200,
         loss: str = "predictive",
@@ -71,6 +73,7 @@ class AAELM(HiddenLayerMachine, AutoAssociative):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.n_hidden = n_hidden
         self.loss = loss

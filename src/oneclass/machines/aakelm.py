@@ -23,6 +23,7 @@ class AAKELM(AutoAssociative):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {C}
     {kernel}
     {sigma}
@@ -72,6 +73,7 @@ class AAKELM(AutoAssociative):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float | str = "auto",
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
@@ -85,6 +87,7 @@ class AAKELM(AutoAssociative):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.kernel = kernel
         self.sigma = sigma

@@ -84,19 +84,22 @@ def fit_through(
     seed: int,
     check: Check,
     groups: Groups | None = None,
+    by_row: bool = False,
     exact: bool = False,
     every_row: bool = False,
 ) -> Fit:
     """Fit a machine with explicit features to the rows of an engine.
 
     `check` may raise an error for the columns. Rows of the same group are held out together if `groups` is given, which
-    needs rows in memory. If the chunks of the engine contain the groups, folds of whole groups are held out. Without
+    needs rows in memory. If the chunks of the engine contain the groups, folds of whole groups are held out; with
+    `by_row`, these groups count by their numbers of rows. Without
     groups, the fit may be `exact` if the rows are few: the sample then contains every distinct row, with the number of
     its copies as its weight. With `every_row`, losses of all rows are computed, however many they are.
     """
     survey = _surveyed(engine, approximation, seed)
     if survey.groups is not None:
         survey.groups.refuse_one()
+        survey = replace(survey, groups=replace(survey.groups, by_row=by_row))
     rows, w, n = survey.sample.rows, survey.sample.weights, survey.n_rows
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)

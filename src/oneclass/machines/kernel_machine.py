@@ -292,6 +292,7 @@ class KernelMachine(OneClassClassifier):
                 seed=seed_of(self),
                 check=self._checking(header, recipe),
                 groups=None if training is None else training.groups,
+                by_row=self.rate_by == "row",
                 exact=exact,
                 every_row=training is not None and (training.outliers is not None or training.segments is not None),
             )

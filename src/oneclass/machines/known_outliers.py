@@ -129,7 +129,8 @@ def _groups_of(
     inside = numbers if some is None else numbers[to_numpy(some)]
     known, of_rows = np.unique(np.concatenate([inside, theirs]), return_inverse=True)
     place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-    return Groups(of_rows.reshape(-1)), np.where(known[place] == numbers, place, len(known)), theirs
+    groups = Groups(of_rows.reshape(-1), training.groups.by_row)
+    return groups, np.where(known[place] == numbers, place, len(known)), theirs
 
 
 def _some(X: Array, most: int) -> Array:

@@ -31,6 +31,7 @@ class OCELM(HiddenLayerMachine):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {C_of_hidden_layer}
     {n_hidden}
     {scale}
@@ -74,6 +75,7 @@ class OCELM(HiddenLayerMachine):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float = 1000.0,
         n_hidden: int = 200,
         scale: str | bool = "robust",
@@ -85,6 +87,7 @@ class OCELM(HiddenLayerMachine):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.n_hidden = n_hidden
         self.scale = scale

@@ -22,6 +22,7 @@ class OCKELM(KernelMachine):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {C}
     {kernel}
     {sigma}
@@ -64,6 +65,7 @@ class OCKELM(KernelMachine):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float | str = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
@@ -77,6 +79,7 @@ class OCKELM(KernelMachine):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.kernel = kernel
         self.sigma = sigma

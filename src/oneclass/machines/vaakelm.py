@@ -24,6 +24,7 @@ class VAAKELM(AutoAssociative):
     ----------
     {delta}
     {confidence}
+    {rate_by}
     {C}
     {kernel}
     {sigma}
@@ -79,6 +80,7 @@ class VAAKELM(AutoAssociative):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float | str = "auto",
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "mean",
@@ -96,6 +98,7 @@ class VAAKELM(AutoAssociative):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.kernel = kernel
         self.sigma = sigma

@@ -25,6 +25,7 @@ class VOCKELM(KernelMachine):
     {delta}
         With ``threshold="mean"``, `delta` is not a rate but a tolerance: see there.
     {confidence}
+    {rate_by}
     {C}
     {kernel}
     {sigma}
@@ -82,6 +83,7 @@ class VOCKELM(KernelMachine):
         *,
         delta: float = 0.05,
         confidence: float | None = None,
+        rate_by: str = "group",
         C: float | str = 1.0,
         kernel: KernelChoice = "laplacian",
         sigma: float | str = "third",
@@ -99,6 +101,7 @@ class VOCKELM(KernelMachine):
     ) -> None:
         self.delta = delta
         self.confidence = confidence
+        self.rate_by = rate_by
         self.C = C
         self.kernel = kernel
         self.sigma = sigma

@@ -139,7 +139,7 @@ def families(
     decisions: dict[Hashable, Decision] = {}
     known = estimator.get_params(deep=False).keys()
     for i, params in enumerate(grid):
-        if not params.keys() <= known:
+        if not params.keys() <= known or "rate_by" in params:
             others.append(i)
             continue
         deciding: Params = {name: params[name] for name in params if name in ("delta", "threshold", "confidence")}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.groups import group_keys
+from ..base.groups import group_keys, joined_labels, read_labels
 from ..base.labels import is_target, read_targets
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source, Transformed
@@ -76,7 +76,9 @@ def prepared(
     _refuse_unknown(segments, table, owner, "segments")
     targets = _targets(detector, table, y, sample_weight) if table else None
     learnt = table if targets is None else _chosen(table, targets)
-    labels = groups if column is None else as_array(table[column])
+    labels = as_array(table[column]) if column is not None else groups
+    if np.ndim(labels) == 2:
+        labels = joined_labels(owner, read_labels(owner, labels))
     together = None if groups is None else group_keys(owner, labels)
     if together is not None and len(together) != max(map(len, table.values()), default=0):
         together = None  # the classifier raises the error
