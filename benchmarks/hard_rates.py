@@ -16,12 +16,12 @@ import argparse
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from _arrays import Rows
 from _table import markdown, write_between_markers
@@ -132,7 +132,7 @@ def categories(levels: int) -> Case:
     return case
 
 
-def unequal(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
+def unequal(rng: np.random.Generator, n: int) -> tuple[Rows, NDArray[np.intp]]:
     """Rows of n groups, of which one in five has 20 rows and twice the spread, and the others two rows."""
     sizes = np.where(rng.random(n) < 0.2, 20, 2)
     group = np.repeat(np.arange(n), sizes)
@@ -140,13 +140,16 @@ def unequal(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
     return rng.normal(size=(n, 3))[group] * spread + 0.3 * rng.normal(size=(len(group), 3)), group
 
 
-def grouped(make: Callable[[], OneClassClassifier], *, by: str, groups: int = 60) -> Case:
+def grouped(kind: Callable[..., OneClassClassifier], rate_by: str, *, by: str) -> Case:
     """The rate among new groups of unequal size, as a mean over groups or as a share of all rows."""
 
     def case(rng: np.random.Generator) -> float:
-        X, group = unequal(rng, groups)
+        X, group = unequal(rng, 60)
         fresh, new = unequal(rng, 300)
-        odd = make().fit(X, groups=group).predict(fresh) == -1
+        model = kind(delta=0.1)
+        if rate_by == "row":
+            model.set_params(rate_by="row")
+        odd = model.fit(X, groups=group).predict(fresh) == -1
         return float(odd.mean() if by == "row" else np.mean(np.bincount(new, odd) / np.bincount(new)))
 
     return case
@@ -227,7 +230,7 @@ CASES: dict[str, tuple[float, Case]] = {
     "new patient on a new device, four patients on a device, groups are both": (10, nested),
     **{
         f"groups of 2 and 20 rows, {name}, rate_by={rate_by!r}, rate by {by}": (
-            10, grouped(partial(kind, delta=0.1, **({} if rate_by == "group" else {"rate_by": rate_by})), by=by)
+            10, grouped(kind, rate_by, by=by)
         )
         for name, kind in (("VAAKELM", VAAKELM), ("k-NN", KNNDetector))
         for rate_by in ("group", "row")

@@ -127,9 +127,9 @@ def panel(name: str) -> tuple[pd.DataFrame, str]:
     return table[table[group].isin(some)].reset_index(drop=True), group
 
 
-def fitted(table: pd.DataFrame, groups: object = None) -> Any:
+def fitted(table: pd.DataFrame, groups: Any = None) -> Any:
     """Return a table detector, without warnings but those of dependent rows."""
-    return TableDetector(VAAKELM(delta=DELTA)).fit(table, **({} if groups is None else {"groups": groups}))
+    return TableDetector(VAAKELM(delta=DELTA)).fit(table, groups=groups)
 
 
 def measured(name: str) -> dict[str, Any]:
