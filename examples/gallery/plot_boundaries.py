@@ -46,7 +46,7 @@ def skewed(n: int) -> NDArray[np.float64]:
 
 names = "VAAKELM AAKELM VOCKELM OCKELM KNNDetector KMeansDetector KCentersDetector MSTDetector PCADetector"
 models = [getattr(oneclass, name)() for name in [*names.split(), "NaiveParzen", "Parzen", "OCSVM", "SVDD"]]
-models += [AAELM(random_state=0), OCELM(random_state=0), AutoencoderDetector(random_state=0)]
+models += [AAELM(random_state=0), OCELM(n_hidden=50, random_state=0), AutoencoderDetector(random_state=0)]
 models += [OCRF(random_state=0)]
 
 # %%

@@ -44,6 +44,7 @@ class Answers(OneClassClassifier):
     _held_out_thresholds: ClassVar[tuple[str, ...]] = ()
     threshold = "stream"
     confidence = None
+    rate_by = "group"
 
     estimator: KernelMachine | None
     on_event: Callable[[Event], object] | None
