@@ -45,14 +45,14 @@ def tumours() -> dict[str, Callable[[], Drawn]]:
     }
 
 
-def start() -> dict[str, Callable[[], Drawn]]:
+def start() -> Drawn:
     """The first example: new benign and malignant tumours."""
     X, y = load_breast_cancer(as_frame=True, return_X_y=True)
     benign, malignant = X[y == 1], X[y == 0]
     train, fresh = train_test_split(benign, train_size=280, random_state=0)
     model, rows = VAAKELM(delta=0.05).fit(train), pd.concat([fresh, malignant])
     labels = np.repeat([1, -1], [len(fresh), len(malignant)])
-    return {"start": lambda: plot.ThresholdDisplay.from_estimator(model, rows, labels)}
+    return plot.ThresholdDisplay.from_estimator(model, rows, labels)
 
 
 def digits() -> dict[str, Callable[[], Drawn]]:
@@ -89,7 +89,8 @@ def main() -> None:
     """Draw."""
     FOLDER.mkdir(exist_ok=True)
     with plt.rc_context(RC):
-        for scene in (start, tumours, digits, moons, drifting):
+        save(start().figure_, DOCS / "front" / "start.png")
+        for scene in (tumours, digits, moons, drifting):
             for name, draw in scene().items():
                 save(draw().figure_, FOLDER / f"{name}.png")
 

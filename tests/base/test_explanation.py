@@ -405,8 +405,9 @@ def test_times_are_shown_without_nanoseconds():
 
 
 def test_it_is_shown_with_its_reasons(value):
-    lines = repr(value).splitlines()
-    assert lines[0] == "Explanation of 12 rows by 4 columns, exact"
+    assert repr(value) == "Explanation(12 rows, 4 columns, exact)"
+    lines = str(value).splitlines()
+    assert lines[0] == repr(value)
     assert lines[1].startswith("  r0: ")
     assert str(value.row(0)[0]) in lines[1]
     assert lines[-1] == "  and 7 more"

@@ -282,7 +282,7 @@ def test_tables_keep_their_names_and_their_order():
     assert list(model.feature_names_in_) == list("abcde")
     np.testing.assert_array_equal(np.isnan(model.held_out_scores_), y)
     assert found.scores[y].max() < found.scores[~y].min()
-    assert repr(found).startswith("Screening: about 10 rows stand out of 200")
+    assert str(found).startswith("Screening: about 10 rows stand out of 200")
 
 
 def test_a_pipeline_screens_what_its_steps_make_of_the_table():

@@ -70,7 +70,7 @@ def test_what_to_expect_is_what_the_calibration_says():
     shown = ThresholdDisplay.from_estimator(KNNDetector().fit(X), X[:50])
     for part in ("5 %", "1.7 to 10.0 %", "50, 15 to 103", "request 2 %"):  # of Calibration's doctests
         assert part in shown.summary
-    assert shown.summary in [text.get_text() for text in shown.ax_[1].texts]
+    assert shown.ax_[1].get_legend().get_title().get_text() == shown.summary
     sure = ThresholdDisplay.of(KNNDetector(confidence=0.9).fit(X), X)
     assert "5 %, with 90 % confidence" in sure.summary
     assert "to stay below" not in sure.summary

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..core.notebook import ROWS, InNotebook
 from ..core.typing import Name
 from ..core.wording import duration, said, seconds_of
 from .nearest_known import NearestKnown
@@ -82,7 +83,7 @@ class Reason(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Explanation:
+class Explanation(InNotebook):
     """Contributions of columns to the losses of rows; ``np.asarray`` gives the shares.
 
     The share of a column is its part of the sum of all contributions.
@@ -152,9 +153,22 @@ class Explanation:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Float:
         return np.array(self.shares, dtype=dtype, copy=copy)
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         how = "exact" if self.exact else "measured by substitution"
-        lines = [f"Explanation of {len(self)} rows by {len(self.names)} columns, {how}"]
+        return f"{len(self)} rows, {len(self.names)} columns, {how}"
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        first = self[:ROWS]
+        reasons = [[f"{reason} {reason.share:.0%}" for reason in found] for found in first.top(_REPR_COLUMNS)]
+        rows = [
+            [label, *found, *[""] * (_REPR_COLUMNS - len(found))]
+            for label, found in zip(first.index, reasons, strict=True)
+        ]
+        return ["row", *(f"reason {k + 1}" for k in range(_REPR_COLUMNS))], rows, len(self)
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
         for label, reasons in zip(self.index[:_REPR_ROWS], self[:_REPR_ROWS].top(_REPR_COLUMNS), strict=True):
             lines.append(f"  {label}: " + ", ".join(f"{reason} {reason.share:.0%}" for reason in reasons))
         return "\n".join(lines + [f"  and {len(self) - _REPR_ROWS} more"] * (len(self) > _REPR_ROWS))

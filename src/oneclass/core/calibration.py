@@ -14,6 +14,7 @@ from scipy.stats import betabinom
 
 from .arrays import Array, device, namespace, ones
 from .groups import Groups
+from .notebook import InNotebook
 from .pareto_tail import TAILS
 from .stored import Flags, Floats, OneOf, must
 from .threshold import COUNTED, Decision, Ranks, confident_budget, conformal, own_rate, ranks_within
@@ -52,6 +53,10 @@ _WAYS = {
 }
 
 
+#: Rates in the table of a notebook.
+_SHOWN_RATES = (0.01, 0.02, 0.05, 0.1)
+
+
 class Alarms(NamedTuple):
     """Number of false alarms among normal rows: its mean over training sets, and the limits of an interval."""
 
@@ -60,8 +65,8 @@ class Alarms(NamedTuple):
     most: int
 
 
-@dataclass(frozen=True)
-class Calibration(Ranks):
+@dataclass(frozen=True, repr=False)
+class Calibration(InNotebook, Ranks):
     """Held-out losses of the training rows in ascending order (`losses`), with cumulative weights (`reached`).
 
     `way` is how they were held out: "split", "plus", "folds" or, for leave-one-out, "" or "unstable".
@@ -84,8 +89,17 @@ class Calibration(Ranks):
 
     way: Annotated[str, OneOf(*_WAYS)] = ""
 
-    def __repr__(self) -> str:
-        return f"Calibration({self.total:g} held-out losses; the mean rate is {_WAYS[self.way].guarantee})"
+    @property
+    def _title(self) -> str:
+        return f"{self.total:g} held-out losses; the mean rate is {_WAYS[self.way].guarantee}"
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        rows: list[list[object]] = [
+            [f"{rate:.0%}", float(self.threshold(rate)), *(f"{limit:.1%}" for limit in self.false_alarm_interval(rate))]
+            for rate in _SHOWN_RATES
+            if rate >= self.smallest_budget
+        ]
+        return ["rate asked for", "threshold on the loss", "this model: from", "to (95 %)"], rows, len(rows)
 
     @property
     def exact(self) -> bool:

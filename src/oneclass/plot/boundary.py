@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.protocol import Detector
 from ..core.bins import LARGEST_DRAWN, drawable
 from ..core.typing import Name, Rows
-from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, numbers
+from .drawing import INSIDE, LINE, OUTSIDE, Display, Float, axes, fitted, numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +27,8 @@ _SHADES = ("#ffffff", "#dbe9f4", "#a9cce3", "#6aaed6")
 _GRID_MARGIN = 0.25
 
 
-@dataclass
-class BoundaryDisplay:
+@dataclass(repr=False)
+class BoundaryDisplay(Display):
     """The threshold of a classifier over two columns, and its p-values if it has held-out losses.
 
     Parameters

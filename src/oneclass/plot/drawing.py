@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,6 +26,7 @@ __all__ = [
     "OUTSIDE",
     "PALE",
     "ROUNDING",
+    "Display",
     "Float",
     "Panels",
     "Several",
@@ -51,6 +53,14 @@ CONFIDENCE = 0.95
 ROUNDING = 1e-9
 #: Losses are drawn on a logarithmic scale if the largest is more than this multiple of the median.
 _LOG_RATIO = 20
+
+
+class Display:
+    """A drawing and the numbers in it. Its `repr` names the attributes, since a notebook shows the picture."""
+
+    def __repr__(self) -> str:
+        names = [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return f"{type(self).__name__} of {', '.join(names)}"
 
 
 def pyplot() -> ModuleType:

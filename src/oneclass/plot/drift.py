@@ -18,6 +18,7 @@ from .drawing import (
     LINE,
     OUTSIDE,
     PALE,
+    Display,
     Float,
     Panels,
     Several,
@@ -42,8 +43,8 @@ _WINDOWS, _WINDOW_ROWS = 50, 20
 _STYLES = {"change": "-", "mode": "-.", "wider": ":", "shift": "--", "strange": (0, (1, 2)), "forgotten": (0, (5, 5))}
 
 
-@dataclass
-class DriftDisplay:
+@dataclass(repr=False)
+class DriftDisplay(Display):
     """Losses and alarm rates over time, with the events of a stream.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.explanation import Explanation, Reason
 from ..base.protocol import Detector
 from ..core.typing import Rows
-from .drawing import INSIDE, LINE, Panels, Several, axes, fitted, panels
+from .drawing import INSIDE, LINE, Display, Panels, Several, axes, fitted, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +25,8 @@ _LINE_CHARACTERS, _LINES, _VALUE_CHARACTERS = 30, 4, 60
 _LONG_BAR = 0.55
 
 
-@dataclass
-class ExplanationDisplay:
+@dataclass(repr=False)
+class ExplanationDisplay(Display):
     """Explanation of one row: its main columns with value, expected value and share, or a heat map of an image.
 
     Parameters

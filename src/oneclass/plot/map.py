@@ -17,7 +17,7 @@ from ..base.protocol import Detector
 from ..base.segments import without_segments
 from ..core.arrays import to_numpy
 from ..core.typing import Rows
-from .drawing import INSIDE, OUTSIDE, Float, axes, fitted, numbers, percent
+from .drawing import INSIDE, OUTSIDE, Display, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,8 @@ _MAP_ROWS = 1000
 _TRACE_ROUNDING = 1e-12
 
 
-@dataclass
-class MapDisplay:
+@dataclass(repr=False)
+class MapDisplay(Display):
     """Normal and flagged rows on the first two principal components of the normal rows.
 
     Parameters

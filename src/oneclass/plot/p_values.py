@@ -10,7 +10,7 @@ from scipy.stats import betabinom, binom, kstwobign
 
 from ..base.protocol import Detector
 from ..core.typing import Rows
-from .drawing import CONFIDENCE, INSIDE, LINE, ROUNDING, Float, axes, fitted, numbers, percent
+from .drawing import CONFIDENCE, INSIDE, LINE, ROUNDING, Display, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,8 @@ class TwoSampleTest(NamedTuple):
     p_value: float
 
 
-@dataclass
-class PValueDisplay:
+@dataclass(repr=False)
+class PValueDisplay(Display):
     """Histogram of p-values: flat if the new rows resemble the training rows, high on the left if many are unusual.
 
     The title states the result of a Kolmogorov-Smirnov test between the losses of the new rows and the held-out losses.
@@ -111,7 +111,7 @@ class PValueDisplay:
             if self._exceeds_chance(small):
                 conclusion = "more unusual rows than expected, otherwise no difference was found"
         return (
-            f"{conclusion}: Kolmogorov-Smirnov p = {found.p_value:.2g}\n"
+            f"{conclusion}\nKolmogorov-Smirnov test: p = {found.p_value:.2g}; "
             f"p-values up to {_SMALL:g}: {100 * small:.1f} % of {len(self.p_values)} rows"
         )
 
@@ -132,11 +132,11 @@ class PValueDisplay:
         self.ax_.hist(
             np.maximum(self.p_values - ROUNDING, 0), edges, weights=weights, color=INSIDE, alpha=0.8, label="rows"
         )
-        label = f"{percent(CONFIDENCE)} interval of a bar if new rows resemble training rows"
+        label = f"{percent(CONFIDENCE)} interval for rows like the training rows"
         self.ax_.axhspan(low, high, color=LINE, alpha=0.2, linewidth=0, zorder=2, label=label)
         self.ax_.axhline(1 / _P_VALUE_BINS, color=LINE, linestyle="--", linewidth=1, label="uniform")
         self.ax_.set(xlabel="p-value", ylabel="share of rows", xlim=(0, 1))
         self.ax_.set_title(self.summary, fontsize="medium", loc="left")
-        self.ax_.set_ylim(0, 1.35 * max(high, self.ax_.get_ylim()[1] / 1.05))
-        self.ax_.legend(frameon=False, loc="upper right", fontsize="small")
+        self.ax_.yaxis.set_major_formatter(lambda share, _: percent(round(100 * share) / 100))
+        self.ax_.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, fontsize="small")
         return self

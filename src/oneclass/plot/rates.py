@@ -13,7 +13,7 @@ from ..base.protocol import Detector
 from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision
 from ..core.typing import Labels, Rows
-from .drawing import CONFIDENCE, INSIDE, LINE, OUTSIDE, ROUNDING, Float, axes, fitted, numbers, percent
+from .drawing import CONFIDENCE, INSIDE, LINE, OUTSIDE, ROUNDING, Display, Float, axes, fitted, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,12 +27,10 @@ _LARGEST_RATE = 0.2
 _CURVE_POINTS = 100
 #: Greys of the interval for the rows drawn, and for the false-alarm rate of the model.
 _ROWS_GREY, _MODEL_GREY = "#e5e5e5", "#c4c4c4"
-#: Height of the axes as a multiple of the highest curve, so that the legend does not cover it.
-_HEADROOM = 1.5
 
 
-@dataclass
-class RateDisplay:
+@dataclass(repr=False)
+class RateDisplay(Display):
     """Share of flagged rows for every requested false-alarm rate, with the intervals to expect.
 
     Parameters
@@ -155,11 +153,15 @@ class RateDisplay:
         ax.plot(requested, requested, color=LINE, linewidth=1, linestyle=":", label="requested")
         ax.step(requested, [self.delivered(rate) for rate in requested], color=INSIDE, where="post", label=what)
         ax.axvline(delta, color=LINE, linestyle="--", linewidth=1)
-        ax.axvspan(0, smallest, color=OUTSIDE, alpha=0.2, label="below 1/(n + 1): too few training rows")
+        ax.axvspan(0, smallest, color=OUTSIDE, alpha=0.2, label="below 1/(n + 1): too few rows")
         ax.set(
             xlabel="requested false-alarm rate", ylabel=f"share of {whose} flagged", title=f"Requested rate and {what}"
         )
-        ax.set(xlim=(0, requested[-1]), ylim=(0, _HEADROOM * max(band.max(), self.delivered(requested[-1]))))
-        ax.legend(loc="upper left", fontsize="small", framealpha=1, edgecolor="none")
-        ax.text(0, -0.17, self.summary, transform=ax.transAxes, verticalalignment="top", fontsize="small")
+        ax.set(xlim=(0, requested[-1]), ylim=(0, 1.05 * max(band.max(), self.delivered(requested[-1]))))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(lambda rate, _: percent(round(rate, 9)))
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(-0.03, -0.12), ncols=2, frameon=False, fontsize="small",
+            title=self.summary, title_fontsize="small", alignment="left",
+        )  # fmt: skip
         return self

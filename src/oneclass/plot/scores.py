@@ -12,7 +12,7 @@ from ..base.labels import is_target
 from ..base.protocol import Detector
 from ..core.bins import bin_edges, drawable
 from ..core.typing import Labels, Rows
-from .drawing import INSIDE, LINE, OUTSIDE, Float, axes, fitted, needs_log_scale, numbers
+from .drawing import INSIDE, LINE, OUTSIDE, Display, Float, axes, fitted, needs_log_scale, numbers, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +24,8 @@ __all__ = ["ScoreDisplay"]
 _SCORE_BINS = 40
 
 
-@dataclass
-class ScoreDisplay:
+@dataclass(repr=False)
+class ScoreDisplay(Display):
     """Distribution of the scores of rows and of the held-out scores of training rows, with the threshold.
 
     Parameters
@@ -113,7 +113,8 @@ class ScoreDisplay:
         self.ax_.axvline(limit, color=LINE, linestyle="--", label="threshold")
         label = "log10 of the loss" if self._logarithmic else "loss (minus score)"
         self.ax_.set(xlabel=f"{label}, larger for more unusual rows", ylabel="share of rows")
-        self.ax_.legend(frameon=False)
+        self.ax_.yaxis.set_major_formatter(lambda share, _: percent(round(share, 9)))
+        self.ax_.legend(loc="upper left", bbox_to_anchor=(-0.03, -0.12), ncols=2, frameon=False, fontsize="small")
         return self
 
     def _draw(self, losses: Float, edges: Float, what: str, **style: Any) -> None:

@@ -12,7 +12,7 @@ from ..base.protocol import Detector
 from ..core.calibration import Calibration
 from ..core.threshold import Decision
 from ..core.typing import Labels, Rows
-from .drawing import Float, Panels, Several, numbers, panels
+from .drawing import Display, Float, Panels, Several, numbers, panels
 from .rates import RateDisplay
 from .scores import ScoreDisplay
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ThresholdDisplay"]
 
 
-@dataclass
-class ThresholdDisplay:
+@dataclass(repr=False)
+class ThresholdDisplay(Display):
     """Scores of rows with the threshold, and the share of flagged rows for every requested false-alarm rate.
 
     Parameters

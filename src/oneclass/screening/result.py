@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.calibration import benjamini_hochberg
+from ..core.notebook import ROWS, InNotebook
 from ..core.typing import Name
 from ..core.wording import said
 from .judging import Judgement
@@ -66,7 +67,7 @@ class SuspectCell(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Screening:
+class Screening(InNotebook):
     """Result of a screen: rows and cells of a table in order of suspicion.
 
     Attributes
@@ -144,7 +145,18 @@ class Screening:
         rows = f"about {count:,} rows stand" if count > 1 else "about 1 row stands"
         return f"{rows} out of {len(self.odd):,}{where}; {int(self.odd.sum()):,} named"
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
+        return self.summary
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        rows: list[list[object]] = [
+            [cell.row, cell.column, said(cell.value), cell.expectation, "named" if cell.named else ""]
+            for cell in self.cells[:ROWS]
+        ]
+        return ["row", "column", "value", "expected", ""], rows, len(self.cells)
+
+    def __str__(self) -> str:
         lines = [f"  row {cell.row}: {cell}{' *' if cell.named else ''}" for cell in self.cells[:_LINES]]
         return "\n".join([f"Screening: {self.summary}", *lines])
 

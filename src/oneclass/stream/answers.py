@@ -25,7 +25,7 @@ from ..core.typing import Rows
 from ..machines.exact import losses_of
 from ..machines.explaining import expected_of, parts_of
 from ..machines.kernel_machine import KernelMachine
-from .events import Event
+from .events import Event, Events
 from .memory import Vector
 from .parameters import ChangeDetector, default_machine
 from .result import Opening
@@ -178,4 +178,4 @@ class Answers(OneClassClassifier):
 
 def _shown(state: State) -> dict[str, Any]:
     """The attributes of a fitted stream that show parts of its state."""
-    return {"events_": state.events, "n_seen_": state.seen, "level_": state.level}
+    return {"events_": Events(state.events), "n_seen_": state.seen, "level_": state.level}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from ..core.notebook import ROWS, InNotebook
 from ..core.stored import Count, OneOf
 from .memory import Vector
 
-__all__ = ["Event", "Moved", "moved"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Event", "Events", "Moved", "moved"]
 
 #: Largest number of columns that an event names. No recorded measurement.
 _MAX_COLUMNS = 5
@@ -33,7 +37,7 @@ class Moved:
     after: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Event:
     """A change in the data of a stream that the stream suspected, adopted or undid.
 
@@ -68,6 +72,37 @@ class Event:
     rows: tuple[Count, ...]
     evidence: float
     columns: tuple[Moved, ...] = ()
+
+    def __repr__(self) -> str:
+        where = f", columns {', '.join(f'{change.column}' for change in self.columns)}" if self.columns else ""
+        return f"Event({self.kind} at row {self.row}, {len(self.rows)} rows{where})"
+
+
+class Events(tuple[Event, ...], InNotebook):
+    """Events in the order in which they happened: a tuple with a table for notebooks."""
+
+    __slots__ = ()
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self)} events" + (f", the last a {self[-1].kind} at row {self[-1].row}" if self else "")
+
+    def __repr__(self) -> str:
+        return InNotebook.__repr__(self)
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        rows: list[list[object]] = [
+            [event.row, event.kind, len(event.rows), ", ".join(f"{change.column}" for change in event.columns)]
+            for event in self[-ROWS:]
+        ]
+        return ["at row", "kind", "rows", "columns"], rows, len(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The events as a pandas data frame; its columns are the fields of `Event`."""
+        import pandas as pd
+
+        names = [field.name for field in fields(Event)]
+        return pd.DataFrame([[getattr(event, name) for name in names] for event in self], columns=names)
 
 
 def moved(before: Vector, after: Vector) -> tuple[Moved, ...]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..core.notebook import ROWS, InNotebook
 from .events import Event
 from .memory import Numbers, Vector
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Opening", "Verdict"]
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(InNotebook):
     """The scores and labels of rows before a stream learned them.
 
     Parameters
@@ -30,6 +37,22 @@ class Verdict:
     scores: Vector
     labels: Numbers
     events: tuple[Event, ...]
+
+    @property
+    def _title(self) -> str:
+        alarms = int((self.labels < 0).sum())
+        return f"{len(self.rows)} rows, {alarms} alarms, {len(self.events)} events"
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        alarms = np.flatnonzero(self.labels < 0)
+        rows: list[list[object]] = [[int(self.rows[i]), float(self.scores[i])] for i in alarms[:ROWS]]
+        return ["alarm in row", "score"], rows, len(alarms)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a pandas data frame with the columns ``row``, ``score`` and ``label``."""
+        import pandas as pd
+
+        return pd.DataFrame({"row": self.rows, "score": self.scores, "label": self.labels})
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+from .events import Events
 from .feedback import hold_back_anomalous
 from .learning import begin, learn, scored
 from .memory import Memory, Vector
@@ -39,7 +40,7 @@ def watched(
             detector, state = _with_detector(copy.deepcopy(detector), state, new)
         if len(state.pending) >= settings.every:
             state = learn(settings, state, features)
-    events = tuple(event for event in state.events if event.number >= known.n_events)
+    events = Events(event for event in state.events if event.number >= known.n_events)
     rows = np.arange(known.seen, state.seen)
     return state, detector, Verdict(rows, -np.concatenate(losses), np.concatenate(labels), events)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..base.column_origins import folded
 from ..base.warnings import ColumnWarning, warn
 from ..core.column_summary import ColumnSummary
+from ..core.notebook import InNotebook
 from ..core.stored import APART, OneOf, must
 from ..core.typing import Name
 from ..core.wording import parameter
@@ -22,6 +23,9 @@ from .cells import Cells, read_cells
 from .codes import CategoryCode, DateCode, NumberCode, OrdinalCode
 from .frames import Frame, Table, Values, columns_of
 from .notation import Notation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["KINDS", "Column", "ColumnPlan"]
 
@@ -69,7 +73,7 @@ class Column:
 
 
 @dataclass(frozen=True, repr=False)
-class ColumnPlan:
+class ColumnPlan(InNotebook):
     """How each column of a table is encoded; printing a plan shows it as a table.
 
     Attributes
@@ -120,9 +124,29 @@ class ColumnPlan:
         """Indices, among the used columns, of number and date columns without missing training values."""
         return tuple(i for i, column in enumerate(self.used) if _is_watched(column))
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         kinds = Counter(column.kind for column in self.columns)
-        return f"ColumnPlan({len(self.columns)} columns: {', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
+        return f"{len(self.columns)} columns: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}"
+
+    def _table(self) -> tuple[list[str], list[list[object]], int]:
+        rows: list[list[object]] = [
+            [column.name, column.kind, column.why, ", ".join(column.parts)] for column in self.columns
+        ]
+        return ["column", "taken for", "because", "made of it"], rows, len(rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The plan as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``column``, ``kind``, ``why`` and ``parts``, the names of the encoded columns.
+        """
+        import pandas as pd
+
+        rows = [(column.name, column.kind, column.why, column.parts) for column in self.columns]
+        return pd.DataFrame(rows, columns=["column", "kind", "why", "parts"])
 
     def __str__(self) -> str:
         return f"{self.table()}\nTo change a kind: columns={{name: kind}}.\nKinds: {', '.join(KINDS)}."
