@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
+import pandas as pd
 
 import oneclass
 
@@ -16,20 +16,42 @@ FOLDER = Path(__file__).parents[1] / "docs" / "report"
 
 #: Window sizes of the pictures.
 LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"viewport": {"width": 1100, "height": 1500}},
-    "dark": {"viewport": {"width": 1100, "height": 1500}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 1500}},
+    "light": {"viewport": {"width": 1100, "height": 1700}},
+    "dark": {"viewport": {"width": 1100, "height": 1700}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 1700}},
 }
 
 
-def biopsies() -> oneclass.Report:
-    """Report on biopsies, most of them benign, by a model that was fitted to other benign ones."""
-    X, y = load_breast_cancer(as_frame=True, return_X_y=True)
-    rng = np.random.default_rng(0)
-    benign, malignant = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
-    normal, new = X.iloc[benign[:257]], X.iloc[np.sort([*benign[257:], *malignant[:20]])]
-    model = oneclass.TableDetector().fit(normal)
-    return oneclass.report(model, new.rename_axis("biopsy"), title="New biopsies compared with 257 benign ones")
+def orders(n: int, first_day: str, seed: int) -> pd.DataFrame:
+    """Simulated orders of three months."""
+    rng = np.random.default_rng(seed)
+    items = rng.integers(1, 12, n)
+    country = rng.choice(["Austria", "Germany", "Switzerland", "Italy"], n, p=[0.4, 0.35, 0.15, 0.1])
+    minutes = np.sort(rng.integers(0, 90 * 24 * 60, n))
+    german = np.where(rng.random(n) < 0.7, "invoice", "card")
+    return pd.DataFrame(
+        {
+            "order": [f"A{seed}{i:05d}" for i in range(n)],
+            "ordered": pd.Timestamp(first_day) + pd.to_timedelta(minutes, unit="min"),
+            "items": items,
+            "weight in kg": (items * 0.35 * rng.lognormal(0, 0.15, n)).round(2),
+            "price": (items * 12 * rng.lognormal(0, 0.2, n)).round(2),
+            "payment": np.where(country == "Germany", german, rng.choice(["card", "transfer"], n, p=[0.8, 0.2])),
+            "country": country,
+            "gift": rng.random(n) < 0.1,
+            "delivery days": np.where(country == "Italy", 4, 2) + rng.poisson(1, n),
+        }
+    )
+
+
+def spoilt_orders() -> oneclass.Report:
+    """Report on 5,000 orders with mistakes of four kinds, by a model that was fitted to 2,000 orders before."""
+    new, rng = orders(5000, "2024-04-01", 1), np.random.default_rng(5)
+    new.loc[3000:3019, "country"] = "XX"
+    for column, count, factor in (("weight in kg", 30, 10), ("price", 15, 0.01), ("items", 12, np.nan)):
+        new.loc[rng.choice(len(new), count, replace=False), column] *= factor
+    model = oneclass.TableDetector(oneclass.VAAKELM(delta=0.01)).fit(orders(2000, "2024-01-01", 0))
+    return oneclass.report(model, new, title="Orders from April to June")
 
 
 def photograph(page: Path, folder: Path, looks: dict[str, dict[str, Any]]) -> None:
@@ -50,7 +72,7 @@ def main() -> None:
     """Write the page and take three pictures of it."""
     FOLDER.mkdir(exist_ok=True)
     page = FOLDER / "report.html"
-    biopsies().save(page)
+    spoilt_orders().save(page)
     photograph(page, FOLDER, LOOKS)
     page.unlink()
 

@@ -31,7 +31,8 @@ from oneclass import (
 from oneclass.core.column_summary import LEVELS
 from oneclass.reporting import html
 from oneclass.reporting.advice import likeness
-from oneclass.reporting.formatting import number, percent
+from oneclass.reporting.formatting import expected_text, number, percent
+from oneclass.reporting.summary import plain
 
 
 def rows(n, seed, d=3):
@@ -273,8 +274,8 @@ def test_every_classifier_has_a_report(name, new):
     assert found.summary["alarms"]["flagged"] == np.count_nonzero(model.predict(new) == -1)
     assert "training" in found.summary["columns"][0]
     assert json.loads(found.to_json())["rows"][0]["reasons"]
-    assert found.to_html().count("<section") == 7
-    assert found.to_markdown().count("\n## ") == 4
+    assert found.to_html().count("<section") == 8
+    assert found.to_markdown().count("\n## ") == 5
 
 
 def test_models_of_earlier_versions_have_a_report():
@@ -418,7 +419,7 @@ def test_every_category_that_a_page_shows_has_its_share_of_the_training_rows():
     column = next(c for c in report(model, new).summary["columns"] if c["name"] == "city")
     expected = (table["city"] == "c11").mean()
     assert column["training"]["shares"]["c11"] == pytest.approx(expected)
-    assert {name: old for name, old, _ in html._category_shares(column)}["c11"] == pytest.approx(expected)
+    assert {name: old for name, old, _ in html._card(column)["shares"]}["c11"] == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
@@ -493,3 +494,111 @@ def test_a_flag_written_as_a_number_is_compared_as_a_flag_and_an_empty_cell_is_m
     assert model.compare_batch(new).columns[1].distance < 0.2
     [row] = [row for row in summary["rows"] if row["row"] == 2]
     assert [reason["value"] for reason in row["reasons"] if reason["column"] == "a"] == [None]
+
+
+def orders(n, seed, start="2024-01-01"):
+    rng = np.random.default_rng(seed)
+    items = rng.integers(1, 12, n)
+    return pd.DataFrame(
+        {
+            "ordered": pd.Timestamp(start) + pd.to_timedelta(np.sort(rng.integers(0, 90 * 24 * 60, n)), unit="min"),
+            "items": items,
+            "weight": (items * 0.35 * rng.lognormal(0, 0.15, n)).round(2),
+            "country": rng.choice(["AT", "DE", "IT"], n),
+            "gift": rng.random(n) < 0.3,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """A report on 1,000 orders, of which 20 have an unknown country and ten are too heavy."""
+    new = orders(1000, 1, "2024-04-01")
+    new.loc[600:619, "country"] = "XX"
+    new.loc[100:109, "weight"] *= 30
+    with pytest.warns(UserWarning, match="no training row has: 'XX'"):
+        return report(TableDetector(VAAKELM(delta=0.01)).fit(orders(800, 0)), new).summary
+
+
+def test_the_verdict_names_the_excess_over_chance_and_the_largest_groups(shop):
+    verdict, alarms = shop["verdict"], shop["alarms"]
+    assert verdict["odd"] == max(round(alarms["flagged"] - alarms["if_all_normal"]["expected"]), verdict["at_least"])
+    assert verdict["sentence"].startswith(f"About {verdict['odd']} of 1,000 rows are odd beyond chance; ")
+    assert "country = XX (20 rows)" in verdict["sentence"]
+    assert 0 < verdict["at_least"] <= 30
+
+
+def test_the_lower_bound_on_odd_rows_holds_in_nineteen_of_twenty_batches():
+    broken = 0
+    for seed in range(60):
+        new = rows(400, 1000 + seed)
+        new[:12, 0] += 9
+        found = report(KNNDetector(delta=0.02).fit(rows(500, seed)), new, rows=1).summary["verdict"]
+        broken += (found["at_least"] or 0) > 12
+    assert broken <= binom.ppf(0.999, 60, 0.05)
+
+
+def test_normal_rows_are_said_to_be_explained_by_chance(model):
+    sentence = report(model, rows(200, 9)).summary["verdict"]["sentence"]
+    assert sentence.startswith("Nothing stands out: chance alone may explain the ")
+
+
+def test_without_held_out_losses_the_verdict_counts_only(new):
+    verdict = report(OCSVM(threshold="boundary").fit(rows(150, 0)), new).summary["verdict"]
+    assert (verdict["odd"], verdict["at_least"]) == (None, None)
+    assert "not known how many rows chance alone would flag" in verdict["certainty"]
+
+
+def test_groups_hold_the_rows_with_the_same_main_reason(shop):
+    flagged = [row for row in shop["rows"] if row["flagged"]]
+    assert sum(group["rows"] for group in shop["groups"]) == len(flagged)
+    for place, group in enumerate(shop["groups"]):
+        members = [row for row in flagged if row["group"] == place]
+        assert len(members) == group["rows"]
+        assert {row["reasons"][0]["column"] for row in members} <= {group["column"]}
+    named = {group["reason"]: group for group in shop["groups"]}
+    assert sorted(row["row"] for row in flagged if shop["groups"][row["group"]]["reason"] == "country = XX") == [
+        *range(601, 621)
+    ]
+    assert named["weight too high"]["rows"] >= 10
+    assert [group["rows"] for group in shop["groups"]] == sorted((g["rows"] for g in shop["groups"]), reverse=True)
+
+
+def test_alarms_over_time_are_counted_in_equal_spans(shop):
+    times, ordered = shop["times"], orders(1000, 1, "2024-04-01")["ordered"]
+    edges = pd.date_range(ordered.min(), ordered.max(), periods=len(times["rows"]) + 1)
+    assert (times["column"], times["edges"][0]) == ("ordered", str(ordered.min().date()))
+    assert times["rows"] == np.histogram(ordered.astype(np.int64), edges.astype(np.int64))[0].tolist()
+    at = ordered[[row["row"] - 1 for row in shop["rows"] if row["flagged"]]].astype(np.int64)
+    assert times["flagged"] == np.histogram(at, edges.astype(np.int64))[0].tolist()
+    np.testing.assert_allclose(times["expected"], np.multiply(times["rows"], shop["alarms"]["rate"]))
+
+
+def test_times_that_go_on_are_later_and_not_changed(shop):
+    assert {column["name"]: column["changed"] for column in shop["columns"]}["ordered"] == "later"
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=300)[::-1], "x": rows(300, 0, 1)[:, 0]})
+    days = days.sample(frac=1, random_state=0)
+    model = TableDetector(KNNDetector(), {"day": "date"}).fit(days)
+    with pytest.warns(oneclass.ColumnWarning, match="day"):
+        later = report(model, days[:90].assign(day=days["day"] + pd.Timedelta(days=400)))
+    assert by_name(later)["day"]["changed"] == "later"
+    assert not any("day" in words for words in later.summary["advice"])
+
+
+def test_flags_are_true_or_false_and_times_have_no_nanoseconds(shop):
+    [gift] = [column for column in shop["columns"] if column["name"] == "gift"]
+    share = orders(1000, 1)["gift"].mean()
+    assert gift["new"]["shares"] == pytest.approx({"true": share, "false": 1 - share}, abs=1 / 16)
+    stamp = pd.Timestamp("2024-01-01 10:11:12.123456789", tz="Europe/Vienna")
+    assert plain(stamp) == "2024-01-01 10:11:12+01:00"
+    assert plain(stamp.to_pydatetime(warn=False)) == "2024-01-01 10:11:12+01:00"
+
+
+def test_the_page_names_what_was_expected(shop):
+    [row] = [row for row in shop["rows"] if row["row"] == 101]
+    reason = row["reasons"][0]
+    assert reason["column"] == "weight"
+    assert expected_text(reason) == f"{reason['low']:.3g} to {reason['high']:.3g}"
+    country = next(row for row in shop["rows"] if row["row"] == 601)["reasons"][0]
+    text = expected_text(country).replace("\N{NO-BREAK SPACE}", " ")
+    assert text == f"{country['expected']} ({100 * country['probability']:.3g} %)"

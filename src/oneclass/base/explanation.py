@@ -27,7 +27,8 @@ Float = NDArray[np.float64]
 _REPR_ROWS, _REPR_COLUMNS = 5, 3
 #: Digits of expected values in text.
 _DIGITS = 4
-#: A category is an ordinary value if at least this share of similar rows has it; ranges hold nine of ten numbers.
+#: A category is an ordinary value if at least this share of similar rows has it; ranges hold nine of ten numbers. A
+#: date, which has neither a range nor a probability, is ordinary if its share of the loss is smaller than this.
 _ORDINARY = 0.1
 #: Fields of an explanation with one entry for each cell, and all those with one for each row.
 _BY_CELL = ("values", "expected", "low", "high", "probability", "value_probability")
@@ -193,8 +194,8 @@ class Explanation(InNotebook):
         """The columns with the largest shares for each row, in descending order.
 
         After the first column, columns whose value is ordinary for the other columns of the row are omitted: a number
-        in the range from `low` to `high`, or a category that at least a tenth of similar rows has. Columns with share
-        0 are omitted too.
+        in the range from `low` to `high`, or a category that at least a tenth of similar rows has. Dates with less than
+        a tenth of the loss and columns with share 0 are omitted too.
 
         Parameters
         ----------
@@ -233,6 +234,10 @@ class Explanation(InNotebook):
         if self.low is not None and self.high is not None:
             value, low, high = (_numbers(x) for x in (self.values, self.low, self.high))
             found |= (low <= value) & (value <= high)
+            unknown = (
+                np.isnan(low) if self.value_probability is None else np.isnan(low) & np.isnan(self.value_probability)
+            )
+            found |= unknown & (self.shares < _ORDINARY)
         if self.value_probability is not None:
             found |= self.value_probability >= _ORDINARY
         return found

@@ -20,7 +20,7 @@ _CONTRIBUTORS = 3
 
 def findings_of(summary: Summary) -> list[str]:
     """The main results of the summary, a sentence or two each."""
-    return [*_scored(summary), *_flagged(summary), *_resemblance(summary), *_contributors(summary)]
+    return [*_scored(summary), *_beyond(summary), *_resemblance(summary), *_contributors(summary)]
 
 
 def _scored(summary: Summary) -> Iterator[str]:
@@ -36,22 +36,10 @@ def _scored(summary: Summary) -> Iterator[str]:
         yield "Most of these rows are training rows, so mistakes that the model has learned may not be flagged."
 
 
-def _flagged(summary: Summary) -> Iterator[str]:
+def _beyond(summary: Summary) -> Iterator[str]:
     alarms = summary["alarms"]
-    flagged, expected = alarms["flagged"], alarms.get("if_all_normal")
-    found = f"{counted(flagged, 'row')} ({percent(alarms['flagged_share'])}) {'is' if flagged == 1 else 'are'} flagged."
-    if expected is None:
-        yield found
+    if "beyond_training" not in alarms:
         return
-    low, high = expected["fewest"], expected["most"]
-    found += f" If all rows were normal, {f'{low:,} to {high:,}' if low < high else f'{low:,}'} would be flagged."
-    if flagged > high:
-        excess = counted(round(flagged - expected["expected"]), "flagged row")
-        yield f"{found} About {excess} cannot be explained by chance."
-    elif flagged < low:
-        yield f"{found} Fewer rows are flagged than expected."
-    else:
-        yield f"{found} This number can be explained by chance."
     beyond = alarms["beyond_training"]
     if beyond["rows"] > beyond["most"]:
         found = f"{counted(beyond['rows'], 'row')} {'is' if beyond['rows'] == 1 else 'are'}"
@@ -120,6 +108,11 @@ def _about_rows(summary: Summary) -> Iterator[str]:
         yield "No row is flagged, so there is no row to look at."
     elif expected is None:
         yield "Look at the flagged rows from the top of the table: the most unusual rows come first."
+    elif flagged > expected["most"] and summary["groups"] and summary["groups"][0]["rows"] > 1:
+        yield (
+            "Start with the largest groups of like alarms: their rows probably have one cause. Then look at the other "
+            "flagged rows from the top of the table, where the most unusual rows come first."
+        )
     elif flagged > expected["most"]:
         yield (
             "Look at the flagged rows from the top of the table: the most unusual rows come first, and there are more "

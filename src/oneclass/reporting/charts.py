@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.bins import drawable
 from ..core.column_summary import LEVELS
 from .formatting import cell
-from .schema import ColumnValues
+from .schema import Cell, ColumnValues
 
 __all__ = ["DistributionChart", "Mark", "distribution_chart", "range_chart"]
 
@@ -28,14 +28,13 @@ _RANGES, _RANGE_MARGIN = 112.0, 4.0
 
 
 class DistributionChart(TypedDict):
-    """Outline of the training distribution, its central 90 %, and positions of flagged values."""
+    """Outline of the training distribution, its central 90 %, and positions of values of listed rows."""
 
     width: float
     outline: str
     central_90: tuple[float, float]
-    flagged: list[float]
-    #: Whether there are flagged values beyond the left and the right end.
-    beyond: tuple[bool, bool]
+    #: The place of each value; None if it is missing. Values beyond an end are placed there.
+    places: list[float | None]
     ends: tuple[str, str]
 
 
@@ -47,10 +46,12 @@ class Mark(TypedDict):
     median: float
 
 
-def distribution_chart(quantiles: Sequence[float], values: Sequence[float], kind: str) -> DistributionChart:
-    """The distribution of a training column with these quantiles, and the values of flagged rows."""
-    q, flagged = drawable(quantiles), drawable(values)
-    low, high = _ends(q, flagged)
+def distribution_chart(quantiles: Sequence[float], values: Sequence[Cell], kind: str) -> DistributionChart:
+    """The distribution of a training column with these quantiles, and the values of listed rows."""
+    numbers = [float(value) if isinstance(value, int | float) else np.nan for value in values]
+    known = np.isfinite(numbers)
+    q, listed = drawable(quantiles), drawable(np.where(known, numbers, 0.0))
+    low, high = _ends(q, listed[known])
     edges = np.linspace(low, high, _DISTRIBUTION_BINS + 1)
     # A value that many rows share is the quantile at many levels, and so is counted many times.
     heights = np.histogram(np.interp(np.linspace(0, 1, _QUANTILE_POINTS), LEVELS, q), bins=edges)[0]
@@ -62,13 +63,11 @@ def distribution_chart(quantiles: Sequence[float], values: Sequence[float], kind
     middles, tops = x((edges[1:] + edges[:-1]) / 2), -2 - _PEAK * heights / heights.max()
     outline = "".join(f"L{a:.1f} {b:.1f}" for a, b in zip(middles, tops, strict=True))
     start, end = x(np.interp([0.05, 0.95], LEVELS, q)).round(1).tolist()
-    inside = (flagged >= low) & (flagged <= high)
     return {
         "width": _AXIS,
         "outline": f"M{middles[0]:.1f} 0{outline}L{middles[-1]:.1f} 0Z",
         "central_90": (start, max(end - start, 1.0)),
-        "flagged": np.unique(x(flagged[inside]).round(1)).tolist(),
-        "beyond": (bool((flagged < low).any()), bool((flagged > high).any())),
+        "places": [place if there else None for place, there in zip(x(listed).round(1).tolist(), known, strict=True)],
         "ends": (cell(float(low), kind, 3), cell(float(high), kind, 3)),
     }
 

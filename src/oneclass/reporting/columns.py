@@ -74,6 +74,9 @@ class Distribution:
         q = self.quantiles
         if q is None or np.isnan(q).any():
             return found
+        if self.kind == "flag":
+            true = float(np.mean(q > 0.5))
+            return {**found, "shares": {"true": true, "false": 1.0 - true}}
         # Slopes between huge values would overflow; division by a power of two is exact.
         low, median, high = (np.interp([0.05, 0.5, 0.95], LEVELS, q / _SLOPE_SCALE) * _SLOPE_SCALE).tolist()
         ends = [float(q[0]), float(q[-1])]
@@ -130,7 +133,9 @@ def compare_columns(
             # A page compares the shares of all these categories, of which each must be known on both sides.
             seen = Distribution.of(_cells(table[name][flagged], name), "category") if old.counts is not None else new
             entry["training"] = old.values(*new.common, *(seen.counts or {}))
-            if old.kind != "clock":  # later rows have later times: a difference would mean nothing
+            if old.kind == "clock" or _goes_on(old, new):  # a difference would mean nothing
+                entry["changed"] = "later"
+            else:
                 entry = {**entry, **_difference(old, new, cells)}
         found.append(entry)
     tested = [entry for entry in found if "p_value" in entry]
@@ -149,12 +154,21 @@ def compare_columns(
 
 
 def cell_values(column: NDArray[np.generic], entry: Column) -> list[Cell]:
-    """Values of a compared column: words of a category, otherwise numbers (of dates: days since 1970)."""
+    """Values of a compared column: words of a category or flag, otherwise numbers (of dates: days since 1970)."""
     cells = _cells(column, entry["name"])
+    if entry["kind"] == "flag":
+        return [None if x != x else "true" if x else "false" for x in cells.measured(flags=True).tolist()]
     if entry["kind"] != "category":
-        return list(cells.measured(flags=entry["kind"] == "flag").tolist())
+        return list(cells.measured().tolist())
     words = cells.as_words()
     return list(words.levels[words.codes].tolist())
+
+
+def _goes_on(old: Distribution, new: Distribution) -> bool:
+    """Whether a column of dates goes on: half of the new dates or more are later than all training dates."""
+    if old.kind != "date" or old.quantiles is None or new.quantiles is None:
+        return False
+    return bool(np.median(new.quantiles) > old.quantiles[-1])
 
 
 def _difference(old: Distribution, new: Distribution, cells: Cells) -> Difference:

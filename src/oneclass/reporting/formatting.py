@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .schema import Cell, ColumnValues, Row, Segment
+from .schema import Cell, ColumnValues, Reason, Row, Segment
 
 __all__ = [
     "CHANGES",
     "cell",
     "counted",
+    "expected_text",
     "listed",
     "number",
     "percent",
@@ -23,7 +25,13 @@ __all__ = [
 ]
 
 #: What is shown for the values of `Column.changed`.
-CHANGES = {"no": "no change", "slightly": "slightly changed", "clearly": "changed", "flagged": "in flagged rows only"}
+CHANGES = {
+    "no": "no change",
+    "slightly": "slightly changed",
+    "clearly": "changed",
+    "flagged": "in flagged rows only",
+    "later": "later, as time goes on",
+}
 
 #: Most names in a list, most characters of a text, and most categories in the description of a column.
 _NAMES, _CHARACTERS, _DESCRIBED_CATEGORIES = 5, 80, 3
@@ -62,8 +70,12 @@ def cell(value: Cell, kind: str = "number", digits: int = 4) -> str:
     """The value of a cell; a number of days since 1970, in a column of dates or clock times, as a date."""
     if value is None:
         return "missing"
-    if isinstance(value, bool | str):
-        text = str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if kind == "flag" and not isinstance(value, str):
+        return "true" if value > 0.5 else "false"
+    if isinstance(value, str):
+        text = value
         return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
     if kind == "clock" and 0 <= value < 1:  # times of day are times on the first day of 1970
         return str(np.datetime64(round(value * _MINUTES_PER_DAY), "m"))[-5:]
@@ -72,17 +84,28 @@ def cell(value: Cell, kind: str = "number", digits: int = 4) -> str:
     return str(value) if isinstance(value, int) and abs(value) < 1e6 else number(value, digits)
 
 
-def range_text(ends: Sequence[float], kind: str) -> str:
+def expected_text(reason: Reason) -> str:
+    """What was expected instead of a value: a range of numbers, a category with its probability, or a value."""
+    low, high, expected = reason["low"], reason["high"], reason["expected"]
+    if low is not None and high is not None:
+        return range_text((low, high), "number") if cell(low, digits=3) != cell(high, digits=3) else cell(low)
+    if expected is None:
+        return ""
+    chance = reason["probability"]
+    return cell(expected) if chance is None else f"{cell(expected)} ({percent(chance)})"
+
+
+def range_text(ends: Sequence[Any], kind: str) -> str:
     """The two ends of a range with three digits: ``0.5 to 12``."""
     low, high = (cell(value, kind, 3) for value in ends)
     return f"{low} to {high}"
 
 
-def listed(names: Sequence[object]) -> str:
+def listed(names: Sequence[object], *, most: int = _NAMES) -> str:
     """The first names, separated by commas and a final ``and``."""
-    shown = [str(name) for name in names[:_NAMES]]
-    if len(names) > _NAMES:
-        return ", ".join(shown) + f" and {len(names) - _NAMES} more"
+    shown = [str(name) for name in names[:most]]
+    if len(names) > most:
+        return ", ".join(shown) + f" and {len(names) - most} more"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + f" and {shown[-1]}"
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .formatting import CHANGES, cell, percent, rarity, rarity_heading, segment_line, values_text
+from .formatting import CHANGES, cell, expected_text, percent, rarity, rarity_heading, segment_line, values_text
 from .schema import Row, Summary
 
 __all__ = ["markdown_of"]
 
-#: Most rows and most columns that are listed.
-_LISTED_ROWS, _LISTED_COLUMNS = 20, 30
+#: Most rows, columns and groups that are listed.
+_LISTED_ROWS, _LISTED_COLUMNS, _LISTED_GROUPS = 20, 30, 10
 
 
 def markdown_of(summary: Summary, title: str) -> str:
@@ -21,7 +21,12 @@ def markdown_of(summary: Summary, title: str) -> str:
 
 def _lines(summary: Summary, title: str) -> Iterator[str]:
     alarms, model = summary["alarms"], summary["model"]
-    yield from (f"# {_text(title)}", "", *(f"- {_text(sentence)}" for sentence in summary["findings"]))
+    yield from (f"# {_text(title)}", "", f"**{_text(summary['verdict']['sentence'])}**", "")
+    yield from (
+        _text(summary["verdict"]["certainty"]),
+        "",
+        *(f"- {_text(sentence)}" for sentence in summary["findings"]),
+    )
     advice = (f"{i}. {_text(sentence)}" for i, sentence in enumerate(summary["advice"], 1))
     yield from ("", "## What to do next", "", *advice)
     if "interval" in alarms:
@@ -33,16 +38,20 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
             ("alarms in 1,000 normal rows", f"{found['expected']:.0f}", f"{found['fewest']:,} to {found['most']:,}"),
         ]
         yield from ("", "## Number of alarms", "", *_table(("", "value", "95 % confidence interval"), facts))
+    if groups := [group for group in summary["groups"] if group["rows"]][:_LISTED_GROUPS]:
+        alike = [(group["reason"], f"{group['rows']:,}", group["values"], group["expected"]) for group in groups]
+        names = ("main reason", "flagged rows", "values", "expected")
+        yield from ("", "## Groups of like alarms", "", *_table(names, alike))
     if segments := summary["segments"]:
-        names = ("segment", "new rows", "flagged", "training rows", "false-alarm rate", "with one threshold for all")
-        yield from ("", "## Segments", "", *_table(names, [segment_line(segment) for segment in segments]))
+        columns = ("segment", "new rows", "flagged", "training rows", "false-alarm rate", "with one threshold for all")
+        yield from ("", "## Segments", "", *_table(columns, [segment_line(segment) for segment in segments]))
     if summary["rows"] and alarms["flagged"]:
         rare = rarity_heading(model["fitted_on"]).lower()
         shown = [_row(row, model["fitted_on"]) for row in summary["rows"][:_LISTED_ROWS] if row["flagged"]]
         yield from ("", "## Flagged rows", "", *_table(("row", rare, "reasons"), shown))
         if alarms["flagged"] > len(shown):
             yield from ("", f"and {alarms['flagged'] - len(shown):,} more.")
-    if compared := [column for column in summary["columns"] if "changed" in column]:
+    if compared := [column for column in summary["columns"] if "distance" in column]:
         largest = sorted(compared, key=lambda column: -column["distance"])[:_LISTED_COLUMNS]
         lines = [
             (
@@ -62,7 +71,7 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
 def _row(row: Row, fitted_on: float | None) -> tuple[str, str, str]:
     reasons = []
     for reason in row["reasons"]:
-        expected = "" if reason["expected"] is None else f" (expected {cell(reason['expected'])})"
+        expected = f" (expected {usual})" if (usual := expected_text(reason)) else ""
         reasons.append(f"{reason['column']} = {cell(reason['value'])}{expected}, {percent(reason['share'])}")
     name = ", ".join([str(row["row"]), *map(str, row["labels"].values())])
     return name, rarity(row, fitted_on), "; ".join(reasons)

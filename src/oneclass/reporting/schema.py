@@ -7,6 +7,7 @@ from typing import NotRequired, TypeAlias, TypedDict
 from ..core.typing import Name
 
 __all__ = [
+    "AlarmGroup",
     "AlarmSummary",
     "BeyondTraining",
     "Cell",
@@ -21,6 +22,8 @@ __all__ = [
     "Segment",
     "Step",
     "Summary",
+    "Times",
+    "Verdict",
 ]
 
 #: Value of a cell: text, a flag, a number (of a date: days since 1970), or None if it is missing.
@@ -133,21 +136,63 @@ class Column(TypedDict):
     p_value: NotRequired[float]
     outside: NotRequired[float]
     unseen: NotRequired[list[str]]
-    #: "no", "slightly", "clearly", or "flagged" if only the flagged rows differ.
+    #: "no", "slightly", "clearly", "flagged" if only the flagged rows differ, or "later" for times after the training.
     changed: NotRequired[str]
     #: Mean share of the column in the scores of flagged rows, and the number of these in which it is the largest.
     share: NotRequired[float]
     largest_in: NotRequired[int]
-    flagged_values: NotRequired[list[Cell]]
+    #: Of the largest contributors only: the number of listed rows that are flagged, which are the first, the values of
+    #: the listed rows, and the share of the column in each.
+    flagged: NotRequired[int]
+    listed_values: NotRequired[list[Cell]]
+    listed_shares: NotRequired[list[float]]
 
 
 class Reason(TypedDict):
-    """A column that contributes to the score of a row."""
+    """A column that contributes to the score of a row; the fields are those of `oneclass.Reason`."""
 
     column: Name
     value: Cell
     expected: Cell
     share: float
+    low: Cell
+    high: Cell
+    probability: float | None
+    value_probability: float | None
+
+
+class Verdict(TypedDict):
+    """What was found, and how sure it is."""
+
+    sentence: str
+    certainty: str
+    #: Estimated number of odd rows, and a lower bound with the confidence of the report; None without held-out losses.
+    odd: int | None
+    at_least: int | None
+
+
+class AlarmGroup(TypedDict):
+    """Listed rows with the same main reason."""
+
+    reason: str
+    column: Name
+    #: Number of flagged rows.
+    rows: int
+    #: Values of these rows in the column, and what was expected, as text.
+    values: str
+    expected: str
+
+
+class Times(TypedDict):
+    """Rows and flagged rows in equal spans of time."""
+
+    column: str
+    #: The first moment of each span, and the last moment of all.
+    edges: list[str]
+    rows: list[int]
+    flagged: list[int]
+    #: False alarms to expect in each span; None without held-out losses.
+    expected: list[float] | None
 
 
 class Row(TypedDict):
@@ -159,6 +204,9 @@ class Row(TypedDict):
     p_value: float | None
     flagged: bool
     reasons: list[Reason]
+    #: Number of its group, and of its span of time; None if it has none.
+    group: int | None
+    span: int | None
 
 
 class Segment(TypedDict):
@@ -214,7 +262,10 @@ class Summary(TypedDict):
     confidence: float
     data: Data
     model: Model
+    verdict: Verdict
     alarms: AlarmSummary
+    groups: list[AlarmGroup]
+    times: Times | None
     steps: list[Step]
     #: Rates by segment; empty if the model has no segments.
     segments: list[Segment]

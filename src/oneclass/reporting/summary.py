@@ -24,13 +24,15 @@ from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
 from ..io.container import Json
 from ..plot.drawing import CONFIDENCE
-from ..tabular.cells import is_missing
+from ..tabular.cells import Cells, is_missing, read_cells
 from ..tabular.frames import as_array, columns_of, rows_of
 from ..tabular.plan import ColumnPlan
 from .advice import advice_of, findings_of
 from .columns import cell_values, compare_columns, training_columns
-from .schema import Cell, Column, Summary
+from .grouping import groups_of, times_of
+from .schema import Cell, Column, Row, Summary
 from .scores import ScoredRows, alarms_of, histogram_of, resemblance_of, segments_of, steps_of
+from .verdict import verdict_of
 
 __all__ = ["plain", "summarise"]
 
@@ -66,7 +68,15 @@ def summarise(
     if X_train is not None:
         X_train = _features(model, X_train) if plan is None else cast(Rows, plan.plain(columns_of(X_train, "report")))
     compared = compare_columns(table, names, training_columns(model, names, X_train), scored.flagged)
-    _add_contributions(compared, reasons, table, order[: alarms["flagged"]])
+    _add_contributions(compared, reasons, table, order, int(np.count_nonzero(scored.flagged[order])))
+    kinds = {cast(Name, plain(entry["name"])): entry["kind"] for entry in compared}
+    listed_rows = cast(
+        list[Row], plain(_rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, compared, order)))
+    )
+    groups, places = groups_of(listed_rows, kinds)
+    times, spans = times_of(_times(X, table), scored.flagged, alarms.get("rate"))
+    for i, place, row in zip(order, places, listed_rows, strict=True):
+        row["group"], row["span"] = place, None if spans is None or spans[i] < 0 else int(spans[i])
     learnt, known = getattr(classifier, "held_out_", None), getattr(classifier, "known_", None)
     found = {
         "made": datetime.date.today().isoformat(),
@@ -88,13 +98,16 @@ def summarise(
             "grouped": getattr(learnt, "groups", None) is not None,
             **({} if known is None else {"known_outliers": int(known.rows.shape[0])}),
         },
+        "verdict": verdict_of(scored, alarms, groups, CONFIDENCE),
         "alarms": alarms,
+        "groups": groups,
+        "times": times,
         "steps": steps,
         "segments": segments_of(model, scored),
         "scores": histogram_of(scored),
         "resemblance": resemblance_of(scored),
         "columns": sorted(compared, key=_importance)[:_SUMMARY_COLUMNS],
-        "rows": _rows(scored, order, reasons, _labels(X, table, plan), _read_values(table, compared, order)),
+        "rows": listed_rows,
         "explanation": reasons.method,
     }  # fmt: skip
     summary = cast(Summary, plain(found))
@@ -138,12 +151,19 @@ class _Reasons:
 
 
 def _add_contributions(
-    columns: list[Column], reasons: _Reasons, table: Mapping[Name, NDArray[np.generic]], flagged: NDArray[np.intp]
+    columns: list[Column],
+    reasons: _Reasons,
+    table: Mapping[Name, NDArray[np.generic]],
+    order: NDArray[np.intp],
+    flagged: int,
 ) -> None:
-    """Add to each column its mean share in the scores of flagged rows, and to the largest contributors their values."""
-    if not len(flagged) or not len(reasons.names):
+    """Add to each column its mean share in the scores of flagged rows, and to the largest contributors their values.
+
+    The first `flagged` of the listed rows are flagged.
+    """
+    if not flagged or not len(reasons.names):
         return
-    shares = reasons.shares[: len(flagged)]
+    shares = reasons.shares[:flagged]
     largest = np.bincount(shares.argmax(axis=1), minlength=len(reasons.names))
     for entry in columns:
         if entry["name"] in reasons.names:
@@ -151,11 +171,25 @@ def _add_contributions(
             entry["share"], entry["largest_in"] = float(shares[:, j].mean()), int(largest[j])
     contributing = [entry for entry in columns if "share" in entry]
     for entry in sorted(contributing, key=lambda entry: -entry["share"])[:_DRAWN_COLUMNS]:
-        entry["flagged_values"] = cell_values(table[entry["name"]][flagged[:_DRAWN_VALUES]], entry)
+        drawn = order[: min(_DRAWN_VALUES, len(reasons.shares))]
+        entry["flagged"] = flagged
+        entry["listed_values"] = cell_values(table[entry["name"]][drawn], entry)
+        entry["listed_shares"] = reasons.shares[: len(drawn), reasons.names.index(entry["name"])].round(4).tolist()
 
 
 def _importance(entry: Column) -> float:
     return -float(entry.get("share", 0.0)) - float(entry.get("distance", 0.0))
+
+
+def _times(X: Any, table: Mapping[Name, NDArray[np.generic]]) -> dict[Name, Cells]:
+    """Columns that may hold times; the index of a pandas frame, if it does, is the first."""
+    found: dict[Name, Cells] = {}
+    if hasattr(X, "iloc") and getattr(X.index, "dtype", None) is not None and X.index.dtype.kind == "M":
+        found[str(X.index.name or "index")] = read_cells(np.asarray(X.index), "report: the index")
+    for name, column in table.items():
+        if column.dtype.kind in "MOUST":
+            found[name] = read_cells(column, f"report: column {name!r}")
+    return found
 
 
 def _labels(
@@ -225,4 +259,6 @@ def plain(value: object) -> Json:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, datetime.datetime) and value == value:
+        return value.isoformat(" ", "seconds")
     return None if value != value else str(value)
