@@ -1,6 +1,6 @@
 """Fits on Dask clusters of worker processes on one machine: speed, bytes sent, and a worker that is killed.
 
-Writes the tables of docs/scale_measured.md; `python benchmarks/clusters.py [rows]` sets the rows (default a million).
+Prints tables; `python benchmarks/clusters.py [rows]` sets the rows (default a million).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -20,11 +19,10 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from _compiled import allow_compiled
-from _table import markdown, write_between_markers
+from _table import markdown
 from fit_cost import D, M
 from oneclass import VAAKELM, Nystrom
 
-PAGE = Path(__file__).parents[1] / "docs" / "scale_measured.md"
 PARTITION = 20_000
 SMALL = 100_000
 
@@ -109,12 +107,10 @@ def main() -> None:
     n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
     fresh = part(1, 1000)
     head = ["workers of one thread", "seconds", "speed-up", "MB sent", "largest relative difference of scores"]
-    tables = {"clusters": markdown(head, list(scaling(n, fresh)))}
+    print(f"{n:,} rows of {D} columns, {M:,} landmarks")
+    print(markdown(head, list(scaling(n, fresh))), flush=True)
     head = ["rows", f"one process, {os.cpu_count()} threads, s", f"{os.cpu_count()} workers, s"]
-    tables["cluster-or-threads"] = markdown(head, [against_threads(size) for size in (SMALL, n)])
-    for name, table in tables.items():
-        print(f"columns: {D}, landmarks: {M:,}\n{table}", flush=True)
-        write_between_markers(PAGE, name, table)
+    print(markdown(head, [against_threads(size) for size in (SMALL, n)]))
 
 
 if __name__ == "__main__":
