@@ -15,6 +15,9 @@ __all__ = ["cliques", "critical_difference_diagram"]
 
 Float = NDArray[np.float64]
 
+#: Colour of methods that the paper does not compare.
+_OTHER = "#595e6e"
+
 
 def cliques(mean_ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
     """Longest runs of sorted mean ranks that lie within a distance, as first and last index.
@@ -83,7 +86,8 @@ def _diagram(panel: Any, mean: Float, methods: Sequence[str], distance: float) -
         left = place < half
         height = floor - 0.45 * (place if left else k - 1 - place)
         edge, side = (0.7, "right") if left else (k + 0.3, "left")
-        look = {"color": COLOURS[methods[i]], "linestyle": DASHES[methods[i]], "linewidth": 1.2}
+        name = methods[i]
+        look = {"color": COLOURS.get(name, _OTHER), "linestyle": DASHES.get(name, "-"), "linewidth": 1.2}
         panel.plot([mean[i], mean[i], edge], [0, height, height], **look)
         text = f"{methods[i]}  {mean[i]:.1f}" if left else f"{mean[i]:.1f}  {methods[i]}"
         panel.text(edge + (-0.1 if left else 0.1), height, text, ha=side, va="center", fontsize=9)
