@@ -47,7 +47,7 @@ def test_the_split_takes_half_of_the_normal_rows_and_repeats_none(adbench, folde
 def test_every_detector_is_asked_for_the_same_rate(adbench, folder):
     results = list(adbench.measure(adbench.adbench(folder)[1], 2, 1000, quick=True))
     names = {result.detector for result in results}
-    assert {"VAAKELM", "KNNDetector", "sklearn LOF", "sklearn OneClassSVM"} <= names
+    assert {"VAAKELM", "KNNDetector", "sklearn LocalOutlierFactor", "sklearn OneClassSVM"} <= names
     assert all(result.auroc > 0.8 for result in results)
     rates = {result.detector: result.alarms for result in results}
     assert rates["VAAKELM"] == pytest.approx(0.05, abs=0.05)
