@@ -18,7 +18,7 @@ SPEED = (
     "fit_cost", "small_fits", "exact_fit", "city_block", "scoring", "rates", "screening_cost", "uncertainty",
     "importing", "search_speed", "baselines", "files", "command_line", "serving",
 )  # fmt: skip
-LONG = ("growth", "scale", "cores")
+LONG = ("growth", "scale", "cores", "clusters")
 QUALITY = (
     "false_alarm", "few_rows", "defaults", "criteria", "delivered", "peers", "groups", "false_discovery", "dirty",
     "explanations", "awkward", "drift", "known",

@@ -37,11 +37,12 @@ def publish(page: Path) -> None:
     """Write all stored tables of a page to it, each with the date and the machine."""
     text = page.read_text()
     for name, table in json.loads((STORED / f"{page.stem}.json").read_text()).items():
-        made = "" if table["date"] is None else f"\n\n*Measured on {table['date']}: {table['machine']}.*"
-        before, rest = text.split(f"<!-- {name} -->\n", 1)
-        _, after = rest.split(f"<!-- /{name} -->", 1)
-        inner = "\n".join(table["lines"])
-        text = f"{before}<!-- {name} -->\n{inner}{made}\n<!-- /{name} -->{after}"
+        before, begun, rest = text.partition(f"<!-- {name} -->\n")
+        _, ended, after = rest.partition(f"<!-- /{name} -->")
+        if not ended:
+            raise ValueError(f"{page.name} has no place for the stored table {name!r}")
+        made = f"*Measured on {table['date']}: {table['machine']}.*"
+        text = "\n".join([f"{before}{begun}" + "\n".join(table["lines"]), "", f"{made}", f"{ended}{after}"])
     page.write_text(text)
 
 
