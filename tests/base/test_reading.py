@@ -35,6 +35,23 @@ GIVEN = {
     "masked": np.ma.masked_array(ROWS, mask=np.eye(4, 3)),
     "subclass": np.ma.masked_array(ROWS),
 }
+NAMES = ["a", "b", "c"]
+FRAME = pd.DataFrame(ROWS, columns=NAMES)
+GIVEN |= {
+    "frame": FRAME,
+    "frame, columns apart": pd.DataFrame({name: FRAME[name].to_numpy() for name in NAMES}),
+    "frame, every other row": FRAME.iloc[::2],
+    "frame in single precision": FRAME.astype(np.float32),
+    "frame of two precisions": FRAME.astype({"b": np.float32}),
+    "frame of integers": pd.DataFrame(np.arange(12).reshape(4, 3), columns=NAMES),
+    "frame of nullable floats": FRAME.astype("Float64"),
+    "frame with numbered columns": pd.DataFrame(ROWS),
+    "frame with other names": FRAME.set_axis(["a", "b", "x"], axis=1),
+    "frame in another order": FRAME[["b", "a", "c"]],
+    "frame with a column less": FRAME[["a", "b"]],
+    "frame with a name twice": FRAME.set_axis(["a", "b", "b"], axis=1),
+    "frame with missing values": FRAME.mask(FRAME > 0.5),
+}
 
 
 def outcome(read):
@@ -47,11 +64,11 @@ def outcome(read):
 
 @pytest.mark.parametrize("names", [None, np.array(["a", "b", "c"], dtype=object)])
 @pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:X has feature names, but")
 def test_the_short_check_reads_the_same_as_the_long_one(given, names, monkeypatch):
     header = Header("AAKELM", 3, names)
     found = outcome(lambda: read_rows(header, GIVEN[given]))
-    monkeypatch.setattr(reading, "_is_plain", lambda header, X: False)
+    monkeypatch.setattr(reading, "_plain", lambda header, X: None)
     assert found == outcome(lambda: read_rows(header, GIVEN[given]))
 
 
@@ -61,11 +78,14 @@ def test_a_short_check_reads_rows_to_learn_from_as_the_long_one_does(given, monk
 
     def read():
         rows, header = read_training_rows(AAKELM(), X)
-        assert header == Header("AAKELM", rows.shape[1])
+        assert (header.reader, header.n_features) == ("AAKELM", rows.shape[1])
+        names = [*getattr(X, "columns", ())]
+        assert (header.names is None) == (not names or names == [0, 1, 2])
+        assert header.names is None or header.names.tolist() == names
         return rows
 
     found = outcome(read)
-    monkeypatch.setattr(reading, "_is_plain", lambda header, X: False)
+    monkeypatch.setattr(reading, "_plain", lambda header, X: None)
     assert found == outcome(read)
 
 
