@@ -28,10 +28,12 @@ QUALITY = (
 def main() -> int:
     """Run the parts; the exit code says whether one failed."""
     asked = [part for part in sys.argv[1:] if part != "--long"]
-    failed = []
-    for part in asked or (*SPEED, *((LONG + QUALITY) if "--long" in sys.argv else ())):
+    long, failed = "--long" in sys.argv, []
+    for part in asked or (*SPEED, *((LONG + QUALITY) if long else ())):
         begun = time.perf_counter()
-        code = subprocess.run([sys.executable, str(HERE / f"{part}.py")]).returncode
+        code = subprocess.run(
+            [sys.executable, str(HERE / f"{part}.py"), *(["--long"] if part == "rates" and long else [])]
+        ).returncode
         print(f"{part}: {time.perf_counter() - begun:.0f} s{f', exit code {code}' if code else ''}", flush=True)
         failed += [part] if code else []
     if failed:

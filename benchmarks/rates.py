@@ -1,4 +1,4 @@
-"""Rows scored a second, in batches of 1 to a million, beside other libraries.
+"""Rows scored a second, in batches of 1 to 100,000 (with ``--long``, to a million), beside other libraries.
 
 Fits are to 1,000 and 20,000 rows of 20 columns, or of 20 mixed columns as in command_line.py. Processor time on one
 thread, the best of interleaved rounds; a detector whose batch of that size would take more than a minute is left out.
@@ -7,6 +7,7 @@ Writes a table of docs/speed.md. PyOD's detectors need ``pip install pyod``.
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
@@ -27,9 +27,10 @@ from fit_cost import rows
 from oneclass import VAAKELM, TableDetector
 
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
-BATCHES, LARGEST, ROUNDS = (1, 100, 10_000, 1_000_000), 60.0, 3
-#: Rows that each row of a batch of a million is explained for, by the largest batch for which reasons are measured.
-EXPLAINED = 10_000
+BATCHES = (1, 100, 10_000, 100_000, *((1_000_000,) if "--long" in sys.argv else ()))
+LARGEST, ROUNDS = 60.0, 3
+#: The largest batch for which p-values, labels and reasons are measured; the first two cost what scores cost.
+JUDGED = 10_000
 
 
 def reasons(model: Any, X: Any) -> object:
@@ -81,11 +82,11 @@ def measured(runs: dict[str, Callable[[Any], object]], batches: dict[int, Any]) 
     """Rows a second of each, for each size of batch; empty where it would take too long."""
     times = {name: {0: 0.0} for name in runs}
     for size, batch in batches.items():
-        for _ in range(1 if size > EXPLAINED else ROUNDS):
+        for _ in range(1 if size > JUDGED else ROUNDS):
             for name, run in runs.items():
                 largest, took = max(times[name].items())
-                explains = name.endswith("reasons") and size > EXPLAINED
-                if explains or (size > largest > 0 and took * size / largest > LARGEST):
+                judges = not name.endswith("score") and size > JUDGED
+                if judges or (size > largest > 0 and took * size / largest > LARGEST):
                     continue
                 times[name][size] = min(times[name].get(size, np.inf), seconds(run, batch))
     return {
@@ -103,7 +104,6 @@ def main() -> None:
     for kind, made, all_of_them in parts:
         for n in (1_000, 20_000):
             batches = {size: all_of_them[:size] for size in BATCHES}
-            batches[1] = batches[1].copy() if isinstance(fresh, pd.DataFrame) else batches[1]
             for name, cells in measured(made(n), batches).items():
                 body.append([f"{kind}, {n:,}", name, *cells])
                 print(body[-1], flush=True)
