@@ -135,6 +135,7 @@ def test_wrappers_pass_known_outliers_on():
         TableDetector().fit(rows, outliers=known[["a", "b"]])
 
 
+@pytest.mark.filterwarnings("ignore:OneClassSearchCV. 5 outliers compare")
 def test_a_search_does_not_depend_on_what_is_done_with_labelled_outliers():
     both = np.concatenate([X, KNOWN])
     found = [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from oneclass import KNNDetector, OneClassSearchCV
+from oneclass.base.warnings import FewRowsWarning
 from oneclass.selection import prefer_first
 from oneclass.selection.preference import lead_over_first
 
@@ -41,3 +42,14 @@ def test_a_search_of_one_candidate_and_no_parameters_is_the_estimator():
     y = np.repeat([1, -1], [50, 10])
     search = OneClassSearchCV(KNNDetector(), [{}], scoring="auroc", refit=prefer_first).fit(X, y)
     np.testing.assert_array_equal(search.score_samples(X), KNNDetector().fit(X[:50]).score_samples(X))
+
+
+def test_a_search_by_few_outliers_warns_unless_the_first_candidate_is_preferred(recwarn):
+    X = np.random.default_rng(0).normal(size=(59, 2))
+    X[50:] += 5
+    y, grid = np.repeat([1, -1], [50, 9]), {"n_neighbors": [1, 5]}
+    with pytest.warns(FewRowsWarning, match="9 outliers compare 2 candidates.*refit=prefer_first"):
+        OneClassSearchCV(KNNDetector(), grid, scoring="auroc").fit(X, y)
+    for given, refit in ((grid, prefer_first), (grid, False), ({"n_neighbors": [5]}, True)):
+        OneClassSearchCV(KNNDetector(), given, scoring="auroc", refit=refit).fit(X, y)
+    assert not recwarn.list
