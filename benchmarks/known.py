@@ -24,23 +24,34 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.sparse import hstack
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 from _arrays import Rng, Rows
 from _table import markdown, write_between_markers
 from defaults import Task, collections
-from oneclass import VAAKELM
+from oneclass import VAAKELM, Calibrated
 
 KNOWN = (1, 3, 5, 20, 100)
 #: Numbers of known outliers with which other classifiers are compared.
 COMPARED = (1, 5, 20, 100)
 KINDS = ("random", "one kind", "10 % wrong")
 DELTA, LARGEST = 0.05, 1000
-OURS, WITHOUT = "VAAKELM", "VAAKELM, none known"
+OURS = "VAAKELM"
+#: Detectors of another library, in `Calibrated`, on z-scores.
+CALIBRATED: dict[str, Callable[[], Any]] = {
+    "IsolationForest": lambda: IsolationForest(random_state=0),
+    "LocalOutlierFactor": lambda: LocalOutlierFactor(novelty=True),
+    "OneClassSVM": lambda: OneClassSVM(nu=0.1),
+    "GaussianMixture": lambda: GaussianMixture(2, reg_covar=0.01, random_state=0),
+}
 #: Classifiers of two classes; the known outliers have the same total weight as the normal rows.
 PEERS: dict[str, Callable[[], Any]] = {
     "balanced random forest": lambda: RandomForestClassifier(class_weight="balanced_subsample", random_state=0),
@@ -115,7 +126,7 @@ def study(task: Task, least: float) -> list[Found]:
     if min(len(train), len(outliers)) < 30 or len(fresh) < 10:
         return []
     found: list[Found] = []
-    plain = VAAKELM(delta=DELTA).fit(train)
+    plain = {OURS: VAAKELM(delta=DELTA).fit(train)} | {label: calibrated(label).fit(train) for label in CALIBRATED}
     for kind in KINDS:
         for k in KNOWN:
             given = known_of(kind, outliers, spare, k, rng)
@@ -123,17 +134,29 @@ def study(task: Task, least: float) -> list[Found]:
                 continue
             known, odd = given
             test, y = np.concatenate([fresh, odd]), np.repeat([0.0, 1.0], [len(fresh), len(odd)])
-            model = VAAKELM(delta=DELTA).fit(train, outliers=known)
-            for label, one in ((WITHOUT, plain), (OURS, model)):
-                found.append((kind, k, label, measures(y, -one.score_samples(test), -one.offset_)))
+            for label, before in plain.items():
+                if label == OURS or k in COMPARED:
+                    model = clone(before).fit(train, outliers=known)
+                    for name, one in ((without(label), before), (label, model)):
+                        found.append((kind, k, name, measures(y, -one.score_samples(test), -one.offset_)))
             if k not in COMPARED:
                 continue
             for label, make in PEERS.items():
                 found.append((kind, k, label, measures(y, *peer(make, train, known, test))))
             if WITH_XGBOD and kind == "random" and k > 1:  # which cannot be fitted to one outlier
                 found.append((kind, k, "XGBOD", measures(y, xgbod(train, known, test), np.inf)))
-    before = [values[0] for kind, _, label, values in found if (kind, label) == ("random", WITHOUT)]
-    return found if np.mean(before) > least else []
+    first = [values[0] for kind, _, label, values in found if (kind, label) == ("random", without(OURS))]
+    return found if np.mean(first) > least else []
+
+
+def calibrated(label: str) -> Calibrated:
+    """A detector of another library that learns one half of the rows, and has its threshold from the other half."""
+    return Calibrated(make_pipeline(StandardScaler(), CALIBRATED[label]()), hold_out="split", delta=DELTA)
+
+
+def without(label: str) -> str:
+    """The name of a detector that learns no known outliers."""
+    return f"{label}, none known"
 
 
 def questions(task: Task) -> dict[str, list[int]] | None:
@@ -189,30 +212,36 @@ def with_learning(train: Rows, pool: Rows, y: NDArray[np.int_]) -> NDArray[np.in
     return np.array(asked)
 
 
+def change(rows: list[Found], kind: str, k: int, label: str) -> str:
+    """Mean change of AUROC, with its standard error, average precision and recall by known outliers, in points."""
+    after, before = ([v for a, b, c, v in rows if (a, b, c) == (kind, k, name)] for name in (label, without(label)))
+    if not after:
+        return ""
+    gaps = 100 * (np.array(after) - np.array(before))[:, :3]
+    means, error = gaps.mean(axis=0), gaps[:, 0].std() / np.sqrt(len(gaps))
+    return f"{means[0]:+.1f} ± {error:.1f} / {means[1]:+.1f} / {means[2]:+.0f}"
+
+
 def changes_table(found: dict[str, list[list[Found]]]) -> str:
-    """Mean change of AUROC, average precision and recall by known outliers, for each collection, kind and number."""
+    """The changes for each collection, kind and number."""
     body = []
     for name, tasks in found.items():
+        rows = [row for task in tasks for row in task]
         for kind in KINDS:
-            cells = []
-            for k in KNOWN:
-                of = {
-                    label: [v for t in tasks for a, b, c, v in t if (a, b, c) == (kind, k, label)]
-                    for label in (OURS, WITHOUT)
-                }
-                if not of[OURS]:
-                    cells.append("")
-                    continue
-                gaps = 100 * (np.array(of[OURS]) - np.array(of[WITHOUT]))[:, :3]
-                means, error = gaps.mean(axis=0), gaps[:, 0].std() / np.sqrt(len(gaps))
-                cells.append(f"{means[0]:+.1f} ± {error:.1f} / {means[1]:+.1f} / {means[2]:+.0f}")
-            body.append([f"{name} ({len(tasks)})" if kind == KINDS[0] else "", kind, *cells])
+            head = f"{name} ({len(tasks)})" if kind == KINDS[0] else ""
+            body.append([head, kind, *(change(rows, kind, k, OURS) for k in KNOWN)])
     return markdown(["collection (tasks)", "labels", *map(str, KNOWN)], body)
+
+
+def calibrated_table(rows: list[Found]) -> str:
+    """The changes of detectors of another library."""
+    body = [[label, kind, *(change(rows, kind, k, label) for k in COMPARED)] for label in CALIBRATED for kind in KINDS]
+    return markdown(["detector", "labels", *map(str, COMPARED)], body)
 
 
 def detectors_table(rows: list[Found]) -> str:
     """Measures by kind and number of labels (rows) and detector (columns)."""
-    detectors = list(dict.fromkeys(detector for _, _, detector, _ in rows))
+    detectors = [without(OURS), OURS, *PEERS, *(["XGBOD"] if WITH_XGBOD else [])]
     body = []
     for kind in KINDS:
         for k in COMPARED:
@@ -261,9 +290,11 @@ def measured(step: int, processes: int) -> tuple[dict[str, list[list[Found]]], l
 def write(found: dict[str, list[list[Found]]], answers: list[dict[str, list[int]]]) -> None:
     """Write the tables into the page."""
     page = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md"
+    rows = [row for tasks in found.values() for task in tasks for row in task]
     for marker, text in (
         ("known-changes", changes_table(found)),
-        ("known-detectors", detectors_table([row for tasks in found.values() for rows in tasks for row in rows])),
+        ("known-detectors", detectors_table(rows)),
+        ("known-calibrated", calibrated_table(rows)),
         ("known-answers", answers_table(answers)),
     ):
         print(text, "\n")

@@ -78,7 +78,7 @@ def test_held_out_losses_are_sums_of_both_parts_fitted_without_the_row(approxima
 
 
 def test_rows_that_the_codes_were_not_fitted_to_are_held_out_with_their_group(monkeypatch):
-    monkeypatch.setattr("oneclass.machines.known_outliers._MOST_ROWS", 25)
+    monkeypatch.setattr("oneclass.core.known.MOST_ROWS", 25)
     labels = np.arange(N) // 3
     for groups in (None, labels):
         plain = VAAKELM(approximation=Nystrom(30)).fit(X, groups=groups)

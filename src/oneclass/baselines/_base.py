@@ -175,9 +175,11 @@ class Baseline(OneClassClassifier, Generic[M]):
         scaled = self._training(rows.X, scaler)
         zscored = read_scaling(self._name, self.scale) == "zscore" and not scaled.pairwise
         scaled = replace(scaled, groups=rows.groups, zscored=zscored, w=rows.w)
-        if rows.outliers is not None and rows.kept is not None and of.kept is not None:
-            numbers = np.concatenate([np.flatnonzero(rows.kept), np.flatnonzero(~of.kept)])
-            scaled = replace(scaled, outliers=Outliers(scaler(rows.outliers), numbers))
+        if rows.outliers is not None:
+            every = np.ones(len(of.X), dtype=bool)
+            inside, given = (every if mask is None else mask for mask in (rows.kept, of.kept))
+            numbers = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~given)])
+            scaled = replace(scaled, outliers=Outliers(self._training(rows.outliers, scaler).Z, numbers))
         return scaler, scaled, self._learn(scaled)
 
     def _partition(self, Z: Array | int, groups: Groups | None) -> list[Part]:

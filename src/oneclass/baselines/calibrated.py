@@ -15,19 +15,23 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ..base.checks import ChoiceError, check_choice, check_integer
+from ..base.known_outliers import outliers_to_learn
+from ..base.nearest_known import NearestKnown
 from ..base.reading import Header
 from ..base.training_set import TrainingSet
 from ..base.warnings import OneClassWarning
 from ..core.arrays import Array, ones
 from ..core.hold_out import Part
+from ..core.known import KnownOutliers
 from ..core.scaling import ColumnMoments, Scaler
-from ..core.stored import Floats, OneOf, must
+from ..core.stored import MAYBE, Floats, OneOf, must
 from ..core.threshold import Decision
 from ..core.typing import Labels, Name, Rows, Seed, Weights
 from ..engines.chunks import Progress
 from ._base import Baseline
 from ._rounding import Rounding
 from ._training import FOLDS, Training
+from ._with_known import WithKnown
 
 __all__ = ["Calibrated"]
 
@@ -78,7 +82,7 @@ class _Scored:
 
 
 @final
-class Calibrated(Baseline[_Scored]):
+class Calibrated(Baseline["_Scored | WithKnown"]):
     """Give a detector of any library the thresholds, p-values and methods of this library.
 
     The estimator is fitted to training rows, and scores rows that it did not see. The threshold and the p-values are
@@ -93,6 +97,7 @@ class Calibrated(Baseline[_Scored]):
     {delta}
     {confidence}
     {rate_by}
+    {known_outliers}
     direction : {"auto", "normal", "odd"}, default="auto"
         What a larger score means. ``"auto"``: more normal, as in scikit-learn; more anomalous for detectors with the
         interface of PyOD (a fitted attribute ``decision_scores_``). It must be given for a callable and for None.
@@ -159,7 +164,8 @@ class Calibrated(Baseline[_Scored]):
     scale = "robust"
     _hold_outs: ClassVar = ("plus", "split", "folds")
     _minds_scale: ClassVar = False
-    model_: _Scored
+    model_: _Scored | WithKnown
+    known_: Annotated[KnownOutliers, MAYBE]
 
     def __init__(
         self,
@@ -168,6 +174,7 @@ class Calibrated(Baseline[_Scored]):
         delta: float = 0.05,
         confidence: float | None = None,
         rate_by: str = "group",
+        known_outliers: str = "learn",
         direction: str = "auto",
         hold_out: str | float = "plus",
         n_folds: int = FOLDS,
@@ -179,6 +186,7 @@ class Calibrated(Baseline[_Scored]):
         self.delta = delta
         self.confidence = confidence
         self.rate_by = rate_by
+        self.known_outliers = known_outliers
         self.direction = direction
         self.hold_out = hold_out
         self.n_folds = n_folds
@@ -191,6 +199,7 @@ class Calibrated(Baseline[_Scored]):
         X: Rows,
         y: Labels | None = None,
         *,
+        outliers: Rows | None = None,
         sample_weight: Weights | None = None,
         groups: Labels | Name | None = None,
         segments: Labels | Name | None = None,
@@ -202,6 +211,9 @@ class Calibrated(Baseline[_Scored]):
         X : array-like of shape (n_samples, n_features)
             Rows of the target class only.
         {y}
+        outliers : array-like of shape (n_outliers, n_features), optional
+            Known outliers that are not in `X`. Rows like them get a larger loss, as in the kernel machines. The
+            estimator does not learn them, and thresholds and p-values come from held-out normal rows alone.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows. Whole numbers count copies, for every estimator. Other weights need an estimator whose
             `fit` has `sample_weight`; a row is then held out with its whole weight.
@@ -215,9 +227,15 @@ class Calibrated(Baseline[_Scored]):
         self
             The fitted classifier.
         """
-        return self._fit(X, y, sample_weight=sample_weight, groups=groups, segments=segments)
+        return self._fit(X, y, outliers=outliers, sample_weight=sample_weight, groups=groups, segments=segments)
 
     def _fit_rows(self, rows: TrainingSet, decision: Decision, removed: float, *, by_row: bool = True) -> Self:
+        rows = outliers_to_learn(self, rows)
+        if rows.outliers is not None and not hasattr(self.estimator, "fit"):
+            raise ChoiceError(
+                f"{self._name}: known outliers need an estimator with fit, got {self.estimator!r:.80}; with "
+                "known_outliers='ignore', rows that are labelled as outliers are left out"
+            )
         if not rows.weighted or bool((rows.w == 1).all()):
             return super()._fit_rows(rows, decision, removed)
         if not bool((rows.w == rows.w.round()).all()):
@@ -292,7 +310,11 @@ class Calibrated(Baseline[_Scored]):
     def _training(self, X: Array, scaler: Scaler) -> Training:
         return Training(X, Rounding.of(X, scaler))
 
-    def _learn(self, training: Training) -> _Scored:
+    def _learn(self, training: Training) -> _Scored | WithKnown:
+        own, outliers = self._learn_scores(training), training.outliers
+        return own if outliers is None else WithKnown.of(own, training, outliers.rows)
+
+    def _learn_scores(self, training: Training) -> _Scored:
         some = training.Z[:: -(-len(training.Z) // _KEPT_ROWS)]
         if not hasattr(self.estimator, "fit"):
             return self._known(training.Z.shape[1], some)
@@ -320,11 +342,14 @@ class Calibrated(Baseline[_Scored]):
         sign = 1.0 if self.direction == "odd" else -1.0
         return _Scored(self.estimator, "column" if self.estimator is None else "__call__", sign, some)
 
-    def _judge(self, model: _Scored, scaler: Scaler, X: Array) -> Array:
+    def _judge(self, model: _Scored | WithKnown, scaler: Scaler, X: Array) -> Array:
         return model.losses(X)
 
-    def _attributes(self, model: _Scored) -> dict[str, object]:
-        return {"estimator_": model.estimator}
+    def _attributes(self, model: _Scored | WithKnown) -> dict[str, object]:
+        return {"estimator_": model.estimator} | ({"known_": model.known} if isinstance(model, WithKnown) else {})
+
+    def _nearest_known(self, rows: Array) -> NearestKnown | None:
+        return self.model_.nearest(rows) if isinstance(self.model_, WithKnown) else None
 
     def _kept_rows(self) -> Array | None:
         return self.scaler_(self.model_.some)

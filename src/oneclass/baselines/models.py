@@ -6,6 +6,7 @@ from ._neighbors import Neighbors
 from ._rounding import Rounding
 from ._training import Cross, Learned
 from ._tree import Segments
+from ._with_known import WithKnown
 from .autoencoder import _Network
 from .calibrated import _Scored
 from .kcenters import _Balls
@@ -27,6 +28,7 @@ MODELS: tuple[type, ...] = (
     Neighbors,
     Rounding,
     Segments,
+    WithKnown,
     _Ball,
     _Balls,
     _Clusters,

@@ -24,10 +24,11 @@ from .cholesky import factor, inverse
 from .groups import Groups
 from .kernels import Kernel
 from .machine import Machine
+from .row_sample import row_keys
 from .scaling import quantiles
 from .stored import Floats, Positive, Whole, Within, must
 
-__all__ = ["COST_SHARE", "Codes", "KnownOutliers", "Standard", "solve_codes"]
+__all__ = ["COST_SHARE", "MOST_ROWS", "Codes", "KnownOutliers", "Standard", "fit_codes", "sample_of", "solve_codes"]
 
 #: C of the kernel ridge on codes, as a share of the machine's C. Shares from 1/32 to 1 differ by at most 0.01 in AUROC.
 COST_SHARE = 1 / 8
@@ -42,6 +43,8 @@ _COUNTED_FROM = 0.9
 #: Part of the median held-out loss that is added to losses before the logarithm, so that losses near 0 do not dominate
 #: its spread. Parts from 0 to 1 differ by less than 0.002 in AUROC.
 _FLOOR = 0.1
+#: Most normal rows, unless an exact machine has solved for more, and most known outliers of a ridge on codes.
+MOST_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,24 @@ def solve_codes(kernel: Kernel, Z: Array, w: Array, codes: Array, *, C: float, g
     change = _without_groups(P, alpha, groups)
     of_group = xp.asarray(groups.of_rows, device=device(Z))[:, None] == xp.arange(groups.count, device=device(Z))
     return Codes(alpha, codes - change, P @ (xp.astype(of_group, Z.dtype) * change[:, None]))
+
+
+def fit_codes(
+    kernel: Kernel, Z: Array, w: Array, rows: Array, given: Array, *, C: float, groups: Groups | None = None
+) -> tuple[Array, Codes]:
+    """Return the normal rows `Z` with the known outliers `rows`, and the ridge on their codes.
+
+    `w` and `given` are the weights of both; the known outliers get the same total weight as the normal rows.
+    """
+    xp = namespace(Z)
+    both, weights = xp.concat([Z, rows]), xp.concat([w, given * (xp.sum(w) / xp.sum(given))])
+    codes = xp.concat([xp.zeros_like(w), xp.ones_like(given)])
+    return both, solve_codes(kernel, both, weights, codes, C=C, groups=groups)
+
+
+def sample_of(X: Array) -> Array:
+    """Return the numbers of a sample of at most `MOST_ROWS` rows that does not depend on their order."""
+    return namespace(X).argsort(row_keys(X, 0))[: min(MOST_ROWS, int(X.shape[0]))]
 
 
 def _without_groups(P: Array, alpha: Array, groups: Groups) -> Array:
@@ -156,19 +177,15 @@ class KnownOutliers:
         parts = Standard.of_losses(losses, counts), replace(Standard.of(scores, counts), centre=cut)
         return cls(rows, w, codes.alpha, *parts, k / (k + _HALF_TRUSTED), normal, groups)
 
-    def features(self, machine: Machine, Z: Array, features: Array | None = None) -> Array:
-        """Return the kernel values of rows with the normal rows and the known outliers."""
-        kernel = machine.plan.kernel
-        if self.normal is not None:
-            features = kernel(Z, self.normal)
-        elif features is None:
-            features = machine.model.features(Z)
-        return namespace(Z).concat([features, kernel(Z, self.rows)], axis=1)
+    def scores(self, kernel: Kernel, Z: Array, features: Array | None = None) -> Array:
+        """Return the known scores of rows; `features` are their kernel values with the rows of an exact machine."""
+        features = features if self.normal is None else kernel(Z, self.normal)
+        return namespace(Z).concat([features, kernel(Z, self.rows)], axis=1) @ self.alpha
 
     def parts(self, machine: Machine, Z: Array) -> tuple[Array, Array]:
         """Return both parts of the loss of scaled rows: that of the machine, and that of the known outliers."""
         features = machine.model.features(Z)
-        known = self.features(machine, Z, features) @ self.alpha
+        known = self.scores(machine.plan.kernel, Z, features)
         return self.loss(machine.losses(Z, features)), self.counted(known)
 
     def losses(self, machine: Machine, Z: Array) -> Array:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..base.explain_mixin import nearest_rows
+from ..base.known_outliers import nearest_outliers
 from ..base.nearest_known import NearestKnown
-from ..core.arrays import Array, device, namespace, to_numpy
+from ..core.arrays import Array, namespace, to_numpy
 from ..core.features import NystromMap
 from ..core.kernels import Precomputed
 from ..core.known import KnownOutliers
@@ -51,10 +49,4 @@ def nearest_known(machine: Machine, known: KnownOutliers, X: Array) -> NearestKn
     def parts(Z: Array) -> Array:
         return namespace(Z).stack(known.parts(machine, Z), axis=1)
 
-    own, added = to_numpy(in_blocks(machine, X, parts)).T
-    rows, Z, scaler = to_numpy(known.rows), to_numpy(machine.plan.scaler(X)), machine.plan.scaler
-    numbers = nearest_rows(Z, rows, 1)[:, 0]
-    xp = namespace(known.rows)
-    near = xp.take(known.rows, xp.asarray(numbers, device=device(known.rows)), axis=0)
-    decides = (added > 0) & (added > own)
-    return NearestKnown(numbers + 1, decides, to_numpy(scaler.inverse(near)), np.abs(Z - rows[numbers]))
+    return nearest_outliers(known, machine.plan.scaler, X, *to_numpy(in_blocks(machine, X, parts)).T)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.checks import ChoiceError, check_choice
+from ..base.checks import ChoiceError
+from ..base.known_outliers import outliers_to_learn
 from ..base.training_set import TrainingSet
-from ..base.warnings import LabelWarning, warn
 from ..core.arrays import Array, blocks, device, namespace, ones, to_numpy
 from ..core.calibration import HeldOut, Judgement
 from ..core.groups import Groups
-from ..core.known import COST_SHARE, Codes, KnownOutliers, solve_codes
+from ..core.known import COST_SHARE, Codes, KnownOutliers, fit_codes, sample_of
 from ..core.plan import Plan
-from ..core.row_sample import row_keys
 from ..core.solve import DualModel
 from ..core.threshold import Decision
 from ..engines.threads import on_one_thread
@@ -27,34 +26,18 @@ if TYPE_CHECKING:
 
 __all__ = ["with_known", "with_outliers_to_learn"]
 
-#: Most normal rows, of a fit by landmarks, and most known outliers, that the kernel ridge on codes learns from.
-_MOST_ROWS = 2_000
-
 
 def with_outliers_to_learn(machine: KernelMachine, training: TrainingSet, decision: Decision) -> TrainingSet:
-    """The training set with the known outliers that the machine learns, or without any.
-
-    At most `_MOST_ROWS` known outliers are learned: a sample that does not depend on their order.
-    """
-    name, found = type(machine).__name__, training.outliers
-    if found is None:
+    """The training set with the known outliers that the machine learns, or without any."""
+    name, training = type(machine).__name__, outliers_to_learn(machine, training)
+    if training.outliers is None:
         return training
-    ignored = check_choice(machine, "known_outliers", ("learn", "ignore")) == "ignore"
-    if ignored or not found.shape[0]:
-        return replace(training, outliers=None)
     ignoring = "; with known_outliers='ignore', rows that are labelled as outliers are left out"
     if training.pairwise:
         raise ChoiceError(f"{name}: known outliers need a kernel of rows, got kernel='precomputed'{ignoring}")
     if not decision.held_out:
         raise ChoiceError(f"{name}: known outliers need threshold='held_out', got {decision.rule!r}{ignoring}")
-    keys, known = to_numpy(row_keys(training.X, 0)), to_numpy(row_keys(found, 0))
-    if same := int(np.isin(known, keys).sum()):
-        warn(
-            f"{name}: {same} of {len(known)} known outliers have the same values as a row of the target class; "
-            "their labels contradict each other",
-            LabelWarning,
-        )
-    return training if found.shape[0] <= _MOST_ROWS else training.with_outliers(_some(found, _MOST_ROWS))
+    return training
 
 
 def with_known(fit: Fit, training: TrainingSet) -> tuple[Fit, KnownOutliers]:
@@ -78,13 +61,11 @@ def _fitted(fit: Fit, held_out: HeldOut, training: TrainingSet) -> tuple[KnownOu
     xp, rows = namespace(X), plan.scaler(training.outliers)
     given = ones(rows) if training.outlier_weights is None else training.outlier_weights
     exact = isinstance(model, DualModel)
-    some = None if exact else _some(X, _MOST_ROWS)
+    some = None if exact else sample_of(X)
     Z = plan.scaler(X if some is None else xp.take(X, some, axis=0))
     w = w if some is None else xp.take(w, some)
-    both, weights = xp.concat([Z, rows]), xp.concat([w, given * (xp.sum(w) / xp.sum(given))])
-    codes = xp.concat([xp.zeros_like(w), ones(rows)])
     groups, columns, theirs = _groups_of(training, some, rows.shape[0])
-    solved = solve_codes(plan.kernel, both, weights, codes, C=COST_SHARE * plan.C, groups=groups)
+    both, solved = fit_codes(plan.kernel, Z, w, rows, given, C=COST_SHARE * plan.C, groups=groups)
     scores = solved.held_out[: Z.shape[0]]
     if some is not None:
         scores = _all_scores(plan, X, both, solved, columns, scores, some)
@@ -131,8 +112,3 @@ def _groups_of(
     place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
     groups = Groups(of_rows.reshape(-1), training.groups.by_row)
     return groups, np.where(known[place] == numbers, place, len(known)), theirs
-
-
-def _some(X: Array, most: int) -> Array:
-    """Row numbers of a sample of at most `most` rows that does not depend on their order."""
-    return namespace(X).argsort(row_keys(X, 0))[: min(most, int(X.shape[0]))]
