@@ -234,9 +234,9 @@ _DESCRIPTIONS = {
     "y": """
         y : array-like of shape (n_samples,), optional
             Labels. The labels +1 (against -1), 1 (against 0), True, "target", "normal" and "inlier" mark rows of the
-            target class. The other rows are known outliers: kernel machines and `SVDD` learn from them, other
-            classifiers leave them out. Rows with a missing label are left out. If there are several other labels, a
-            warning says so and the fit uses all rows.
+            target class. The other rows are known outliers: kernel machines, `SVDD` and `Calibrated` learn from them,
+            other classifiers leave them out. Rows with a missing label are left out. If there are several other labels,
+            a warning says so and the fit uses all rows.
         """,
     "segments": """
         segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
