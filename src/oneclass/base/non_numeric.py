@@ -107,8 +107,9 @@ def _flaw(column: Any) -> str | None:
     gaps = getattr(column, "isna", None) or getattr(column, "is_null", None)
     missing = np.asarray(gaps()) if gaps else np.zeros(len(values), dtype=bool)
     try:
-        numbers = values[~missing].astype(float)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore"):  # what is too large becomes infinite
+            numbers = values[~missing].astype(float)
+    except (TypeError, ValueError, OverflowError):
         return _NO_NUMBERS
     return _MISSING if missing.any() or np.isnan(numbers).any() else None
 

@@ -112,7 +112,7 @@ def _by_scikit_learn(estimator: BaseEstimator, X: Rows, **options: Any) -> Array
     try:
         with np.errstate(invalid="ignore"):  # it adds all values up, which the largest numbers of both signs overflow
             return validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", **options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:  # the last for whole numbers of more than 308 digits
         if reason := refusal(name, X):
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{reason} ({str(error).splitlines()[0]})") from None

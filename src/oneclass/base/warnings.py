@@ -1,12 +1,19 @@
-"""Warning classes of the library, and `warn`, which reports the line of the user's code as the origin."""
+"""Warning classes of the library, and `warn`, which reports the line of the user's code as the origin.
+
+`warnings.catch_warnings` is not used: it changes the filters of all threads, and if two threads leave its blocks in
+another order than they entered them, the filters stay changed.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from threading import Lock
+from typing import Any
 
 __all__ = [
     "ColumnWarning",
@@ -20,12 +27,17 @@ __all__ = [
     "TrainingRowsWarning",
     "UnreachableRateWarning",
     "collected",
+    "ignoring",
     "warn",
 ]
 
 _LIBRARIES = ("oneclass", "sklearn", "joblib")
-#: Where `warn` puts messages inside `collected`.
-_messages: ContextVar[list[str] | None] = ContextVar("messages", default=None)
+#: Where `warn` puts the messages of some categories inside `collected`, the innermost block first.
+_collectors: ContextVar[tuple[tuple[tuple[type[Warning], ...], list[str]], ...]] = ContextVar("collectors", default=())
+#: Number of blocks of `ignoring` and the filter that they added, by category.
+_ignoring: Counter[type[Warning]] = Counter()
+_added: dict[type[Warning], object] = {}
+_counting = Lock()
 
 
 class OneClassWarning(UserWarning):
@@ -140,10 +152,11 @@ class SlowFitWarning(OneClassWarning):
 
 def warn(message: str, category: type[Warning]) -> None:
     """Raise a warning for the first calling line outside this library, scikit-learn and joblib."""
-    if (messages := _messages.get()) is not None:
-        if message not in messages:
-            messages.append(message)
-        return
+    for categories, messages in _collectors.get():
+        if issubclass(category, categories):
+            if message not in messages:
+                messages.append(message)
+            return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1
@@ -151,10 +164,10 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def collected() -> Iterator[list[str]]:
-    """A list of the messages of the library's warnings, which are not raised inside the block.
+def collected(*categories: type[Warning]) -> Iterator[list[str]]:
+    """A list of the messages of the library's warnings of these categories (default: all), which are not raised.
 
-    Unlike `warnings.catch_warnings`, it does not change the warnings of other threads.
+    It changes nothing for other threads.
 
     >>> with collected() as messages:
     ...     warn("few rows", FewRowsWarning)
@@ -162,8 +175,30 @@ def collected() -> Iterator[list[str]]:
     ['few rows']
     """
     found: list[str] = []
-    token = _messages.set(found)
+    token = _collectors.set(((categories or (Warning,), found), *_collectors.get()))
     try:
         yield found
     finally:
-        _messages.reset(token)
+        _collectors.reset(token)
+
+
+@contextmanager
+def ignoring(category: type[Warning]) -> Iterator[None]:
+    """Ignore the warnings of this category that scikit-learn raises.
+
+    The first of several blocks at the same time adds a filter, and the last one removes it.
+    """
+    with _counting:
+        _ignoring[category] += 1
+        if _ignoring[category] == 1:
+            warnings.filterwarnings("ignore", category=category, module="sklearn")
+            _added[category] = warnings.filters[0]
+    try:
+        yield
+    finally:
+        with _counting:
+            _ignoring[category] -= 1
+            if not _ignoring[category]:
+                filters: Any = warnings.filters
+                with suppress(ValueError):  # somebody else has removed it
+                    filters.remove(_added.pop(category))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
@@ -16,7 +15,7 @@ from ..base.kernels import KernelChoice, is_precomputed, read_kernel
 from ..base.rates import decision_of
 from ..base.reading import Header
 from ..base.training_set import TrainingSet
-from ..base.warnings import warn
+from ..base.warnings import ignoring, warn
 from ..core.arrays import Array, blocks, ones
 from ..core.data_choices import choose_kernel
 from ..core.kernels import RBF, Kernel, Precomputed, Settled, is_radial
@@ -164,8 +163,8 @@ def nu_svm(kernel: Kernel, Z: Array, *, nu: float, tol: float, caller: str) -> t
         max_iter=_ITERATIONS * max(len(Z), _FEWEST_COUNTED_ROWS),
         **options,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    machine.random_state = 0  # libsvm does not use it; without it, scikit-learn draws from NumPy's global generator
+    with ignoring(ConvergenceWarning):
         values = rows if radial else values_of(kernel, rows, caller=caller)
         try:
             machine.fit(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
@@ -14,7 +13,7 @@ from sklearn.neural_network import MLPRegressor
 
 from ..base.checks import LARGEST_FACTOR, check_choice, check_integer, check_number
 from ..base.seeds import seeded
-from ..base.warnings import warn
+from ..base.warnings import ignoring, warn
 from ..core.arrays import Array
 from ..core.stored import Count, Floats, OneOf, must
 from ..core.typing import Rows, Seed
@@ -126,8 +125,7 @@ class AutoencoderDetector(Explained["_Network"]):
             max_fun=20 * max_iter,  # a line search takes a few evaluations; only max_iter limits the fit
             random_state=seeded(self.random_state),
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with ignoring(ConvergenceWarning):
             network.fit(Z, Z if Z.shape[1] > 1 else Z[:, 0])
         return _Network(network.coefs_, network.intercepts_, network.activation, network.n_iter_)
 

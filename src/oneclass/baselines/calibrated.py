@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from ..base.known_outliers import outliers_to_learn
 from ..base.nearest_known import NearestKnown
 from ..base.reading import Header
 from ..base.training_set import TrainingSet
-from ..base.warnings import OneClassWarning
+from ..base.warnings import OneClassWarning, collected
 from ..core.arrays import Array, ones
 from ..core.hold_out import Part
 from ..core.known import KnownOutliers
@@ -372,6 +371,5 @@ def _quiet(estimator: object) -> Iterator[None]:
     if not type(estimator).__module__.startswith(__name__.partition(".")[0] + "."):
         yield
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OneClassWarning)
+    with collected(OneClassWarning):
         yield

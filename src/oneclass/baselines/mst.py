@@ -100,8 +100,8 @@ class MSTDetector(Slow["_Tree"], Explained["_Tree"]):
         self.hold_out = hold_out
 
     def _seconds(self, n: int, d: int) -> float:
-        by_products, by_trees = 3e-8 * n**2, 5e-5 * n * 1.5**d
-        return by_products if d > LOW else min(by_products, by_trees)
+        by_products = 3e-8 * n**2
+        return by_products if d > LOW else min(by_products, 5e-5 * n * 1.5**d)
 
     def _learn(self, training: Training) -> _Tree:
         Z, n_paths = training.Z, check_integer(self, "n_paths", 0)

@@ -6,7 +6,6 @@ A job is one call that returns the results of some candidates on one fold.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 from ..base.groups import read_groups
 from ..base.protocol import Estimator
 from ..base.reading import read_rows, read_training_rows
-from ..base.warnings import DependentRowsWarning, FewRowsWarning
+from ..base.warnings import DependentRowsWarning, FewRowsWarning, collected
 from ..core.typing import Rows
 from ..engines.threads import on_one_thread
 from ._approximate_path import ApproximatePath
@@ -177,7 +176,5 @@ def _failures(
 @contextmanager
 def _without_warnings() -> Iterator[None]:
     """Ignore the warnings about rows that the fit to all targets gives again; folds have fewer rows."""
-    with warnings.catch_warnings():
-        for category in (DependentRowsWarning, FewRowsWarning):
-            warnings.simplefilter("ignore", category)
+    with collected(DependentRowsWarning, FewRowsWarning):
         yield

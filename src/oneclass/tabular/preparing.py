@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.groups import group_keys, joined_labels, read_labels
 from ..base.labels import is_target, read_targets
+from ..base.warnings import collected
 from ..core.typing import Labels, Name, Rows, Weights
 from ..engines.chunks import Source, Transformed
 from .bad_cells import GAPS
@@ -96,8 +96,7 @@ def prepared(
     if targets is not None:
         known, rows = rows, np.empty((len(targets), rows.shape[1]))
         rows[targets] = known
-        with warnings.catch_warnings():  # outliers may hold values that no target has
-            warnings.simplefilter("ignore")
+        with collected():  # outliers may hold values that no target has
             rows[~targets] = plan.coded(plan.read(_chosen(table, ~targets), owner=owner))
     return plan, rows, labels
 
@@ -116,8 +115,7 @@ def _targets(
 ) -> NDArray[np.bool_] | None:
     """Mask of the rows for the plan, which are the targets of positive weight; None if these are all rows."""
     target, n = getattr(detector.estimator, "target", None), max(len(column) for column in table.values())
-    with warnings.catch_warnings():  # the classifier raises the same warning
-        warnings.simplefilter("ignore")
+    with collected():  # the classifier raises the same warning
         if target is None or y is None:
             found = read_targets(detector, y, n)
         else:
