@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import openpyxl
@@ -143,6 +144,18 @@ def test_a_damaged_book_is_refused_by_name(tmp_path):
     (tmp_path / "book.xlsx").write_bytes(b"no zip")
     with pytest.raises(ValueError, match=r"book\.xlsx: the Excel file cannot be read"):
         [*TableFile(tmp_path / "book.xlsx")]
+
+
+def test_an_excel_file_whose_rows_end_in_the_middle_is_refused(tmp_path):
+    path = book(tmp_path / "book.xlsx", only=[[0.5, 2.25]] * 50)
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = parts["xl/worksheets/sheet1.xml"][:-300]
+    with zipfile.ZipFile(path, "w") as cut:  # the checksums are right
+        for name, content in parts.items():
+            cut.writestr(name, content)
+    with pytest.raises(ValueError, match=r"book\.xlsx: the Excel file cannot be read"):
+        [*TableFile(path)]
 
 
 def test_a_folder_and_a_pattern_are_the_files_in_order(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -40,24 +41,28 @@ def excel_records(path: str | Path, sheet: str | None, header: bool | None, aske
     name = Path(path).name
     openpyxl = _openpyxl(name)
 
-    def filled(place: str) -> Iterator[list[object]]:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    @contextmanager
+    def opened() -> Iterator[Any]:
         try:
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                yield book
+            finally:
+                book.close()
+        except Exception as error:  # a damaged file makes openpyxl raise errors of any class, also while it reads rows
+            raise ValueError(f"{name}: the Excel file cannot be read: {one_line(error)}") from error
+
+    def filled(place: str) -> Iterator[list[object]]:
+        with opened() as book:
             for cells in book[place].iter_rows(values_only=True):
                 row = [*cells]
                 while row and row[-1] is None:
                     row.pop()
                 if row:
                     yield row
-        finally:
-            book.close()
 
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:  # a damaged file makes openpyxl raise errors of any class
-        raise ValueError(f"{name}: the Excel file cannot be read: {one_line(error)}") from error
-    sheets = [place.title for place in book.worksheets]
-    book.close()
+    with opened() as book:
+        sheets = [place.title for place in book.worksheets]
     if sheet is not None and sheet not in sheets:
         raise ValueError(f"{name}: sheet must be one of {', '.join(map(repr, sheets))}; got {sheet!r}")
     held = [sheet] if sheet is not None else [place for place in sheets if next(filled(place), None) is not None]
