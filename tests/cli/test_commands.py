@@ -196,7 +196,8 @@ def test_every_kind_of_model_is_described(folder, run):
 
 def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
     for name in ("normal", "odd"):
-        pd.read_csv(f"{name}.csv").to_csv(f"{name} comma.csv", sep=";", decimal=",", index=False)
+        frame = pd.read_csv(f"{name}.csv", float_precision="round_trip")
+        frame.to_csv(f"{name} comma.csv", sep=";", decimal=",", index=False)
     assert run("fit normal.csv -o point.oneclass --drop note")[0] == 0
     assert run("fit 'normal comma.csv' -o comma.oneclass --drop note --decimal ,")[0] == 0
     point, comma = (

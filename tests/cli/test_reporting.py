@@ -32,7 +32,7 @@ def run(line):
 def test_the_report_of_a_table_is_that_of_the_library(folder, capsys):
     assert run("report model.oneclass new.csv -o report.json --rows 7 --json") == 0
     written = json.loads((folder / "report.json").read_text())
-    model, new = oneclass.load("model.oneclass"), pd.read_csv("new.csv")
+    model, new = oneclass.load("model.oneclass"), pd.read_csv("new.csv", float_precision="round_trip")
     expected = oneclass.report(model, new, rows=7, title="What is unusual in new.csv")
     assert written == json.loads(expected.to_json())
     said = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from oneclass import KNNDetector, TableDetector
@@ -87,11 +87,25 @@ def plans():
 
 
 PLANS = plans()
+
+
+def taken_by_pandas(cells):
+    try:
+        return pd.DataFrame({"x": pd.Series(list(cells))})
+    except OverflowError:  # older versions of pandas cannot hold huge whole numbers
+        reject()
+
+
+def nullable(table):
+    with np.errstate(invalid="ignore"):  # older versions of pandas convert infinity to a whole number
+        return table.to_pandas().convert_dtypes()
+
+
 HOLDERS = {
     "array": lambda cells: {"x": objects(cells)},
     "dict of lists": lambda cells: {"x": list(cells)},
     "frame of objects": lambda cells: pd.DataFrame({"x": pd.Series(objects(cells), dtype=object)}),
-    "frame as pandas takes it": lambda cells: pd.DataFrame({"x": pd.Series(list(cells))}),
+    "frame as pandas takes it": taken_by_pandas,
     "frame of polars": lambda cells: pl.DataFrame({"x": pl.Series("x", list(cells), dtype=pl.Object)}),
 }
 
@@ -152,7 +166,7 @@ LIBRARIES = {
     "polars": pl.from_arrow,
     "pandas": lambda table: table.to_pandas(),
     "pandas of arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
-    "nullable": lambda table: table.to_pandas().convert_dtypes(),
+    "nullable": nullable,
 }
 
 
