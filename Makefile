@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS := test,dev,docs,reproduction,plot,qp,dask,chunks,onnx,cli,serve,mcp,report,river,fast,excel,sql
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow test-oldest release bench reproduce reproduce-quick clean
+.PHONY: demo transcript pictures docs gallery linkcheck test quick lint types contracts tests test-slow test-oldest torture release bench reproduce reproduce-quick clean
 
 # A second stamp for the light install, so that the demo does not wait for the test tools.
 $(VENV)/.base: pyproject.toml
@@ -73,9 +73,14 @@ OLDEST := build/oldest
 test-oldest:
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
-		'.[cli,serve]' pytest pytest-xdist hypothesis array-api-strict polars httpx
+		'.[cli,serve,qp,excel]' pytest pytest-xdist hypothesis array-api-strict polars httpx
 	PYTHONPATH=src $(OLDEST)/bin/python -m pytest -q -n 2 -m "not slow" tests/core tests/baselines tests/machines \
-		tests/tabular/test_cells.py tests/serve/test_answers.py tests/test_import.py
+		tests/tabular/test_cells.py tests/cli tests/io tests/files tests/serve/test_answers.py tests/test_import.py
+
+# Hostile data and files, faults, threads, a long stream, and a high-precision reference; EFFORT=1 takes half a minute.
+EFFORT ?= 50
+torture: $(VENV)/.all
+	$(BIN)/python -m torture --effort $(EFFORT) --page
 
 # All steps of a release but the upload: builds, checks, an empty environment, the README, licences, a list of parts.
 release: $(VENV)/.all

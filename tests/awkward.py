@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-__all__ = ["DATASETS", "DEPENDENT", "EXTREMES", "huge_rows"]
+__all__ = ["DATASETS", "DEPENDENT", "EXTREMES", "HUGE", "huge_rows"]
 
 Rng = np.random.Generator
 Draw = Callable[[Rng, int], np.ndarray]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
+
 import numpy as np
 import pandas as pd
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import RobustScaler
 
 import oneclass
-from oneclass import Fourier, Nystrom
+from oneclass import AAKELM, Fourier, Nystrom, OneClassSearchCV, Stream, TableDetector, make_one_class_pipeline
 from oneclass.core import kernels
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]
@@ -99,3 +102,36 @@ def assert_same_bits(actual, expected):
     for verb in expected:
         assert actual[verb].dtype == expected[verb].dtype
         assert actual[verb].tobytes() == expected[verb].tobytes(), verb
+
+
+def table():
+    return pd.DataFrame({"mass": ROWS[:, 0], "town": np.resize(["Bonn", "Graz", "Lyon"], len(ROWS))})
+
+
+OTHERS = {
+    "table": lambda: (TableDetector(AAKELM(approximation=Nystrom(8))).fit(table()), table()[:9]),
+    "stream": lambda: (
+        Stream(AAKELM(C=1.0, approximation=Nystrom(8)), window=60).fit(ROWS).partial_fit(np.tile(FRESH, (4, 1))),
+        FRESH,
+    ),
+    "search": lambda: (OneClassSearchCV(AAKELM(sigma=1.0), {"C": [0.5, 2.0]}, criterion="likelihood").fit(ROWS), FRESH),
+    "pipeline": lambda: (make_one_class_pipeline(RobustScaler(), oneclass.KNNDetector()).fit(ROWS), FRESH),
+}
+KINDS = [*CASES, *OTHERS]
+
+
+def made(kind):
+    return OTHERS[kind]() if kind in OTHERS else fitted(kind)
+
+
+def ask(model, fresh):
+    """Ask a classifier for all that it answers; it may refuse in words of the library's own."""
+    for verb in ("predict", "score_samples", "p_value", "reconstruct", "explain"):
+        if not hasattr(model, verb):
+            continue
+        try:
+            getattr(model, verb)(fresh)
+        except ValueError as error:
+            said = traceback.extract_tb(error.__traceback__)[-1].line
+            if not said.startswith("raise "):  # NumPy's words, or another library's
+                raise

@@ -1,11 +1,9 @@
 """Files that someone has made with care, whose checksums are right: each is refused, or answers as any other does."""
 
 import dataclasses
-import traceback
 import tracemalloc
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
@@ -15,16 +13,14 @@ from forging import closed, forged, mutated, opened
 from oneclass import (
     AAKELM,
     ModelFileError,
-    Nystrom,
     OneClassPipeline,
     OneClassSearchCV,
-    Stream,
     TableDetector,
     make_one_class_pipeline,
 )
 from oneclass.files.loading import CLASSES
 from oneclass.io import checking
-from saved import CASES, FRESH, ROWS, fitted
+from saved import FRESH, KINDS, ROWS, ask, fitted, made, table
 
 #: Characters of a refusal, but for the path: a sentence, or its beginning and three dots.
 SENTENCE = 303
@@ -55,39 +51,8 @@ def saved(model, place):
     return opened(place.read_bytes())
 
 
-def table():
-    return pd.DataFrame({"mass": ROWS[:, 0], "town": np.resize(["Bonn", "Graz", "Lyon"], len(ROWS))})
-
-
-OTHERS = {
-    "table": lambda: (TableDetector(AAKELM(approximation=Nystrom(8))).fit(table()), table()[:9]),
-    "stream": lambda: (
-        Stream(AAKELM(C=1.0, approximation=Nystrom(8)), window=60).fit(ROWS).partial_fit(np.tile(FRESH, (4, 1))),
-        FRESH,
-    ),
-    "search": lambda: (OneClassSearchCV(AAKELM(sigma=1.0), {"C": [0.5, 2.0]}, criterion="likelihood").fit(ROWS), FRESH),
-    "pipeline": lambda: (make_one_class_pipeline(RobustScaler(), oneclass.KNNDetector()).fit(ROWS), FRESH),
-}
-KINDS = [*CASES, *OTHERS]
 #: Mutated files of each kind: these are some 500 together, in seconds.
 TRIES = 12
-
-
-def made(kind):
-    return OTHERS[kind]() if kind in OTHERS else fitted(kind)
-
-
-def ask(model, fresh):
-    """Ask a classifier for all that it answers; it may refuse in words of the library's own."""
-    for verb in ("predict", "score_samples", "p_value", "reconstruct", "explain"):
-        if not hasattr(model, verb):
-            continue
-        try:
-            getattr(model, verb)(fresh)
-        except ValueError as error:
-            said = traceback.extract_tb(error.__traceback__)[-1].line
-            if not said.startswith("raise "):  # NumPy's words, or another library's
-                raise
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,7 +1,7 @@
 """Every classifier on difficult rows. All results must be finite and depend on the rows only.
 
 Every classifier is fitted with every threshold to every dataset of tests/awkward.py. Prints what was tried, failed and
-refused for each check, classifier and dataset, and writes one line for each check to results/awkward.json.
+refused for each check, classifier and dataset, and writes one line for each check to results/difficult_rows.json.
 
 - answers: fitting and scoring raise nothing. A ValueError that names the classifier is a refusal, not a failure.
 - quiet: no overflow, division by zero or other arithmetic warning.
@@ -26,14 +26,14 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import oneclass
 from _arrays import Rows
 from _table import markdown
+from awkward import DATASETS, DEPENDENT
 from oneclass import Nystrom
 from oneclass.base.classifier import OneClassClassifier
-from tests.awkward import DATASETS, DEPENDENT
 
 FITS, FRESH, DELTA = 4, 400, 0.05
 CLOSE = 1e-6
@@ -149,7 +149,7 @@ def main() -> None:
     rows = [row for part in Parallel(n_jobs=2, batch_size=4)(jobs) for row in part]
     results = Path(__file__).parents[1] / "results"
     results.mkdir(exist_ok=True)
-    (results / "awkward.json").write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    (results / "difficult_rows.json").write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     everything = [{**row, "all": "all"} for row in rows]
     print("failed/tried for each check; a single number is of those tried, none of which failed\n")
     print(table(everything, "all", ["all"]), "", sep="\n")
