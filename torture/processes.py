@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oneclass import KNNDetector, TableDetector, TableFile
+from oneclass import KNNDetector, TableDetector, TableFile, TrainingRowsWarning
 from oneclass.cli.commands import oneclass as command
 from oneclass.cli.errors import leave
 
@@ -75,7 +75,9 @@ def scoring() -> tuple[Path, list[Path], list[bytes]]:
     for i, frame in enumerate((FRAME, OTHER)):
         frame.to_csv(folder / f"{i}.csv", index=False)
         tables.append(folder / f"{i}.csv")
-        model.score_chunks(TableFile(tables[-1]), folder / f"scored{i}.csv")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrainingRowsWarning)
+            model.score_chunks(TableFile(tables[-1]), folder / f"scored{i}.csv")
         scores.append((folder / f"scored{i}.csv").read_bytes())
     model.save(folder / "model.oneclass")
     return folder / "model.oneclass", tables, scores
