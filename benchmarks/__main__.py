@@ -21,7 +21,7 @@ SPEED = (
 LONG = ("growth", "scale", "cores", "clusters")
 QUALITY = (
     "false_alarm", "few_rows", "defaults", "criteria", "delivered", "peers", "groups", "false_discovery", "dirty",
-    "explanations", "awkward", "drift", "known",
+    "explanations", "difficult_rows", "drift", "known",
 )  # fmt: skip
 
 
