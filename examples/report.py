@@ -44,7 +44,7 @@ def orders(n: int, first_day: str, seed: int) -> pd.DataFrame:
     )
 
 
-def spoilt_orders() -> oneclass.Report:
+def spoilt_orders() -> oneclass.Report[Any]:
     """Report on 5,000 orders with mistakes of four kinds, by a model that was fitted to 2,000 orders before."""
     new, rng = orders(5000, "2024-04-01", 1), np.random.default_rng(5)
     new.loc[3000:3019, "country"] = "XX"

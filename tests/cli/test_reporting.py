@@ -52,3 +52,32 @@ def test_training_rows_may_be_others_than_those_of_the_model(folder):
 def test_what_the_ending_cannot_mean_is_refused_before_any_work(folder, capsys):
     assert run("report model.oneclass none.csv -o report.pdf") == errors.BAD_DATA
     assert "must end in .html, .md or .json, got 'report.pdf'" in capsys.readouterr().err
+
+
+def test_one_table_is_screened_and_reported_without_a_model(folder, capsys):
+    table = visits(200, 3)
+    table.loc[[7, 9], "age"] = -999.0
+    table.to_csv("dirty.csv", index=False)
+    assert run("report --screen dirty.csv -o report.json --rows 30 --json") == 0
+    written = json.loads((folder / "report.json").read_text())
+    found = oneclass.screen(pd.read_csv("dirty.csv"), top=30)
+    expected = oneclass.report(found, pd.read_csv("dirty.csv"), rows=30).summary
+    assert (written["title"], written["verdict"]) == ("Suspicious cells in dirty.csv", expected["verdict"])
+    assert [(row["row"], row["cells"][0]["column"]) for row in written["rows"]] == [
+        (row["row"], row["cells"][0]["column"]) for row in expected["rows"]
+    ]
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said["named"] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("report --screen model.oneclass new.csv -o report.html", "--screen takes one table"),
+        ("report --screen new.csv --train new.csv -o report.html", "--screen takes one table"),
+        ("report new.csv -o report.html", "to report on one table without a model, use --screen"),
+    ],
+)
+def test_a_report_needs_a_model_or_a_table_to_screen(folder, capsys, line, why):
+    assert run(line) == errors.USAGE
+    assert why in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import click
 
@@ -17,7 +17,8 @@ __all__ = ["report"]
 
 @click.command()
 @click.argument("model")
-@click.argument("table")
+@click.argument("table", required=False)
+@click.option("--screen", is_flag=True, help="Report the suspicious cells of TABLE, without MODEL.")
 @click.option(
     "-o",
     "--output",
@@ -26,16 +27,19 @@ __all__ = ["report"]
     help="Report to write: .html, .md or .json; - for Markdown on standard output.",
 )
 @click.option("--train", metavar="TABLE", help="Training rows, instead of the column summaries in MODEL.")
-@click.option("--rows", type=click.IntRange(1), default=1000, show_default=True, help="Most rows to list.")
+@click.option(
+    "--rows", type=click.IntRange(1), help="Most rows to list.  [default: 1000; with --screen 100]", metavar="N"
+)
 @click.option("--title", help="Title of the report.")
 @reading
 @as_json
 def report(
     model: str,
-    table: str,
+    table: str | None,
+    screen: bool,
     output: str,
     train: str | None,
-    rows: int,
+    rows: int | None,
     title: str | None,
     as_json: bool,
     **reading: Unpack[Reading],
@@ -48,24 +52,39 @@ def report(
     Examples:
       oneclass report model.oneclass new.csv -o report.html
       oneclass report model.oneclass new.csv -o - --rows 10
+      oneclass report --screen table.csv -o report.html
     """
     from ..reporting.api import writer_of
 
     refuse_both(as_json, output)
     if output != "-":
         writer_of(output)
-    known, training = known_model(model), None
-    with source_of(table, **reading) as source:
-        check_outputs([*source.files(), model, train], output)
+    if screen and (table is not None or train is not None):
+        raise click.UsageError("--screen takes one table, and neither a model nor --train")
+    if not screen and table is None:
+        raise click.UsageError("Missing argument 'TABLE'; to report on one table without a model, use --screen.")
+    path, most = model if table is None else table, rows or (100 if screen else 1000)
+    known, training = None if screen else known_model(model), None
+    with source_of(path, **reading) as source:
+        check_outputs([*source.files(), None if screen else model, train], output)
         new, name = read_all(source), Path(source.path).name
     if train is not None:
         with source_of(train, **reading) as source:
             training = read_all(source)
-    with about(table):
-        found = library.report(known, new, X_train=training, rows=rows, title=title or f"What is unusual in {name}")
+    found: library.Report[Any]
+    with about(path):
+        if known is None:
+            judged = library.screen(new, top=most)
+            found = library.report(judged, new, rows=most, title=title or f"Suspicious cells in {name}")
+        else:
+            found = library.report(known, new, X_train=training, rows=most, title=title or f"What is unusual in {name}")
     if output == "-":
         return click.echo(found.to_markdown())
     found.save(output)
-    flagged, n = found.summary["alarms"]["flagged"], found.summary["data"]["rows"]
+    if known is None:
+        fields = {"output": output, "rows": len(new), "named": int(judged.odd.sum()), "stands_out": judged.stands_out}
+        return say(fields, as_json, f"{output}: {judged.summary}")
+    summary: Any = found.summary
+    flagged, n = summary["alarms"]["flagged"], summary["data"]["rows"]
     text = f"{output}: {flagged} of {n} rows are outliers"
     say({"output": output, "rows": n, "outliers": flagged}, as_json, text)

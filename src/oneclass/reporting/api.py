@@ -7,13 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any, Generic, TypeVar, overload
 
 from ..base.protocol import Detector
 from ..core.typing import Labels, Rows
 from ..io.replacing import replacing
+from ..screening import Screening
 from .html import html_of
 from .markdown import markdown_of
-from .schema import Summary
+from .schema import ScreeningSummary, Summary
+from .screened import summarise_screening
 from .summary import summarise
 
 __all__ = ["Report", "report", "writer_of"]
@@ -22,14 +25,17 @@ __all__ = ["Report", "report", "writer_of"]
 _NOTEBOOK_HEIGHT = 800
 
 
+S = TypeVar("S", Summary, ScreeningSummary)
+
+
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Generic[S]):
     """Report on new rows; a notebook shows it as a page.
 
     Attributes
     ----------
     summary : dict
-        Everything that the report shows, as numbers, text, lists and dicts.
+        Everything that the report shows, as numbers, text, lists and dicts (docs/report.md).
     title : str
         Title of the report.
 
@@ -45,11 +51,14 @@ class Report:
     Report: 7 of 100 rows flagged
     """
 
-    summary: Summary
+    summary: S
     title: str = "Report"
 
     def __repr__(self) -> str:
-        return f"Report: {self.summary['alarms']['flagged']:,} of {self.summary['data']['rows']:,} rows flagged"
+        summary: Any = self.summary
+        if "alarms" not in summary:
+            return f"Report: {summary['verdict']['sentence']}"
+        return f"Report: {summary['alarms']['flagged']:,} of {summary['data']['rows']:,} rows flagged"
 
     def _repr_html_(self) -> str:
         page, title = escape(self.to_html()), escape(self.title)
@@ -68,7 +77,7 @@ class Report:
 
     def to_json(self) -> str:
         """The summary as JSON."""
-        return json.dumps({"title": self.title} | self.summary, ensure_ascii=False, allow_nan=False)
+        return json.dumps({"title": self.title, **self.summary}, ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | Path) -> None:
         """Write the report to a file, in the format of its suffix.
@@ -82,10 +91,15 @@ class Report:
             file.write(writer_of(path)(self).encode())
 
 
-_WRITERS = {".html": Report.to_html, ".htm": Report.to_html, ".md": Report.to_markdown, ".json": Report.to_json}
+_WRITERS: dict[str, Callable[[Report[Any]], str]] = {
+    ".html": Report.to_html,
+    ".htm": Report.to_html,
+    ".md": Report.to_markdown,
+    ".json": Report.to_json,
+}
 
 
-def writer_of(path: str | Path) -> Callable[[Report], str]:
+def writer_of(path: str | Path) -> Callable[[Report[Any]], str]:
     """The method of `Report` that writes the format of the suffix of a file."""
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
@@ -93,6 +107,7 @@ def writer_of(path: str | Path) -> Callable[[Report], str]:
     return _WRITERS[suffix]
 
 
+@overload
 def report(
     model: Detector,
     X: Rows,
@@ -101,15 +116,31 @@ def report(
     segments: Labels | None = None,
     rows: int = 1000,
     title: str | None = None,
-) -> Report:
+) -> Report[Summary]: ...
+
+
+@overload
+def report(model: Screening, X: Rows, *, rows: int = 1000, title: str | None = None) -> Report[ScreeningSummary]: ...
+
+
+def report(
+    model: Detector | Screening,
+    X: Rows,
+    *,
+    X_train: Rows | None = None,
+    segments: Labels | None = None,
+    rows: int = 1000,
+    title: str | None = None,
+) -> Report[Any]:
     """Score new rows with a fitted model and report alarms, reasons, changed columns and what to do next.
 
     Parameters
     ----------
-    model : fitted classifier, pipeline, search or TableDetector
-        Model that scores the rows.
+    model : fitted classifier, pipeline, search or TableDetector; or Screening
+        Model that scores the rows. If it is the result of `screen`, the report shows the suspicious cells of the table
+        in their rows, and groups of like mistakes.
     X : table or array-like of shape (n_samples, n_features)
-        New rows, in memory, in the form that the model accepts.
+        New rows, in memory, in the form that the model accepts; or the table that was screened.
     X_train : table or array-like, optional
         The rows that the model was fitted on, to compare the columns with. Without them, the column quantiles that the
         model stored at the fit are used. Models fitted from chunks, streams and pipelines store none.
@@ -137,11 +168,15 @@ def report(
     >>> found.summary["rows"][0]["row"], found.summary["rows"][0]["reasons"][0]["column"]
     (8, 1)
     """
-    if not hasattr(model, "get_params"):
+    if not isinstance(model, Screening) and not hasattr(model, "get_params"):
         swapped = "; the order is report(model, X)" if hasattr(X, "get_params") else ""
         raise TypeError(f"report: model must be a fitted classifier, got a {type(model).__name__}{swapped}")
     if rows < 1:
         raise ValueError(f"report: rows must be at least 1, got {rows!r}")
+    if isinstance(model, Screening):
+        if X_train is not None or segments is not None:
+            raise ValueError("report: X_train and segments must be None for the result of a screening")
+        return Report(summarise_screening(model, X, rows), title or "Suspicious cells of the table")
     return Report(
         summarise(model, X, X_train=X_train, segments=segments, rows=rows), title or "What is unusual in the new rows"
     )

@@ -91,7 +91,7 @@ def expected_text(reason: Reason) -> str:
         return range_text((low, high), "number") if cell(low, digits=3) != cell(high, digits=3) else cell(low)
     if expected is None:
         return ""
-    chance = reason["probability"]
+    chance = reason.get("probability")
     return cell(expected) if chance is None else f"{cell(expected)} ({percent(chance)})"
 
 

@@ -6,11 +6,11 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import advice, charts, formatting
-from .page_data import page_data, ticks
-from .schema import Cell, Column, Summary
+from .page_data import page_data, screening_data, ticks
+from .schema import Cell, Column, ScreeningSummary, Summary
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,20 +22,29 @@ _TEMPLATES = files(__package__) / "templates"
 _TABLE_CATEGORIES = 6
 
 
-def html_of(summary: Summary, title: str) -> str:
-    """The page; the templates know the keys of the summary by their names."""
+def html_of(summary: Summary | ScreeningSummary, title: str) -> str:
+    """The page of a report; the templates know the keys of the summary by their names."""
+    if "alarms" not in summary:
+        return _page("screening.html.j2", summary, title, data_of_page=screening_data(summary))
+    return _html_of_rows(cast(Summary, summary), title)
+
+
+def _page(template: str, summary: Any, title: str, **more: Any) -> str:
     style, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    policy = f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; base-uri 'none'; "
+    given = {"title": title, "style": style, "script": script, "policy": policy + "form-action 'none'"}
+    return _templates().get_template(template).render(**summary, **given, **more)
+
+
+def _html_of_rows(summary: Summary, title: str) -> str:
     columns, resemblance = summary["columns"], summary["resemblance"]
     contributors = sorted((c for c in columns if "listed_values" in c), key=lambda c: -c["share"])
     cards = [_card(column) for column in contributors]
     data = page_data(summary) | {"cards": [card["points"] for card in cards]}
-    return _templates().get_template("page.html.j2").render(
-        **summary,
-        title=title,
-        style=style,
-        script=script,
-        policy=f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; base-uri 'none'; "
-        "form-action 'none'",
+    return _page(
+        "page.html.j2",
+        summary,
+        title,
         data_of_page=data,
         slider=data["steps"],
         ticks=ticks(summary["scores"]),
@@ -43,7 +52,7 @@ def html_of(summary: Summary, title: str) -> str:
         uncontrolled=advice.is_uncontrolled(summary["alarms"]),
         cards=cards,
         compared=sorted((c for c in columns if "training" in c), key=lambda c: -c.get("distance", -1)),
-    )  # fmt: skip
+    )
 
 
 @cache

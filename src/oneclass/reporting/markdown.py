@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from .formatting import CHANGES, cell, expected_text, percent, rarity, rarity_heading, segment_line, values_text
-from .schema import Row, Summary
+from .schema import AlarmGroup, Row, ScreeningSummary, Summary
 
 __all__ = ["markdown_of"]
 
@@ -14,9 +15,26 @@ __all__ = ["markdown_of"]
 _LISTED_ROWS, _LISTED_COLUMNS, _LISTED_GROUPS = 20, 30, 10
 
 
-def markdown_of(summary: Summary, title: str) -> str:
+def markdown_of(summary: Summary | ScreeningSummary, title: str) -> str:
     """The text."""
-    return "\n".join(_lines(summary, title)) + "\n"
+    if "alarms" not in summary:
+        return "\n".join(_lines_of_screening(summary, title)) + "\n"
+    return "\n".join(_lines(cast(Summary, summary), title)) + "\n"
+
+
+def _lines_of_screening(summary: ScreeningSummary, title: str) -> Iterator[str]:
+    verdict = summary["verdict"]
+    yield from (f"# {_text(title)}", "", f"**{_text(verdict['sentence'])}**", "", _text(verdict["certainty"]))
+    advice = (f"{i}. {_text(sentence)}" for i, sentence in enumerate(summary["advice"], 1))
+    yield from ("", "## What to do next", "", *advice, *_groups(summary["groups"], "Groups of like mistakes"))
+    cells = [
+        (row["row"], entry["column"], cell(entry["value"]), expected_text(entry), "yes" if entry["named"] else "")  # type: ignore[arg-type]
+        for row in summary["rows"][:_LISTED_ROWS]
+        for entry in row["cells"]
+    ]
+    heads = ("row", "column", "value", "expected", "named as wrong")
+    yield from ("", "## Suspicious cells", "", *_table(heads, cells))
+    yield from ("", f"Made on {summary['made']}.")
 
 
 def _lines(summary: Summary, title: str) -> Iterator[str]:
@@ -38,10 +56,7 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
             ("alarms in 1,000 normal rows", f"{found['expected']:.0f}", f"{found['fewest']:,} to {found['most']:,}"),
         ]
         yield from ("", "## Number of alarms", "", *_table(("", "value", "95 % confidence interval"), facts))
-    if groups := [group for group in summary["groups"] if group["rows"]][:_LISTED_GROUPS]:
-        alike = [(group["reason"], f"{group['rows']:,}", group["values"], group["expected"]) for group in groups]
-        names = ("main reason", "flagged rows", "values", "expected")
-        yield from ("", "## Groups of like alarms", "", *_table(names, alike))
+    yield from _groups(summary["groups"], "Groups of like alarms")
     if segments := summary["segments"]:
         columns = ("segment", "new rows", "flagged", "training rows", "false-alarm rate", "with one threshold for all")
         yield from ("", "## Segments", "", *_table(columns, [segment_line(segment) for segment in segments]))
@@ -66,6 +81,12 @@ def _lines(summary: Summary, title: str) -> Iterator[str]:
         heads = ("column", "training rows", "new rows", "difference", "change")
         yield from ("", "## New rows compared with the training rows", "", *_table(heads, lines))
     yield from ("", f"{_text(model['name'])}: {_text(model['description'])} Made on {summary['made']}.")
+
+
+def _groups(groups: Sequence[AlarmGroup], title: str) -> Iterator[str]:
+    if some := [group for group in groups if group["rows"]][:_LISTED_GROUPS]:
+        alike = [(group["reason"], f"{group['rows']:,}", group["values"], group["expected"]) for group in some]
+        yield from ("", f"## {title}", "", *_table(("main reason", "rows", "values", "expected"), alike))
 
 
 def _row(row: Row, fitted_on: float | None) -> tuple[str, str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from . import formatting
-from .schema import Histogram, Row, Step, Summary
+from .schema import Histogram, Reason, Row, ScreeningSummary, Step, Summary
 
-__all__ = ["page_data", "ticks"]
+__all__ = ["page_data", "screening_data", "ticks"]
 
 #: Marks on the axis of the histogram of losses.
 _TICKS = 5
@@ -23,6 +23,9 @@ def page_data(summary: Summary) -> dict[str, Any]:
     return {
         "steps": [_position(step, summary["data"]["rows"], summary["scores"], rate) for step in summary["steps"]],
         "flagged": summary["alarms"]["flagged"],
+        "noun": "flagged rows",
+        "measure": "share",
+        "caption": "The most unusual rows come first.",
         "labels": list(rows[0]["labels"]) if rows else [],
         "rarity": formatting.rarity_heading(fitted_on),
         "explained": any(row["reasons"] for row in rows),
@@ -30,6 +33,41 @@ def page_data(summary: Summary) -> dict[str, Any]:
         "names": list(names),
         "groups": [group["reason"] for group in summary["groups"]],
         "flagged_by_span": (summary["times"] or {"flagged": []})["flagged"],
+    }
+
+
+def screening_data(summary: ScreeningSummary) -> dict[str, Any]:
+    """What the script of the page of a screening reads."""
+    columns = {name: str(i) for i, name in enumerate(summary["columns"])}
+    names: dict[str, int] = {}
+    rows = []
+    for row in summary["rows"]:
+        suspected = {cell["column"]: cell["value"] for cell in row["cells"]}
+        labels = [formatting.cell(suspected.get(name, value)) for name, value in row["values"].items()]
+        reasons, marks = [], {}
+        for cell in row["cells"]:
+            expected = formatting.expected_text(cast(Reason, cell))
+            name = str(cell["column"])
+            p = float(f"{cell['p_value']:.3g}")
+            reasons.append([names.setdefault(name, len(names)), formatting.cell(cell["value"]), expected, p])
+            if name in columns:
+                marks[columns[name]] = expected
+        p = float(f"{row['p_value']:.3g}")
+        rows.append([row["row"], labels, "yes" if row["named"] else "", p, row["group"], None, reasons, marks])
+    return {
+        "steps": [],
+        "flagged": len(rows),
+        "noun": "suspicious rows",
+        "measure": "p_value",
+        "caption": "The most suspicious rows come first.",
+        "labels": summary["columns"],
+        "rarity": "Named as wrong",
+        "explained": False,
+        "rows": rows,
+        "names": list(names),
+        "groups": [group["reason"] for group in summary["groups"]],
+        "flagged_by_span": [],
+        "cards": [],
     }
 
 

@@ -19,6 +19,8 @@ __all__ = [
     "Reason",
     "Resemblance",
     "Row",
+    "ScreenedRow",
+    "ScreeningSummary",
     "Segment",
     "Step",
     "Summary",
@@ -276,4 +278,36 @@ class Summary(TypedDict):
     #: How the reasons were found, or why there are none.
     explanation: str | None
     findings: list[str]
+    advice: list[str]
+
+
+class ScreenedRow(TypedDict):
+    """A row with suspicious cells, numbered from 1, in order of suspicion."""
+
+    row: int
+    named: bool
+    p_value: float
+    #: Estimated number of rows with a mistake among the rows up to this one.
+    mistakes: float
+    #: Values of the shown columns.
+    values: dict[str, Cell]
+    #: The suspicious cells, with the fields of `oneclass.SuspectCell`; the most suspicious one is the first.
+    cells: list[dict[str, Cell]]
+    group: int | None
+
+
+class ScreeningSummary(TypedDict):
+    """Everything that the report of a screening shows."""
+
+    made: str
+    version: str
+    data: dict[str, int]
+    named: int
+    stands_out: int
+    #: Estimated number of rows with a mistake among the first 10, 30 and 100 rows.
+    mistakes: dict[str, float]
+    columns: list[str]
+    groups: list[AlarmGroup]
+    rows: list[ScreenedRow]
+    verdict: dict[str, str]
     advice: list[str]

@@ -2,7 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { steps, rows, names, labels, groups, cards } = data;
-  const [ROW, LABELS, RARITY, RARE, GROUP, SPAN, REASONS] = [0, 1, 2, 3, 4, 5, 6];
+  const [ROW, LABELS, RARITY, RARE, GROUP, SPAN, REASONS, MARKS] = [0, 1, 2, 3, 4, 5, 6, 7];
   const PAGE = 100;
   const byId = (id) => document.getElementById(id);
   const table = byId("flagged"), body = table && table.tBodies[0];
@@ -32,7 +32,14 @@
   function cellsOf(row) {
     const first = element("th", count(row[ROW]), "Row");
     first.scope = "row";
-    const made = [first, ...row[LABELS].map((label, i) => element("td", label, labels[i])), element("td", row[RARITY], data.rarity)];
+    const made = [first, ...row[LABELS].map((label, i) => {
+      const cell = element("td", label, labels[i]), mark = row[MARKS]?.[i];
+      if (mark !== undefined) {
+        cell.className = "wrong";
+        if (mark) cell.append(element("small", "expected " + mark));
+      }
+      return cell;
+    }), element("td", row[RARITY], data.rarity)];
     if (!data.explained) return made;
     const [reason, ...others] = row[REASONS];
     const [name, value, expected, share] = reason ?? [null, "", "", null];
@@ -81,7 +88,7 @@
     }));
     byId("more").hidden = some.length <= state.limit;
     byId("every").hidden = state.group === null;
-    byId("shown").textContent = count(some.length) + " of " + count(state.flagged) + " flagged rows" +
+    byId("shown").textContent = count(some.length) + " of " + count(state.flagged) + " " + data.noun +
       (state.group === null ? "" : ": " + groups[state.group]) +
       (state.flagged > rows.length ? "; this file holds the " + count(rows.length) + " most unusual" : "");
   }
@@ -173,7 +180,7 @@
   function download() {
     const most = Math.max(0, ...rows.map((row) => row[REASONS].length));
     const heads = ["row", ...labels, data.rarity === "Score" ? "score" : "p_value"];
-    for (let i = 1; i <= most; i++) heads.push("column " + i, "value " + i, "expected " + i, "share " + i);
+    for (let i = 1; i <= most; i++) heads.push("column " + i, "value " + i, "expected " + i, data.measure + " " + i);
     const lines = chosen().map((i) => {
       const reasons = rows[i][REASONS].flatMap(([name, ...rest]) => [names[name], ...rest]);
       return [rows[i][ROW], ...rows[i][LABELS], rows[i][RARE], ...reasons, ...Array(4 * most - reasons.length).fill("")];
@@ -182,7 +189,7 @@
     const text = [heads, ...lines].map((line) => line.map(quoted).join(",") + "\r\n").join("");
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = "flagged_rows.csv";
+    link.download = data.noun.replace(" ", "_") + ".csv";
     link.click();
     URL.revokeObjectURL(link.href);
   }
