@@ -116,7 +116,7 @@ def test_moments_are_carried_to_new_features_exactly_within_their_span(aakelm, r
     from dataclasses import replace
 
     from oneclass.core.features import NystromMap
-    from oneclass.stream.forgetting import carried
+    from oneclass.stream.plan import carried
 
     plan = Stream(aakelm, **PLAIN).fit(rows).state_.plan
     fewer = replace(plan, map=NystromMap.of(plan.kernel, plan.map.landmarks[:15], whiten=True))
@@ -128,7 +128,7 @@ def test_moments_are_carried_to_new_features_exactly_within_their_span(aakelm, r
 
 
 def test_features_of_removed_rows_are_no_longer_than_features_can_be(aakelm, rows):
-    from oneclass.stream.forgetting import carried
+    from oneclass.stream.plan import carried
 
     before = Stream(aakelm, **PLAIN).fit(rows[:200]).state_.plan
     elsewhere = rows[200:] + 30

@@ -7,7 +7,7 @@ import pytest
 
 from oneclass import Stream
 from oneclass.stream import Martingale
-from oneclass.stream.martingale import Bets
+from oneclass.stream.events import Bets
 
 
 def slow_ranks(losses):
@@ -16,7 +16,7 @@ def slow_ranks(losses):
 
 
 def test_ranks_are_those_of_each_loss_among_all_before_it():
-    from oneclass.stream.martingale import _ranks
+    from oneclass.stream.events import _ranks
 
     losses = np.random.default_rng(0).integers(50, size=300).astype(float)
     for first in (0, 37, 299):

@@ -7,8 +7,8 @@ import pytest
 
 from oneclass import Patience, Stream
 from oneclass.core.kernels import Laplacian
-from oneclass.stream.feedback import adopt
-from oneclass.stream.memory import Memory
+from oneclass.stream.learning import adopt
+from oneclass.stream.window import Memory
 from oneclass.stream.policy import adoptable, anomaly_limit
 
 AWAY = 8.0

@@ -26,6 +26,7 @@ from ..core.kernels import RBF, Laplacian, Linear, Polynomial, Precomputed
 from ..core.known import KnownOutliers, Standard
 from ..core.loss import Measures
 from ..core.machine import Machine
+from ..core.moments import Moments
 from ..core.outliers import OutlierGenerator
 from ..core.plan import Plan
 from ..core.primal import Columns, Equations, PrimalModel
@@ -38,9 +39,11 @@ from ..core.training_keys import TrainingKeys
 from ..io.codec import decode, name_of
 from ..io.container import read, refusal
 from ..machines.kernel_machine import KernelMachine
-from ..stream import Stream
-from ..stream.state import State
-from ..stream.values import VALUES as STREAM_VALUES
+from ..stream import Event, Martingale, Moved, Patience, Stream
+from ..stream.events import Bets
+from ..stream.plan import Fitting
+from ..stream.state import Settings, State, Trial
+from ..stream.window import Forgetting, Memory
 from ..tabular import Column, ColumnPlan, TableDetector
 from ..tabular.codes import CategoryCode, DateCode, NumberCode, OrdinalCode
 from ..tabular.notation import Days, Durations, Figures, TimesOfDay
@@ -48,6 +51,7 @@ from ..tabular.notation import Days, Durations, Figures, TimesOfDay
 __all__ = ["CLASSES", "load"]
 
 _VALUES: tuple[type, ...] = (
+    Bets,
     Calibration,
     CategoryCode,
     Column,
@@ -60,7 +64,10 @@ _VALUES: tuple[type, ...] = (
     DualModel,
     Durations,
     Equations,
+    Event,
     Figures,
+    Fitting,
+    Forgetting,
     Fourier,
     FourierMap,
     Groups,
@@ -71,11 +78,16 @@ _VALUES: tuple[type, ...] = (
     LayerMap,
     Linear,
     Machine,
+    Martingale,
+    Memory,
+    Moments,
+    Moved,
     Nystrom,
     NumberCode,
     NystromMap,
     OrdinalCode,
     OutlierGenerator,
+    Patience,
     Plan,
     Polynomial,
     Precomputed,
@@ -86,16 +98,18 @@ _VALUES: tuple[type, ...] = (
     Scaler,
     Scatter,
     Segments,
+    Settings,
     Standard,
+    State,
     Measures,
     ColumnSummary,
     TrainingKeys,
     Structured,
     TimesOfDay,
+    Trial,
     UserLaplacian,
     Variance,
     *MODELS,
-    *STREAM_VALUES,
 )
 _ESTIMATORS: tuple[type, ...] = (
     *(getattr(machines, name) for name in machines.__all__),
@@ -127,8 +141,14 @@ CLASSES |= {
         "core.seen.Seen": "core.column_summary.ColumnSummary",
         "core.solve.Columns": "core.primal.Columns",
         "core.solve.PrimalModel": "core.primal.PrimalModel",
-        "stream.fitting.Fitting": "stream.plan_check.Fitting",
+        "stream.fitting.Fitting": "stream.plan.Fitting",
+        "stream.forgetting.Forgetting": "stream.window.Forgetting",
+        "stream.martingale.Bets": "stream.events.Bets",
+        "stream.martingale.Martingale": "stream.events.Martingale",
+        "stream.memory.Memory": "stream.window.Memory",
         "stream.patience.Patience": "stream.policy.Patience",
+        "stream.plan_check.Fitting": "stream.plan.Fitting",
+        "stream.stream.Stream": "stream.estimator.Stream",
     }.items()
 }
 
@@ -149,7 +169,8 @@ _RENAMED_OF: dict[type, dict[str, str]] = {
 #: Parameters, fields and fitted attributes of version 0.1, or of later files, that were removed.
 _DROPPED: dict[type, tuple[str, ...]] = {
     selection.OneClassSearchCV: ("complexity", "criterion_", "n_outliers", "random_state"),
-    State: ("since",),
+    State: ("alone", "since"),
+    Trial: ("odds",),
 }
 #: New values, by the name of the parameter or field and the value in version 0.1.
 _REPLACED = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..stream.result import Verdict
+    from ..stream import Verdict
 
 __all__ = ["DriftDisplay"]
 

@@ -1,8 +1,7 @@
 """Learning from rows that arrive over time while their distribution changes (drift)."""
 
-from .events import Event, Moved
-from .martingale import Martingale
-from .policy import Patience
-from .stream import Stream, Verdict
+from .estimator import Stream
+from .events import Event, Martingale, Moved, Verdict
+from .policy import Patience, Policy
 
-__all__ = ["Event", "Martingale", "Moved", "Patience", "Stream", "Verdict"]
+__all__ = ["Event", "Martingale", "Moved", "Patience", "Policy", "Stream", "Verdict"]

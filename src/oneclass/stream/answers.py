@@ -26,10 +26,9 @@ from ..machines.exact import losses_of
 from ..machines.explaining import expected_of, parts_of
 from ..machines.kernel_machine import KernelMachine
 from .events import Event, Events
-from .memory import Vector
 from .parameters import ChangeDetector, default_machine
-from .result import Opening
-from .state import Settings, State
+from .state import Opening, Settings, State
+from .window import Vector
 
 __all__ = ["Answers"]
 

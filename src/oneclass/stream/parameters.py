@@ -16,14 +16,13 @@ from ..machines import AAKELM
 from ..machines.auto_approximation import chunk_approximation
 from ..machines.kernel_machine import KernelMachine
 from ..machines.parameters import recipe_of, seed_of
-from .forgetting import Forgetting
-from .martingale import Martingale
-from .memory import Vector
+from .events import Martingale
 from .policy import PROMPT, Patience
 from .state import Settings
+from .window import Forgetting, Vector
 
 if TYPE_CHECKING:
-    from .stream import Stream
+    from .estimator import Stream
 
 __all__ = [
     "ChangeDetector",

@@ -10,7 +10,7 @@ from river.base import AnomalyDetector
 from sklearn.base import clone
 
 from ..base.warnings import ColumnWarning, warn
-from .stream import Stream
+from .estimator import Stream
 
 __all__ = ["RiverStream"]
 

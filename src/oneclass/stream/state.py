@@ -16,17 +16,14 @@ from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.stored import APART, Count, Share, Within, must
-from .events import Event, Moved
-from .forgetting import Forgetting
-from .martingale import Bets, Martingale
-from .memory import Mask, Memory, Numbers, Vector
-from .plan_check import Fitting
-from .policy import SHORT_BURST, Patience, burst_lengths
+from .events import Bets, Event, Martingale, Moved
+from .plan import Fitting
+from .policy import POLICY, Patience
+from .trust import burst_lengths
+from .window import Forgetting, Mask, Memory, Numbers, Vector
 
-__all__ = ["Settings", "State", "Trial", "finite_losses"]
+__all__ = ["Opening", "Settings", "State", "Trial", "finite_losses", "last_time"]
 
-#: Number of latest losses of normal rows on which the threshold depends. No recorded measurement.
-_CALIBRATION_ROWS = 500
 #: Largest number of events that are kept. It bounds memory.
 _MAX_EVENTS = 256
 
@@ -51,7 +48,16 @@ class Trial:
 
     without: Annotated[State, APART]  # the state without the change, which is updated with each row
     first: Count  # number of the first row of the change
-    odds: float  # log likelihood ratio: no earlier data arrive any more, against a tenth of the rows is earlier data
+    ordinary: Count = 0  # number of rows since the trial began that resemble the earlier data
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Rows that a stream collects until there are enough to start."""
+
+    X: Vector
+    time: Vector
+    told: Vector  # 1 if labelled as normal, 0 if labelled as an anomaly, NaN without a label
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,6 @@ class State:
     events: tuple[Event, ...] = ()  # the latest events
     carried: float = 0.0  # largest share of the features' variance that a conversion of moments did not explain
     trial: Trial | None = None  # the change on trial, if any
-    alone: float = 0.0  # share of single alarms held back, among the latest rows
     deceived: Count = 0  # number of changes that were undone since a change was last kept
     frozen: Annotated[Machine | None, APART] = None  # the machine when the epoch of the test for change began
 
@@ -103,15 +108,15 @@ class State:
     @cached_property
     def accepted(self) -> Vector:
         """The latest losses of rows that were not held back, in ascending order."""
-        return np.sort(self.memory.loss[self._counted][-_CALIBRATION_ROWS:])
+        return np.sort(self.memory.loss[self._counted][-POLICY.losses :])
 
     @cached_property
     def ranked(self) -> Numbers:
         """Indices of the kept rows whose losses are the calibration: the latest ones that may be normal."""
         counted = self._counted
-        single = self.memory.waiting & (burst_lengths(self.memory.alarm) <= SHORT_BURST)
+        single = self.memory.waiting & (burst_lengths(self.memory.alarm) <= POLICY.false_burst)
         single[: int(np.argmax(counted))] = False  # from before the latest change
-        return np.flatnonzero(counted | single)[-_CALIBRATION_ROWS:]
+        return np.flatnonzero(counted | single)[-POLICY.losses :]
 
     @property
     def _counted(self) -> Mask:
@@ -150,3 +155,10 @@ def finite_losses(machine: Machine, Z: Vector, F: Vector | None = None) -> Vecto
     with np.errstate(over="ignore", invalid="ignore"):
         found = machine.losses(Z, F)
     return np.where(np.isfinite(found), found, np.finfo(float).max)
+
+
+def last_time(known: State | Opening | None) -> float:
+    """Return the time of the latest row, or minus infinity before the first row."""
+    if isinstance(known, State):
+        return float(known.pending.time[-1]) if len(known.pending) else known.now
+    return -np.inf if known is None else float(known.time[-1])

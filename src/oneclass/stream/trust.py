@@ -1,122 +1,237 @@
-"""Decide which scored rows a stream learns, and correct the level of its threshold.
+"""Which rows a stream learns: weights, rows held back, the level of the threshold, and the adoption of rows held back.
 
-The constants were chosen on the streams of docs/streams_measured.md. Unless a comment says otherwise, there is no
-recorded measurement of a single constant.
+A row gets a *trust*, which is the weight with which it is learned: 1 below the threshold and `threshold / loss` above
+it, times the support by the rows most similar to it. Rows with a trust below 1/2, and rows in a burst of alarms, are
+*held back*: they are not learned. They are learned later (*adopted*) if rows of their kind are frequent for longer than
+`Patience.rows`. `Policy` holds the constants.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
-from .memory import Mask, Memory
-from .policy import (
-    SHORT_BURST,
-    anomaly_limit,
-    burst_lengths,
-    in_bursts,
-    neighbor_support,
-    quantiles,
-    soft_trust,
-    trusted_rows,
-)
-from .state import Settings, State
+from ..core.kernels import Kernel
+from .policy import POLICY, ROUNDING_SLACK, Patience
+from .window import Mask, Memory, Numbers, Vector
 
-__all__ = ["decide_trust", "with_confirmed_alarms", "with_corrected_level"]
+if TYPE_CHECKING:
+    from .state import Settings, State
 
-#: Smallest number of losses of normal rows from which the limit for anomalous rows is estimated.
-_MIN_LIMIT_LOSSES = 20
-#: Share of the normal rows, those with the smallest losses, whose neighbors are not checked.
-_UNCHECKED_SHARE = 0.75
-#: Smallest support by trusted neighbors of a row that is not held back.
-_MIN_SUPPORT = 0.5
-#: Change of the level by one false alarm, in units of `delta` (adaptive conformal inference).
-_LEVEL_STEP = 0.1
-#: Smallest level, in units of `delta`. At a level of zero or less, only a loss above the whole calibration is an alarm.
-_MIN_LEVEL = -10.0
-#: Largest level, in units of `delta`. The level is also at most 0.5.
-_MAX_LEVEL = 10.0
-#: Share of all rows, in units of `delta`, that count as anomalies among single alarms that are held back. Further
-#: single alarms are false. Without anomalies, the rate of alarms is at most this share above `delta`.
-_ANOMALY_SHARE = 0.2
-#: Number of latest rows over which the share of single alarms is averaged (the decay length of an exponential mean).
-_AVERAGED_ROWS = 200
-#: Number of latest rows in which bursts that have ended are searched.
-_SEARCHED_ROWS = 200
+__all__ = [
+    "Adoptable",
+    "adoptable",
+    "burst_lengths",
+    "decided",
+    "in_bursts",
+    "neighbor_support",
+    "quantile",
+    "soft_trust",
+    "too_similar",
+    "with_confirmed_alarms",
+    "with_corrected_level",
+]
+
+# Weights of rows.
 
 
-def decide_trust(settings: Settings, state: State, rows: Memory) -> tuple[Memory, Mask, Mask]:
-    """Return the rows with their trust, and two masks of rows held back: single alarms, and rows in a burst.
+def decided(settings: Settings, state: State, rows: Memory) -> tuple[Memory, Mask]:
+    """Return the rows with their trust, and which of them are in a burst.
 
-    A label that is given with a row decides its trust. Other rows are held back if they are anomalous, in a burst, or
-    have too few trusted neighbors. The remaining rows get a weight that decreases with their loss.
+    A label that is given with a row decides its trust. Other rows are held back if they are in a burst, or if their
+    weight is below 1/2.
     """
-    given_trust, none = rows.trust, np.zeros(len(rows), dtype=bool)
-    known = ~np.isnan(given_trust)
-    normal = known & (given_trust > 0)
-    patience = settings.patience
+    given, none, patience = rows.trust, np.zeros(len(rows), dtype=bool), settings.patience
+    known = ~np.isnan(given)
     if patience is None:
-        trust = np.where(known, given_trust, 1.0)
-        return replace(rows, trust=trust, counted=trust > 0, waiting=none), none, none
-    losses, columns = state.accepted, rows.Z.shape[1]
-    missing = _excess(state.alone, settings.delta)  # normal rows that are held back
-    enough = len(losses) >= _MIN_LIMIT_LOSSES
-    cut = max(anomaly_limit(losses, missing, columns=columns), state.threshold) if enough else np.inf
-    anomalous = rows.loss > cut
-    in_burst = in_bursts(state.memory.alarm, rows.alarm) if enough else none
-    support = np.ones(len(rows))
-    if enough and columns > 1:
-        # Neighbors are checked only for the quarter of the rows with the largest losses. They are not checked in data
-        # with a single column: rows at its ends have only each other as neighbors, so that one row held back would
-        # cause the next to be held back.
-        checked, memory = rows.loss > quantiles(losses, _UNCHECKED_SHARE), state.memory
-        support[checked] = neighbor_support(state.plan.kernel, rows.Z[checked], memory.Z, trusted_rows(memory))
-    trust = support * soft_trust(rows.loss, state.threshold, patience.steepness)
-    held_back = anomalous | in_burst | (support < _MIN_SUPPORT)
-    counted = np.where(known, normal, ~held_back)
+        trust = np.where(known, given, 1.0)
+        return replace(rows, trust=trust, counted=trust > 0, waiting=none), none
+    losses, trust, in_burst = state.accepted, soft_trust(rows.loss, state.threshold, patience.steepness), none
+    if len(losses) >= POLICY.stretch:
+        in_burst = in_bursts(state.memory.alarm, rows.alarm)
+        if rows.Z.shape[1] > 1:
+            # In a single column, rows at its ends have only each other as neighbors, so that one row held back would
+            # cause the next to be held back.
+            checked, memory = rows.loss > quantile(losses, POLICY.ordinary), state.memory
+            trusted, kernel = memory.trust >= POLICY.min_trust, state.plan.kernel
+            trust[checked] *= neighbor_support(kernel, rows.Z[checked], memory.Z, trusted)
+        held_back = in_burst | (trust < POLICY.min_trust)
+    else:
+        held_back = none
     waiting = ~known & held_back
-    trust = np.where(known, given_trust, np.where(held_back, 0.0, trust))
-    return replace(rows, trust=trust, counted=counted, waiting=waiting), waiting & rows.alarm & ~in_burst, in_burst
+    trust = np.where(known, given, np.where(held_back, 0.0, trust))
+    return replace(rows, trust=trust, counted=(trust > 0) & ~waiting, waiting=waiting), in_burst
 
 
-def with_corrected_level(settings: Settings, state: State, rows: Memory, alone: Mask) -> State:
+def soft_trust(losses: Vector, threshold: float, steepness: float) -> Vector:
+    """Return the weights ``min(1, (threshold / loss) ** steepness)``."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(losses > threshold, threshold / losses, 1.0)
+    return np.asarray(ratio**steepness)
+
+
+def quantile(losses: Vector, share: float) -> float:
+    """Return a quantile of losses in ascending order, as ``np.quantile`` does, but without sorting the losses again."""
+    return float(np.interp(share * (len(losses) - 1), np.arange(len(losses)), losses))
+
+
+def neighbor_support(kernel: Kernel, Z: Vector, known: Vector, trusted: Mask) -> Vector:
+    """Return twice the share of trusted rows among the known rows most similar to each row, at most one."""
+    k = min(POLICY.neighbors, len(known))
+    if 2 * np.sum(~trusted) <= k or not len(Z):
+        return np.ones(len(Z))
+    nearest = np.argpartition(-_similarity(kernel, Z, known), k - 1, axis=1)[:, :k]
+    return np.asarray(np.minimum(1.0, 2 * np.mean(trusted[nearest], axis=1)))
+
+
+def _similarity(kernel: Kernel, Z: Vector, known: Vector) -> Vector:
+    """Return similarities, larger for more similar rows: the negative distances if the kernel has distances.
+
+    Distances cost less than kernel values, and they still differ for rows so far away that the kernel is zero.
+    """
+    distances = getattr(kernel, "distances", None)
+    return np.asarray(kernel(Z, known) if distances is None else -distances(Z, known))
+
+
+# Bursts, and the level of the threshold.
+
+
+def in_bursts(before: Mask, alarm: Mask) -> Mask:
+    """Return which rows are in a burst: in a stretch with more than half alarms, between its first and last alarm.
+
+    Parameters
+    ----------
+    before : array of bool
+        Whether each earlier row was an alarm.
+    alarm : array of bool
+        Whether each new row is an alarm. The result has one entry per new row.
+    """
+    stretch = POLICY.stretch
+    start = max(0, len(before) - stretch + 1)
+    seq = np.concatenate([before[start:], alarm])
+    n = len(seq)
+    if n < stretch:
+        return np.zeros(len(alarm), dtype=bool)
+    alarm_count = np.concatenate([[0], np.cumsum(seq)])
+    burst = np.concatenate(
+        [alarm_count[stretch:] - alarm_count[:-stretch] > stretch / 2, np.zeros(stretch - 1, dtype=bool)]
+    )
+    burst_count = np.concatenate([np.zeros(stretch), np.cumsum(burst)])
+    inside = burst_count[stretch:] > burst_count[:-stretch]
+    places = np.arange(n)
+    begin = np.maximum.accumulate(np.where(inside & ~np.roll(inside, 1), places, 0))
+    end = np.minimum.accumulate(np.where(inside & ~np.roll(inside, -1), places, n - 1)[::-1])[::-1]
+    last = np.maximum.accumulate(np.where(seq, places, -1))
+    coming = np.minimum.accumulate(np.where(seq, places, n)[::-1])[::-1]
+    return np.asarray(inside & (last >= begin) & (coming <= end))[n - len(alarm) :]
+
+
+def burst_lengths(alarm: Mask) -> Vector:
+    """Return the number of rows of the burst that each row is in: 0 outside bursts, infinity if it may still go on."""
+    n, stretch = len(alarm), POLICY.stretch
+    inside = in_bursts(alarm[:0], alarm)
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    lengths = np.zeros(n)
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        lengths[start:end] = end - start if end <= n - stretch else np.inf
+    return lengths
+
+
+def with_corrected_level(settings: Settings, state: State, rows: Memory, in_burst: Mask) -> State:
     """Return the state with the level after these rows: lower after false alarms, higher after other rows.
 
-    Alarms that are held back may be anomalies or false alarms. Among single alarms, up to a fifth of `delta` of all
-    rows count as anomalies, and those beyond this share count as false. A burst counts as anomalies if it is long. A
-    short burst counts as false alarms when it is over, unless its rows were labelled.
+    An alarm counts as false unless its row was labelled as an anomaly or is in a long burst. The rows of a short burst
+    count when it is over.
     """
-    share = state.alone + (float(np.mean(alone)) - state.alone) * -math.expm1(-len(rows) / _AVERAGED_ROWS)
-    false = _excess(share, settings.delta) / share if share > 0 else 0.0
-    miss, over = rows.alarm - settings.delta, _ended_bursts(state.memory, rows).alarm - settings.delta
-    total = float(np.sum(miss[rows.counted]) + false * np.sum(miss[alone]) + np.sum(over))
-    step = _LEVEL_STEP * settings.delta * total
-    level = float(np.clip(state.level - step, _MIN_LEVEL * settings.delta, min(_MAX_LEVEL * settings.delta, 0.5)))
-    return replace(state, level=level, alone=share)
+    counted = rows.counted | (rows.waiting & ~in_burst)
+    over = _ended_bursts(settings, state.memory, rows)
+    false = float(np.sum(rows.alarm[counted] - settings.delta) + np.sum(over.alarm - settings.delta))
+    return _with_level(settings, state, -false)
 
 
 def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> State:
     """Return the state with the level raised by what alarms in the memory had lowered it, now labelled as anomalies."""
-    memory = state.memory
-    length = burst_lengths(memory.alarm)
-    single = _excess(state.alone, settings.delta) / state.alone if state.alone > 0 else 0.0
-    held_back = np.where(length == 0, single, length <= SHORT_BURST) * memory.waiting
-    counted = float(np.sum(np.where(memory.counted, 1.0, held_back)[confirmed & memory.alarm]))
-    level = state.level + _LEVEL_STEP * settings.delta * (1 - settings.delta) * counted
-    return replace(state, level=min(level, max(state.level, settings.delta)))
+    memory, patience = state.memory, settings.patience
+    false = memory.counted.copy()
+    if patience is not None:
+        false |= memory.waiting & (burst_lengths(memory.alarm) <= POLICY.false_burst)
+    false = float(np.sum(false & confirmed & memory.alarm)) * (1 - settings.delta)
+    raised = _with_level(settings, state, false)
+    return replace(raised, level=min(raised.level, max(state.level, settings.delta)))
 
 
-def _excess(alone: float, delta: float) -> float:
-    """Return the share of normal rows among all rows, if a share `alone` of all rows are single alarms held back."""
-    return max(0.0, alone - _ANOMALY_SHARE * delta)
+def _with_level(settings: Settings, state: State, missing: float) -> State:
+    """Return the state with a level that is higher by one step for each alarm that is missing."""
+    delta, step = settings.delta, POLICY.step
+    level = state.level + step * delta * missing
+    return replace(state, level=float(np.clip(level, -POLICY.max_level * delta, min(POLICY.max_level * delta, 0.5))))
 
 
-def _ended_bursts(memory: Memory, rows: Memory) -> Memory:
+def _ended_bursts(settings: Settings, memory: Memory, rows: Memory) -> Memory:
     """Return the rows held back that are in a short burst of which only the new rows show that it is over."""
-    known = memory[-_SEARCHED_ROWS:]
+    patience = settings.patience
+    if patience is None:
+        return rows[:0]
+    known = memory[-(POLICY.false_burst + 2 * POLICY.stretch) :]
     latest = known + rows if len(known) else rows
     length, before = burst_lengths(latest.alarm), np.full(len(latest), np.inf)
     before[: len(known)] = burst_lengths(known.alarm)
-    return latest[latest.waiting & (length > 0) & (length <= SHORT_BURST) & (before == np.inf)]
+    return latest[latest.waiting & (length > 0) & (length <= POLICY.false_burst) & (before == np.inf)]
+
+
+# Adoption of rows that were held back.
+
+
+@dataclass(frozen=True)
+class Adoptable:
+    """The numbers of the rows to adopt, the kind of adoption, and its evidence."""
+
+    rows: Numbers
+    kind: str
+    evidence: float
+
+
+def adoptable(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> Adoptable | None:
+    """Return the rows held back whose evidence is large enough for an adoption, or None if there are none."""
+    needed, number = patience.needed, memory.number[memory.waiting]
+    evidence = patience.evidence(number, seen)
+    if evidence < needed:
+        return None
+    # The longest run of latest rows in which most rows are held back.
+    lasting = seen - number
+    alone = np.flatnonzero(np.arange(len(number), 0, -1) >= POLICY.complete * lasting)
+    if alone.size and lasting[alone[0]] >= patience.rows * (1 - ROUNDING_SLACK):
+        return Adoptable(number[alone[0] :], "change", evidence)
+    label = _kinds(kernel, memory.Z[memory.waiting], memory.Z[memory.trust >= POLICY.min_trust])
+    found = {c: patience.evidence(number[label == c], seen) for c in np.flatnonzero(np.bincount(label) >= needed)}
+    frequent = [c for c, evidence in found.items() if evidence >= needed]
+    if not frequent:
+        return None
+    return Adoptable(number[np.isin(label, frequent)], "mode", max(found[c] for c in frequent))
+
+
+def _kinds(kernel: Kernel, Z: Vector, trusted: Vector) -> Numbers:
+    """Return the kind of each row as a label.
+
+    Two rows are linked if each is among the nearest of the other, and nearer to it than any trusted row is. A kind is a
+    connected component of this graph.
+    """
+    similar = _similarity(kernel, Z, Z)
+    np.fill_diagonal(similar, -np.inf)
+    k = min(POLICY.links, len(Z) - 1)
+    close = -np.partition(-similar, k - 1, axis=1)[:, k - 1]
+    near = np.max(_similarity(kernel, Z, trusted), axis=1) if len(trusted) else np.full(len(Z), -np.inf)
+    linked = similar >= np.maximum(close, np.nextafter(near, np.inf))[:, None]
+    return np.asarray(connected_components(linked & linked.T, directed=False)[1])
+
+
+def too_similar(X: Vector, latest: Vector, scale: Vector) -> bool:
+    """Return whether rows are too similar to be a change, compared with the rows learned last.
+
+    The rows of a fault or of an attack are often very similar.
+    """
+    new, old = (np.mean(np.abs(rows - np.median(rows, axis=0)) / scale) for rows in (X, latest))
+    return bool(new < POLICY.min_spread * old)

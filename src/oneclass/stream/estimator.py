@@ -18,19 +18,15 @@ from ..core.typing import Labels, Rows, Weights
 from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
-from .events import Event
-from .feedback import forget, tell
-from .learning import begin, learn
-from .martingale import Martingale
-from .memory import Vector
+from .events import Event, Martingale, Verdict
+from .learning import begin, forget, learn, opened, tell, watched
 from .parameters import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
+from .plan import renew
 from .policy import Patience
-from .renewal import renew
-from .result import Verdict
-from .state import State
-from .watching import last_time, opened, watched
+from .state import State, last_time
+from .window import Vector
 
-__all__ = ["Stream", "Verdict"]
+__all__ = ["Stream"]
 
 
 @final
