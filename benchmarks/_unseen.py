@@ -231,7 +231,7 @@ def lights(rng: Rng) -> Drift:
 
 
 def curves(rng: Rng) -> Drift:
-    """Rows of Friedman's function with its value, which drifts (`FriedmanDrift`); anomalies have another row's value."""
+    """Friedman's function and its value, which drifts (`FriedmanDrift`); anomalies have the value of another row."""
     from river.datasets.synth import FriedmanDrift
 
     n = OPENING + LENGTH

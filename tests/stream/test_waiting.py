@@ -8,8 +8,8 @@ import pytest
 from oneclass import Patience, Stream
 from oneclass.core.kernels import Laplacian
 from oneclass.stream.learning import adopt
+from oneclass.stream.trust import adoptable
 from oneclass.stream.window import Memory
-from oneclass.stream.policy import adoptable, anomaly_limit
 
 AWAY = 8.0
 
@@ -41,14 +41,29 @@ def known(number):
     return replace(memory, number=np.concatenate([np.arange(-50, 0), number]), waiting=strange)
 
 
-def test_a_kind_of_rows_that_was_never_dense_needs_half_the_evidence():
-    patience, slow, burst = Patience(), np.arange(0, 160, 7), np.arange(60, 160)
-    for number in (slow, burst):
-        assert 0.5 * patience.needed < patience.evidence(number, 160) < patience.needed
-    found = adoptable(patience, known(slow), 160, Laplacian(1.0))
-    assert found.kind == "mode"
-    assert set(found.rows) <= set(slow)
+def test_a_kind_is_adopted_when_its_evidence_is_that_of_a_fifth_of_the_rows_for_as_long_as_patience_says():
+    patience = Patience()
+    for number in (np.arange(0, 140, 5), np.arange(0, 280, 8)):  # the second has an eighth of the rows
+        seen = int(number[-1]) + 1
+        assert patience.evidence(number, seen) >= patience.needed
+        found = adoptable(patience, known(number), seen, Laplacian(1.0))
+        assert found.kind == "mode"
+        assert set(found.rows) <= set(number)
+        assert adoptable(patience, known(number[:-3]), int(number[-4]) + 1, Laplacian(1.0)) is None
+    burst = np.arange(60, 160)
+    assert patience.evidence(burst, 160) < patience.needed
     assert adoptable(patience, known(burst), 160, Laplacian(1.0)) is None
+
+
+def test_a_rare_kind_of_anomalies_is_not_adopted_with_a_mode():
+    mode, rare = np.arange(0, 300, 4), np.arange(2, 300, 40)
+    memory = known(np.sort(np.concatenate([mode, rare])))
+    strange = np.isin(memory.number, rare)
+    memory = replace(memory, Z=np.where(strange[:, None], -memory.Z, memory.Z))
+    found = adoptable(Patience(), memory, 300, Laplacian(1.0))
+    assert found.kind == "mode"
+    assert not set(found.rows) & set(rare)
+    assert len(found.rows) > 0.9 * len(mode)
 
 
 def test_false_alarms_before_a_mode_was_adopted_are_made_up_for_after_it(stream):
@@ -102,13 +117,6 @@ def test_a_change_that_stays_makes_up_for_those_that_did_not(stream):
     assert stream.state_.deceived == 0
     fed(stream, rows(rng, 50, -AWAY))
     assert kinds(stream)[-1] == "change"
-
-
-def test_a_tail_whose_largest_losses_were_removed_is_fitted_from_the_others():
-    losses = np.sort(np.random.default_rng(0).exponential(size=20_000) ** 2)
-    left = losses[: round(0.96 * len(losses))]
-    assert anomaly_limit(left, 0.04, columns=2) == pytest.approx(anomaly_limit(losses, columns=2), rel=0.01)
-    assert anomaly_limit(left, columns=2) < 0.9 * anomaly_limit(losses, columns=2)
 
 
 def test_the_rate_asked_for_is_delivered_where_tails_are_heavier_than_thought(aakelm):

@@ -2,6 +2,6 @@
 
 from .estimator import Stream
 from .events import Event, Martingale, Moved, Verdict
-from .policy import Patience, Policy
+from .policy import Patience
 
-__all__ = ["Event", "Martingale", "Moved", "Patience", "Policy", "Stream", "Verdict"]
+__all__ = ["Event", "Martingale", "Moved", "Patience", "Stream", "Verdict"]

@@ -52,7 +52,7 @@ class Policy:
     #: Number of rows in a block that gives at most one row of evidence: a kind that is denser gives no more evidence.
     evidence_block: int = 5
     #: Number of nearest neighbors to which a row that is held back may be linked in the graph of kinds.
-    links: int = 5
+    links: int = 10
     #: Smallest share of rows held back, among all rows since a change began, at which it replaces the earlier data.
     complete: float = 0.8
     #: Largest share of ordinary rows since a trial began. Above it the trial is undone.

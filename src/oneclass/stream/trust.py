@@ -155,11 +155,10 @@ def with_corrected_level(settings: Settings, state: State, rows: Memory, in_burs
 def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> State:
     """Return the state with the level raised by what alarms in the memory had lowered it, now labelled as anomalies."""
     memory, patience = state.memory, settings.patience
-    false = memory.counted.copy()
+    lowered = memory.counted.copy()
     if patience is not None:
-        false |= memory.waiting & (burst_lengths(memory.alarm) <= POLICY.false_burst)
-    false = float(np.sum(false & confirmed & memory.alarm)) * (1 - settings.delta)
-    raised = _with_level(settings, state, false)
+        lowered |= memory.waiting & (burst_lengths(memory.alarm) <= POLICY.false_burst)
+    raised = _with_level(settings, state, (1 - settings.delta) * np.count_nonzero(lowered & confirmed & memory.alarm))
     return replace(raised, level=min(raised.level, max(state.level, settings.delta)))
 
 
