@@ -37,7 +37,8 @@ def _table(name: str) -> pd.DataFrame:
 def _near(X: Rows, t: Rows, rng: Rng, spread: float = 0.03) -> Rows:
     """Rows of an ordered table near each time between 0 and 1, with a little noise."""
     place = np.clip(t + spread * rng.uniform(-1, 1, size=t.size), 0, 1) * (len(X) - 1)
-    return X[np.round(place).astype(np.intp)] + 0.05 * X.std(axis=0) * rng.normal(size=(t.size, X.shape[1]))
+    noise: Rows = 0.05 * X.std(axis=0) * rng.normal(size=(t.size, X.shape[1]))
+    return X[np.round(place).astype(np.intp)] + noise
 
 
 def _halves(X: Rows, t: Rows, rng: Rng) -> Rows:
@@ -100,7 +101,7 @@ def tumours(rng: Rng) -> Drift:
     gain, shift = rng.uniform(0.7, 1.3, size=X.shape[1]), rng.normal(size=X.shape[1])
 
     def aged(rows: Rows, t: Rows) -> Rows:
-        return rows * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift
+        return np.asarray(rows * (1 + t[:, None] * (gain - 1)) + t[:, None] * shift)
 
     return assembled(
         "tumours",
@@ -266,14 +267,14 @@ def _random(number: int) -> Maker:
             X = X / np.sqrt(rng.chisquare(4, size=(t.size, 1)) / 4) if heavy else X
             X = X * (1 + t[:, None]) if kind == "widen" else X
             X = X + centres[mode + k * later]
-            return X + 2 * t[:, None] * away if kind == "slide" else X
+            return np.asarray(X + 2 * t[:, None] * away if kind == "slide" else X)
 
         def anomalous(t: Rows, rng: Rng) -> Rows:
             X = normal(t, rng)
             if anomalies == "wide":
-                return X + 2.5 * float(A.std()) * rng.normal(size=X.shape) * np.sqrt(d) / 2
+                return np.asarray(X + 2.5 * float(A.std()) * rng.normal(size=X.shape) * np.sqrt(d) / 2)
             if anomalies == "dense":
-                return X.mean(axis=0) + far * strange + 0.3 * rng.normal(size=X.shape)
+                return np.asarray(X.mean(axis=0) + far * strange + 0.3 * rng.normal(size=X.shape))
             for _ in range(2):
                 j = rng.integers(d, size=t.size)
                 size = rng.uniform(3, 6, size=t.size) * np.linalg.norm(A[0], axis=0)[j]

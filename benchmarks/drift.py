@@ -179,7 +179,7 @@ class RSHash(Sliding):
         """The cell of each row in each grid, as a hash."""
         Z = (X - self.low) / self.span
         places = np.floor((Z[:, :, None] + self.shift) / self.f).astype(np.int64)
-        return np.sum(np.where(self.used, places * self.mixer, 0), axis=1)
+        return np.asarray(np.sum(np.where(self.used, places * self.mixer, 0), axis=1))
 
     def losses(self, X: Rows) -> Rows:
         """Scores, larger for more anomalous rows."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +38,8 @@ def whole_attack(rng: Rng, attacks: int) -> Drift:
 def attacks(seeds: int) -> str:
     """Recall and false alarms in attacks of 1,000 rows, by patience."""
     body = []
-    kinds = {
-        "nine of ten rows, once": lambda rng: attack(rng),
+    kinds: dict[str, Callable[[Rng], Drift]] = {
+        "nine of ten rows, once": attack,
         "all rows, once": lambda rng: whole_attack(rng, 1),
         "all rows, twice": lambda rng: whole_attack(rng, 2),
     }
