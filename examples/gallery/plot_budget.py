@@ -19,18 +19,47 @@ sizes, repeats = (30, 60, 120, 250, 500), 20
 # %%
 # Fit many times, and measure the rate of each model on four thousand new rows.
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 2, figsize=(10, 4), sharey=True, layout="constrained"
+)
 for ax, confidence in zip(axes, (None, 0.9), strict=True):
     for n in sizes:
-        models = [OCKELM(delta=0.1, confidence=confidence).fit(rng.normal(size=(n, 3))) for _ in range(repeats)]
+        models = [
+            OCKELM(delta=0.1, confidence=confidence).fit(
+                rng.normal(size=(n, 3))
+            )
+            for _ in range(repeats)
+        ]
         rates = [100 * np.mean(model.predict(fresh) == -1) for model in models]
-        ax.plot(np.full(repeats, n) * rng.uniform(0.93, 1.07, repeats), rates, ".", color="#4c72b0", alpha=0.6)
+        ax.plot(
+            np.full(repeats, n) * rng.uniform(0.93, 1.07, repeats),
+            rates,
+            ".",
+            color="#0072b2",
+            alpha=0.6,
+        )
         low, high = models[0].false_alarm_interval(confidence=0.9)
-        ax.plot([n, n], [100 * low, 100 * high], color="#dd8452", linewidth=8, alpha=0.35, solid_capstyle="butt")
+        ax.plot(
+            [n, n],
+            [100 * low, 100 * high],
+            color="#d55e00",
+            linewidth=8,
+            alpha=0.35,
+            solid_capstyle="butt",
+        )
         above = np.mean(np.array(rates) > 10)
-        print(f"n = {n}, confidence={confidence}: {np.mean(rates):.1f} % on average, {above:.0%} above")
+        print(
+            f"n = {n}, confidence={confidence}: {np.mean(rates):.1f} %, "
+            f"{above:.0%} of the models above"
+        )
     ax.axhline(10, color="black", linewidth=0.8, linestyle=":")
-    ax.set(xscale="log", xlabel="training rows", title=f"confidence={confidence}", xticks=sizes, xticklabels=sizes)
+    ax.set(
+        xscale="log",
+        xlabel="training rows",
+        title=f"confidence={confidence}",
+        xticks=sizes,
+        xticklabels=sizes,
+    )
     ax.minorticks_off()
 axes[0].set_ylabel("this model's false alarms, %")
 plt.show()
@@ -40,4 +69,7 @@ plt.show()
 
 for budget in (0.1, 0.05, 0.01, 0.001):
     sure = rows_needed(budget, confidence=0.95)
-    print(f"{budget:.1%}: {rows_needed(budget)} rows on average, {sure} to be 95 % sure")
+    print(
+        f"{budget:.1%}: {rows_needed(budget)} rows on average, "
+        f"{sure} to be 95 % sure"
+    )

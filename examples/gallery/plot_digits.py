@@ -17,13 +17,19 @@ X, y = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(X))
 train, rest = order[:500], order[500:]
 model = AAKELM(delta=0.02).fit(X[train])
-print(f"{(model.predict(X[rest]) == -1).mean():.1%} of fresh digits rejected, 2 % asked for")
+print(
+    f"{(model.predict(X[rest]) == -1).mean():.1%} of fresh digits "
+    "rejected, 2 % asked for"
+)
 
 # %%
 # Rank the new digits of each kind.
 
 ranked = rest[np.argsort(-model.score_samples(X[rest]))]
-normal, odd = ([ranked[y[ranked] == kind][place] for kind in range(10)] for place in (0, -1))
+normal, odd = (
+    [ranked[y[ranked] == kind][place] for kind in range(10)]
+    for place in (0, -1)
+)
 print("p-values of the least normal ones:", model.p_value(X[odd]).round(3))
 
 # %%
@@ -37,9 +43,16 @@ lines = {
     "expected": (why.expected, "gray_r", 16),
     "share": (why.shares, "Oranges", 0.1),
 }
-for line, (name, (images, colours, most)) in zip(axes, lines.items(), strict=True):
+for line, (name, (images, colours, most)) in zip(
+    axes, lines.items(), strict=True
+):
     for ax, image in zip(line, images, strict=True):
-        ax.imshow(np.asarray(image, dtype=float).reshape(8, 8), cmap=colours, vmin=0, vmax=most)
+        ax.imshow(
+            np.asarray(image, dtype=float).reshape(8, 8),
+            cmap=colours,
+            vmin=0,
+            vmax=most,
+        )
         ax.set(xticks=[], yticks=[])
     line[0].set_ylabel(name)
 plt.show()

@@ -22,7 +22,9 @@ seen = rng.normal(size=(3, 10))
 
 def readings(n: int) -> NDArray[np.float64]:
     """Ten sensors, each a different function of three hidden variables."""
-    return 3 * np.tanh(rng.normal(size=(n, 3)) @ seen) + 0.3 * rng.normal(size=(n, 10))
+    return 3 * np.tanh(rng.normal(size=(n, 3)) @ seen) + 0.3 * rng.normal(
+        size=(n, 10)
+    )
 
 
 # %%
@@ -42,11 +44,15 @@ for n in sizes:
     alarms.append(100 * np.mean(model.predict(fresh) == -1))
     caught.append(100 * np.mean(model.predict(mixed) == -1))
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-left.loglog(sizes, seconds, "o-", color="#4c72b0")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 3.8), layout="constrained"
+)
+left.loglog(sizes, seconds, "o-", color="#0072b2")
 left.set(xlabel="rows", ylabel="seconds to fit")
-right.semilogx(sizes, alarms, "o-", color="#4c72b0", label="fresh normal rows")
-right.semilogx(sizes, caught, "s-", color="#dd8452", label="sensors that do not agree")
+right.semilogx(sizes, alarms, "o-", color="#0072b2", label="fresh normal rows")
+right.semilogx(
+    sizes, caught, "s-", color="#d55e00", label="sensors that do not agree"
+)
 right.axhline(5, color="black", linewidth=0.8, linestyle=":")
 right.set(xlabel="rows", ylabel="rejected, %", ylim=(0, 101))
 right.legend(frameon=False, loc="center right")

@@ -15,9 +15,18 @@ from sklearn.datasets import load_diabetes
 
 from oneclass import VAAKELM
 
-names = {"age": "age, years", "bmi": "BMI, kg/m²", "bp": "blood pressure, mmHg", "s1": "cholesterol, mg/dl"}
+names = {
+    "age": "age, years",
+    "bmi": "BMI, kg/m²",
+    "bp": "blood pressure, mmHg",
+    "s1": "cholesterol, mg/dl",
+}
 names |= {"s2": "LDL, mg/dl", "s3": "HDL, mg/dl", "s6": "glucose, mg/dl"}
-table = load_diabetes(as_frame=True, scaled=False).data[list(names)].rename(columns=names)
+table = (
+    load_diabetes(as_frame=True, scaled=False)
+    .data[list(names)]
+    .rename(columns=names)
+)
 table = table.sample(frac=1, random_state=0, ignore_index=True)
 train, new = table[:300], table[300:].reset_index(drop=True)
 model = VAAKELM(delta=0.05).fit(train)
@@ -40,10 +49,18 @@ for row in range(12):
 
 named = model.label_batch(new, q=0.1, tail="pareto") == -1
 why = model.explain(new)
-print(f"{named[:12].sum()} of 12 slips found, {named[12:].sum()} other patients named")
-print(f"{np.mean(model.predict(new[12:]) == -1):.1%} of the others have p <= 0.05")
+print(
+    f"{named[:12].sum()} of 12 slips found, "
+    f"{named[12:].sum()} other patients named"
+)
+print(
+    f"{np.mean(model.predict(new[12:]) == -1):.1%} of the others have p <= 0.05"
+)
 first = [reasons[0].column for reasons in why.top(1)]
-print(f"right column is the first reason: {sum(first[row] == slips[row % 4][0] for row in range(12))} of 12")
+print(
+    f"right column is the first reason: "
+    f"{sum(first[row] == slips[row % 4][0] for row in range(12))} of 12"
+)
 
 # %%
 # One of each kind: the entered value (orange), the expected value (blue), and the range of 90 % of the patients.
@@ -52,13 +69,24 @@ figure, axes = plt.subplots(2, 2, figsize=(10, 5.6), layout="constrained")
 low, middle, high = (train.quantile(q).to_numpy() for q in (0.05, 0.5, 0.95))
 place = np.arange(len(table.columns))
 for row, ax in enumerate(axes.flat):
-    value, expected = ((np.asarray(v[row], float) - middle) / (high - low) for v in (why.values, why.expected))
-    ax.barh(place, (high - low) / (high - low), left=(low - middle) / (high - low), color="#e8e8e8")
-    ax.plot(expected, place, "o", color="#4c72b0", label="expected")
-    ax.plot(np.clip(value, -3, 3), place, "D", color="#dd8452", label="entered")
+    value, expected = (
+        (np.asarray(v[row], float) - middle) / (high - low)
+        for v in (why.values, why.expected)
+    )
+    ax.barh(
+        place,
+        (high - low) / (high - low),
+        left=(low - middle) / (high - low),
+        color="#e8e8e8",
+    )
+    ax.plot(expected, place, "o", color="#0072b2", label="expected")
+    ax.plot(np.clip(value, -3, 3), place, "D", color="#d55e00", label="entered")
     worst = why.top(1)[row][0]
     ax.set(yticks=place, yticklabels=table.columns, xlim=(-3.2, 3.2), xticks=[])
-    ax.set_title(f"{worst.column}: {worst.value:.4g}? Expected {worst.expected:.3g}.", fontsize=10)
+    ax.set_title(
+        f"{worst.column}: {worst.value:.4g}? Expected {worst.expected:.3g}.",
+        fontsize=10,
+    )
     ax.invert_yaxis()
 axes[0, 0].legend(frameon=False, fontsize=8)
 plt.show()
