@@ -10,20 +10,17 @@ fitted once scores the same rows, and so do river's half-space trees if river is
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
 from oneclass import VAAKELM, Stream
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+from .style import BLUE, DOCS, GREEN, GREY, ORANGE, RC, VERMILION, plt, save
 
 OPENING, LENGTH, BLOCK, DELTA = 500, 3000, 50, 0.05
 FREQUENCIES = np.random.default_rng(1).normal(size=(2, 6))
-COLOURS = {"strange": "tab:orange", "change": "tab:green", "mode": "tab:green", "wider": "tab:green"}
+COLOURS = {"strange": ORANGE, "change": GREEN, "mode": GREEN, "wider": GREEN}
 
 Rows = NDArray[np.float64]
 Marks = NDArray[np.bool_]
@@ -124,7 +121,7 @@ def half_space_trees(opening: Rows, X: Rows) -> Marks | None:
 
 def main() -> None:
     """Draw the picture."""
-    figure, axes = plt.subplots(len(SCENES), 2, figsize=(12, 2.6 * len(SCENES)), layout="constrained", sharex=True)
+    figure, axes = plt.subplots(len(SCENES), 2, figsize=(11, 2.2 * len(SCENES)), layout="constrained", sharex=True)
     for (name, (scene, patience)), (left, right) in zip(SCENES.items(), axes, strict=True):
         rng = np.random.default_rng(7)
         opening, (X, anomaly) = sensors(rng, OPENING), scene(rng)
@@ -138,13 +135,13 @@ def main() -> None:
         loss, alarm = np.concatenate(ratio), np.concatenate(alarms)
         frozen = VAAKELM(delta=DELTA).fit(opening).predict(X) < 0
         row = np.arange(LENGTH)
-        for which, colour, size, label in ((~anomaly, "0.6", 3, "normal"), (anomaly, "tab:red", 6, "anomalous")):
+        for which, colour, size, label in ((~anomaly, GREY, 3, "normal row"), (anomaly, VERMILION, 6, "anomaly")):
             left.scatter(row[which], loss[which], s=size, color=colour, label=label, linewidths=0, rasterized=True)
         left.axhline(1, color="black", linewidth=0.8)
         left.set(yscale="log", title=name, ylabel="loss / threshold")
         trees = half_space_trees(opening, X)
-        lines = {"stream": (alarm, "tab:blue"), "fitted once": (frozen, "tab:purple")}
-        lines |= {} if trees is None else {"river's half-space trees": (trees, "tab:brown")}
+        lines = {"stream": (alarm, BLUE), "fitted once": (frozen, VERMILION)}
+        lines |= {} if trees is None else {"river's half-space trees": (trees, ORANGE)}
         for label, (given, colour) in lines.items():
             right.plot(row, 100 * rolling(given, anomaly), color=colour, label=label)
         right.axhline(100 * DELTA, color="black", linewidth=0.8, linestyle=":")
@@ -155,14 +152,16 @@ def main() -> None:
         for i, (kind, place) in enumerate(events):
             for axis in (left, right):
                 axis.axvline(place, color=COLOURS[kind], linewidth=1.2, alpha=0.8)
-            right.text(place + 15, 90 - 12 * i, kind, color=COLOURS[kind], fontsize=8)
+            right.text(place + 15, 90 - 12 * i, kind, color=COLOURS[kind], fontsize=9)
         print(f"{name}: {events}")
-    axes[0, 0].legend(loc="upper left", fontsize=8)
-    axes[0, 1].legend(loc="center left", fontsize=8)
     for axis in axes[-1]:
         axis.set_xlabel("row")
-    figure.savefig(Path(__file__).parents[1] / "docs" / "streams.png", dpi=90)
+    shown = [axes[0, column].get_legend_handles_labels() for column in (0, 1)]
+    for (handles, labels), place in zip(shown, ("outside lower left", "outside lower right"), strict=True):
+        figure.legend(handles, labels, loc=place, ncols=len(labels), markerscale=3)
+    save(figure, DOCS / "streams.png")
 
 
 if __name__ == "__main__":
-    main()
+    with plt.rc_context(RC):
+        main()
