@@ -156,9 +156,9 @@ def main() -> None:
         print(f"{name}: {events}")
     for axis in axes[-1]:
         axis.set_xlabel("row")
-    shown = [axes[0, column].get_legend_handles_labels() for column in (0, 1)]
-    for (handles, labels), place in zip(shown, ("outside lower left", "outside lower right"), strict=True):
-        figure.legend(handles, labels, loc=place, ncols=len(labels), markerscale=3)
+    (left_handles, left_labels), (right_handles, right_labels) = (ax.get_legend_handles_labels() for ax in axes[0])
+    figure.legend(left_handles, left_labels, loc="outside lower left", ncols=2, markerscale=3)
+    figure.legend(right_handles, right_labels, loc="outside lower right", ncols=len(right_labels))
     save(figure, DOCS / "streams.png")
 
 

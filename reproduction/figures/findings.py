@@ -62,7 +62,7 @@ def false_alarms(results: Results, datasets: Sequence[str]) -> Any:
     matplotlib Figure
     """
     methods = list(METHODS)
-    figure, panels = pyplot().subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
+    figure, panels = pyplot().subplots(1, 2, figsize=(11, 4.6), sharex=True, sharey=True, layout="constrained")
     for panel, recipe in zip(panels, ("paper", "honest"), strict=True):
         for height, method in enumerate(methods):
             excess = [_excess(results, recipe, dataset, method) for dataset in datasets]

@@ -1,4 +1,4 @@
-"""The paper's bar charts and its curves of F1 against delta."""
+"""The metrics of the paper's bar charts as heat maps, and its curves of F1 against delta."""
 
 from __future__ import annotations
 
@@ -10,43 +10,46 @@ import numpy as np
 from ..methods import KERNEL_MACHINES, METHODS
 from ..results import Results, deviation
 from ..selection import DELTAS
-from .style import COLOURS, DASHES, HATCHES, INKS, pyplot, title
+from .style import COLOURS, DASHES, pyplot, title
 
 __all__ = ["bars", "deltas"]
 
 _PANELS = {"accuracy": "Accuracy", "gmean_paper": "G-mean, sqrt(P R)", "precision": "Precision", "recall": "Recall"}
+#: From this value on, a cell is bright and its number is black.
+_BRIGHT = 55
 _MARKS = dict(zip(KERNEL_MACHINES, "osD^", strict=True))
 
 
 def bars(results: Results, datasets: Sequence[str]) -> Any:
-    """Mean accuracy, g-mean, precision and recall, and their deviation over the splits, recipe `paper`, by dataset.
+    """Mean accuracy, g-mean, precision and recall, recipe `paper`: a heat map of methods by datasets for each.
+
+    The paper shows them as bars, one for each of the cells.
 
     Parameters
     ----------
     results : Results
         Stored rows.
     datasets : sequence of str
-        Groups.
+        Columns.
 
     Returns
     -------
     matplotlib Figure
     """
-    methods = list(METHODS)
-    figure, panels = pyplot().subplots(4, 1, figsize=(20, 13), sharex=True, layout="constrained")
-    width = 0.86 / len(methods)
+    methods, names = list(METHODS), [title(dataset) for dataset in datasets]
+    size = (2.6 + 0.36 * len(datasets), 14)
+    figure, panels = pyplot().subplots(4, 1, figsize=size, sharex=True, layout="constrained")
     for panel, (metric, name) in zip(panels, _PANELS.items(), strict=True):
-        table, spread = (100 * f(metric, "paper", datasets, methods) for f in (results.mean, results.spread))
-        for j, method in enumerate(methods):
-            places = np.arange(len(datasets)) + (j - (len(methods) - 1) / 2) * width
-            look = {"color": COLOURS[method], "hatch": HATCHES[method], "edgecolor": INKS[method], "linewidth": 0.2}
-            panel.bar(places, table[:, j], width, label=method, **look)
-            panel.errorbar(places, table[:, j], spread[:, j], fmt="none", ecolor="black", elinewidth=0.7)
-        panel.set(ylabel=f"{name} (%)", ylim=(0, 100), xlim=(-0.5, len(datasets) - 0.5))
-        panel.grid(axis="y", alpha=0.3)
-        panel.set_axisbelow(True)
-    panels[-1].set_xticks(range(len(datasets)), [title(d).replace(" ", "\n") for d in datasets], fontsize=8)
-    figure.legend(*panels[0].get_legend_handles_labels(), ncols=7, loc="outside upper center", frameon=False)
+        table = 100 * results.mean(metric, "paper", datasets, methods).T
+        panel.imshow(table, cmap="cividis", vmin=0, vmax=100, aspect="auto")
+        for (i, j), value in np.ndenumerate(table):
+            if np.isfinite(value):
+                ink = "white" if value < _BRIGHT else "black"
+                panel.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=7, color=ink)
+        panel.set_yticks(range(len(methods)), methods)
+        panel.set_title(f"{name}, %", fontsize=10, loc="left")
+        panel.spines[:].set_visible(False)
+    panels[-1].set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
     return figure
 
 
@@ -67,7 +70,7 @@ def deltas(results: Results, datasets: Sequence[str]) -> Any:
     columns = 5
     lines = -(-len(datasets) // columns)
     size = (14, 2.4 * lines + 0.5)
-    figure, panels = pyplot().subplots(lines, columns, figsize=size, sharex=True, layout="constrained")
+    figure, panels = pyplot().subplots(lines, columns, figsize=size, sharex=True, sharey=True, layout="constrained")
     for panel, dataset in zip(np.ravel(panels), datasets, strict=False):
         for i, method in enumerate(KERNEL_MACHINES):
             scores = [100 * results.values("f1", "paper", dataset, method, f"delta={delta:g}") for delta in DELTAS]

@@ -6,12 +6,12 @@ from typing import Any
 
 from ..datasets import card
 
-__all__ = ["COLOURS", "DASHES", "HATCHES", "INKS", "pyplot", "title"]
+__all__ = ["COLOURS", "DASHES", "pyplot", "title"]
 
 #: Seven steps of cividis, from light to dark: they differ in grey, and for colour-blind readers.
 _STEPS = ("#fce236", "#cebc63", "#a39a74", "#7d7c78", "#595e6e", "#2f426d", "#002656")
 
-#: Two methods have one colour, and differ by hatching in bars and by dashes in lines. Neighbors differ in brightness.
+#: Two methods have one colour, and differ by dashes. Neighbors differ in brightness.
 _PAIRS = {
     ("OCRF", "NaiveParzen"): 0,
     ("KMeans", "KNN"): 4,
@@ -22,9 +22,6 @@ _PAIRS = {
     ("AAKELM", "VAAKELM"): 6,
 }
 COLOURS = {method: _STEPS[step] for pair, step in _PAIRS.items() for method in pair}
-#: Colour of the hatching, which must contrast with the bar.
-INKS = {method: "black" if step < 4 else "white" for pair, step in _PAIRS.items() for method in pair}
-HATCHES = {method: hatch for pair in _PAIRS for method, hatch in zip(pair, ("", "/////"), strict=True)}
 DASHES = {method: line for pair in _PAIRS for method, line in zip(pair, ("-", "--"), strict=True)}
 
 
@@ -37,8 +34,7 @@ def pyplot() -> Any:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 100})
-    plt.rcParams.update({"hatch.linewidth": 0.6})
+    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 150})
     return plt
 
 

@@ -75,9 +75,9 @@ def metric_tables(results: Results) -> str:
         f"""\
 Recipe `paper`, means over the splits. All metrics of both recipes are in [metrics.csv](metrics.csv).
 
-## Bar charts
+## The bar charts of the paper, as heat maps
 
-The paper shows these bars without values. Lines are standard deviations over the splits.
+The paper shows these numbers as bars, without values.
 
 {bars}
 

@@ -11,7 +11,7 @@ import pytest
 from reproduction import plan, published, store
 from reproduction.__main__ import KEPT, main
 from reproduction.figures.ranking import cliques
-from reproduction.figures.style import COLOURS, HATCHES
+from reproduction.figures.style import COLOURS, DASHES
 from reproduction.methods import KERNEL_MACHINES, METHODS
 from reproduction.metrics import METRICS
 from reproduction.page import pages
@@ -235,7 +235,7 @@ def test_all_methods_look_different_also_in_grey():
     for one in METHODS:
         for other in METHODS:
             if one != other:
-                assert abs(grey[one] - grey[other]) > 0.08 or HATCHES[one] != HATCHES[other]
+                assert abs(grey[one] - grey[other]) > 0.08 or DASHES[one] != DASHES[other]
 
 
 def test_pages_of_a_part_of_the_rows_name_what_is_missing_and_do_not_replace_the_complete_pages(
