@@ -33,8 +33,8 @@ _LINES = (
     "beginner,intermediate,advanced,expert",
     "bronze,silver,gold,platinum",
 )
-#: Fewest different levels by which a scale is recognised.
-_FEWEST = 3
+#: Fewest different levels by which a scale is recognised, and the levels of the longest scale.
+_FEWEST, _MOST = 3, 12
 
 
 class _Known(NamedTuple):
@@ -59,8 +59,12 @@ def _known_scales() -> list[_Known]:
 
 def scale_of(words: Collection[str]) -> Scale | None:
     """The scale that holds all the words, which keep their spelling; None if there is none, or it is ambiguous."""
+    variants = {folded(word): word for word in words}
+    if not _FEWEST <= len(variants) <= _MOST:
+        return None
+    spellings = {folded: variants, bare: {bare(word): word for word in words}}
     for levels, places, circle, key in _known_scales():
-        spelled = {key(word): word for word in words}
+        spelled = spellings[key]
         held = {places.get(word) for word in spelled}
         if None not in held and len(held) == len(spelled) >= _FEWEST:
             of_level = {places[word]: as_written for word, as_written in spelled.items()}
