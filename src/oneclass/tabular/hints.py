@@ -14,7 +14,7 @@ from ..core.repeats import FEWEST_ROWS, FEWEST_VALUES, likeness
 from ..core.typing import Rows
 from .cells import read_cells
 from .codes import CategoryCode, DateCode
-from .frames import as_array, columns_of
+from .frames import as_array, columns_of, rows_of
 from .plan import Column, ColumnPlan
 
 __all__ = ["hints_of", "segment_candidates"]
@@ -33,7 +33,9 @@ def hints_of(X: Rows, plan: ColumnPlan, rows: NDArray[np.float64], groups: Any =
     origin = np.repeat(np.arange(len(plan.used)), [len(column.parts) for column in plan.used])
     origin = np.append(origin, np.full(rows.shape[1] - len(origin), -1))
     clock = np.array([isinstance(column.code, DateCode) for column in plan.used] + [False])
-    named = "" if groups is not None or len(rows) < FEWEST else _named(X, plan, rows[:_ROWS], origin, clock[origin])
+    if len(rows) > _ROWS:
+        X, rows = rows_of(X, np.arange(_ROWS)), rows[:_ROWS]
+    named = "" if groups is not None or len(rows) < FEWEST else _named(X, plan, rows, origin, clock[origin])
     return column_hints(clock[origin], named)
 
 
@@ -59,7 +61,7 @@ def _named(
     table, found = columns_of(X, "hints"), {}
     places = {column.name: i for i, column in enumerate(plan.used)}
     for column in plan.columns:
-        codes = _values_of(column, as_array(table[column.name])[: len(rows)]) if column.name in table else None
+        codes = _values_of(column, as_array(table[column.name])) if column.name in table else None
         others = ~clocks & (origin != places.get(column.name, -2))
         if codes is not None and others.any():
             alike = likeness(codes, centred_ranks(rows[:, others]), ordered=column.kind == "number")

@@ -62,7 +62,10 @@ def scale_of(words: Collection[str]) -> Scale | None:
     variants = {folded(word): word for word in words}
     if not _FEWEST <= len(variants) <= _MOST:
         return None
-    spellings = {folded: variants, bare: {bare(word): word for word in words}}
+    spellings: dict[Callable[[str], str], dict[str, str]] = {
+        folded: variants,
+        bare: {bare(word): word for word in words},
+    }
     for levels, places, circle, key in _known_scales():
         spelled = spellings[key]
         held = {places.get(word) for word in spelled}
