@@ -31,6 +31,7 @@ pictures: $(VENV)/.all
 	$(BIN)/python -m examples.pages understand known_outliers time_series
 	$(BIN)/python -m examples.streams
 	$(BIN)/python -m examples.plots
+	$(BIN)/python -m examples.report
 
 # The site, with the gallery's pictures (GALLERY=0 leaves them out). Warnings and broken internal links are errors.
 GALLERY ?= 1

@@ -1,4 +1,4 @@
-"""The report of docs/report.md and its pictures, which take Chromium and playwright: python -m examples.report."""
+"""The reports of docs/report.md and docs/dirty.md: python -m examples.report (needs Chromium, playwright, plotnine)."""
 
 from __future__ import annotations
 
@@ -54,26 +54,36 @@ def spoilt_orders() -> oneclass.Report[Any]:
     return oneclass.report(model, new, title="Orders from April to June")
 
 
-def photograph(page: Path, folder: Path, looks: dict[str, dict[str, Any]]) -> None:
-    """Take a picture of a page in each window, by name."""
+def photograph(page: Path, folder: Path, looks: dict[str, dict[str, Any]], place: str = "") -> None:
+    """Take a picture of a page, from a place such as `#rows`, in each window, by name."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for name, look in looks.items():
-            shown = browser.new_page(**look)
-            shown.goto(page.as_uri())
+            shown = browser.new_page(reduced_motion="reduce", **look)
+            shown.goto(page.as_uri() + place)
             taken = Image.open(io.BytesIO(shown.screenshot()))
             taken.quantize(256).save(folder / f"{name}.png", optimize=True)
 
 
+def screened_diamonds() -> oneclass.Report[Any]:
+    """Report on the suspicious cells of the diamonds of plotnine."""
+    from plotnine.data import diamonds
+
+    found = oneclass.screen(diamonds, top=40)
+    return oneclass.report(found, diamonds, title="Suspicious cells in a table of diamonds")
+
+
 def main() -> None:
-    """Write the page and take three pictures of it."""
+    """Write the pages and take pictures of them."""
     FOLDER.mkdir(exist_ok=True)
     page = FOLDER / "report.html"
-    spoilt_orders().save(page)
-    photograph(page, FOLDER, LOOKS)
+    screened = {"diamonds": {"viewport": {"width": 1100, "height": 720}}}
+    for made, looks, place in ((spoilt_orders, LOOKS, ""), (screened_diamonds, screened, "#rows")):
+        made().save(page)
+        photograph(page, FOLDER, looks, place)
     page.unlink()
 
 
