@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .residuals import Spread
 from .tails import NormalTail, NumberTail, ValueShares, few_values, side_ratio
 from .units import Unit
 
-__all__ = ["CellEvidence"]
+__all__ = ["CellEvidence", "number_columns"]
 
 Numbers = NDArray[np.float64]
 
@@ -36,10 +37,9 @@ class _Part:
         j, tail = list(self.columns), self.tail
         if isinstance(tail, ValueShares):
             return tail.log_p(values[:, j], residuals[:, j])
-        found = (tail.for_ranking if ranking else tail.log_p)(residuals[:, j[0]])
-        if self.normal is None:
-            return found
-        return np.minimum(found, self.normal.log_p(unscaled[:, j[0]])) + math.log(2)
+        if ranking:
+            return tail.for_ranking(residuals[:, j[0]])
+        return tail.log_p(residuals[:, j[0]]) if self.normal is None else self.normal.log_p(unscaled[:, j[0]])
 
 
 @dataclass(frozen=True)
@@ -47,39 +47,62 @@ class CellEvidence:
     """The assumptions about each unit, from the held-out residuals of all rows."""
 
     parts: tuple[tuple[_Part, ...], ...]
+    spread: Spread
+    normal: bool  # whether the residuals of most columns look normal
 
     @classmethod
     def of(
-        cls, values: Numbers, residuals: Numbers, unscaled: Numbers, units: Sequence[Unit], *, independent: float
+        cls,
+        values: Numbers,
+        residuals: Numbers,
+        unscaled: Numbers,
+        units: Sequence[Unit],
+        numbers: Sequence[int],
+        *,
+        independent: float,
     ) -> CellEvidence:
-        """Return the evidence from scaled values, and from residuals in scaled units and in the units of the data."""
+        """Return the evidence from scaled values, and from residuals in scaled units and in the units of the data.
+
+        `numbers` are the columns of numbers of many values.
+        """
+        normal = bool(numbers) and float(np.median([side_ratio(unscaled[:, j]) for j in numbers])) <= _NORMAL_MEDIAN
+        spread = Spread.of(values, numbers)
+        factors = spread(values)
+        residuals, unscaled = residuals / factors, unscaled / factors
         found = []
         for unit in units:
             parts = []
             for columns in [unit.columns] if unit.category else [(j,) for j in unit.columns]:
                 own, apart = values[:, list(columns)], residuals[:, list(columns)]
-                levels = np.unique(own, axis=0) if unit.category else few_values(own)
-                if levels is None:
-                    largest = float(np.abs(own).max())
-                    parts.append(_Part(columns, NumberTail.of(apart[:, 0], largest=largest, independent=independent)))
+                if columns[0] in numbers:
+                    tail = NumberTail.of(apart[:, 0], largest=float(np.abs(own).max()), independent=independent)
+                    few = normal and len(values) <= _NORMAL_ROWS
+                    parts.append(_Part(columns, tail, NormalTail.of(unscaled[:, columns[0]]) if few else None))
                 else:
+                    levels = np.unique(own, axis=0) if unit.category else few_values(own)
+                    assert levels is not None
                     parts.append(_Part(columns, ValueShares.of(own, apart, levels)))
-            found.append(parts)
-        numbers = [part.columns[0] for parts in found for part in parts if isinstance(part.tail, NumberTail)]
-        normal: dict[tuple[int, ...], NormalTail | None] = {}
-        if (
-            numbers
-            and len(values) <= _NORMAL_ROWS
-            and np.median([side_ratio(unscaled[:, j]) for j in numbers]) <= _NORMAL_MEDIAN
-        ):
-            normal = {(j,): NormalTail.of(unscaled[:, j]) for j in numbers}
-        return cls(tuple(tuple(replace(part, normal=normal.get(part.columns)) for part in parts) for parts in found))
+            found.append(tuple(parts))
+        return cls(tuple(found), spread, normal)
 
-    def log_p(self, values: Numbers, residuals: Numbers, unscaled: Numbers, *, ranking: bool = False) -> Numbers:
-        """Return the logarithm of the p-value of each unit (rows x units)."""
+    def log_p(
+        self, values: Numbers, residuals: Numbers, unscaled: Numbers, *, cleaned: Numbers, ranking: bool = False
+    ) -> Numbers:
+        """Return the logarithm of the p-value of each unit (rows x units).
+
+        `cleaned` are the values without those known to be wrong.
+        """
+        factors = np.ones(values.shape) if ranking else self.spread(cleaned)
+        residuals, unscaled = residuals / factors, unscaled / factors
         out = np.zeros((len(values), len(self.parts)))
         for k, parts in enumerate(self.parts):
             for part in parts:
                 p = part.log_p(values, residuals, unscaled, ranking=ranking) + math.log(len(parts))
                 out[:, k] = np.minimum(out[:, k], p)
         return out
+
+
+def number_columns(values: Numbers, units: Sequence[Unit]) -> list[int]:
+    """Return the columns of numbers of many values."""
+    columns = [j for unit in units if not unit.category for j in unit.columns]
+    return [j for j in columns if few_values(values[:, [j]]) is None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,9 +14,10 @@ from ..core.calibration import benjamini_hochberg
 from ..core.groups import Groups
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.screening import p_values_by_tail, remoteness, settle
-from .cells import CellEvidence
-from .rows import Regressions, fit_regressions, predict_held_out
-from .tails import BULK, NumberTail
+from .cells import CellEvidence, number_columns
+from .residuals import Shrinkage
+from .rows import fit_regressions, predict_held_out
+from .tails import NumberTail
 from .units import Sheet, Unit, blocks_of
 
 __all__ = ["Judgement", "Suspects", "judge"]
@@ -28,7 +30,7 @@ Index = NDArray[np.intp]
 _LEAST = 1e-300
 #: Weights of the three p-values of a row: of its most suspicious cell, of its reconstruction and of the density of
 #: other rows around it. Their inverses sum to one.
-_BY_CELL, _BY_RECONSTRUCTION, _BY_DENSITY = 2.5, 5.0, 2.5
+_BY_CELL, _BY_RECONSTRUCTION, _BY_DENSITY = 1.5, 6.0, 6.0
 #: Rows of which the suspicious ones are left out of the densities, in several rounds; with more rows, a sample.
 _SETTLED = 10_000
 #: False-discovery rate of the rows that are left out of the tail of the densities.
@@ -76,14 +78,17 @@ def judge(
     """Judge the rows and cells of an encoded table, each by models that have not seen the row or its group."""
     X = namespace(X).astype(X, namespace(X).float64, copy=False)
     table = _Table.of(X, sheet, scaled)
-    remote = _remote(X, groups, scaled)
     residuals, apart = predict_held_out(table.Z, table.blocks, groups=groups)
+    numbers = number_columns(table.values, table.units)
+    shrinkage = Shrinkage.of(table.values, residuals, numbers)
+    residuals = table.values - shrinkage(table.values - residuals)
     table.forget_missing(residuals, np.arange(X.shape[0]))
     unscaled = table.unscaled(residuals)
     independent = 1.0 if groups is None else groups.count / X.shape[0]
-    evidence = CellEvidence.of(table.values, residuals, unscaled, table.units, independent=independent)
-    cells = evidence.log_p(table.values, residuals, unscaled)
-    ranked = evidence.log_p(table.values, residuals, unscaled, ranking=True)
+    evidence = CellEvidence.of(table.values, residuals, unscaled, table.units, numbers, independent=independent)
+    told = partial(evidence.log_p, table.values, residuals, unscaled, cleaned=table.values)
+    cells, ranked = told(), told(ranking=True)
+    remote = _remote(X, groups, scaled=scaled, normal=evidence.normal)
     # The logarithm of the loss has at most an exponential tail if the loss has the tail of a power law.
     size = np.log(np.maximum(np.einsum("ij,ij->i", apart, apart), _LEAST))
     whole = np.log(np.maximum(p_values_by_tail(size, size, independent=independent), _LEAST))
@@ -95,15 +100,16 @@ def judge(
     order = np.argsort(-suspicion, kind="stable")
     odd = p <= benjamini_hochberg(p, q=q)
     listed = order[: max(top, int(odd.sum()), _LISTED)]
-    suspects = _list_cells(table, evidence, residuals, cells, listed, groups)
+    suspects = _list_cells(table, evidence, shrinkage, residuals, cells, listed, groups)
     named = odd[suspects.rows] & (suspects.p_values <= _FURTHER)
     return Judgement(p, suspicion, order, odd, named, suspects)
 
 
-def _remote(X: Array, groups: Groups | None, scaled: bool) -> Numbers:
+def _remote(X: Array, groups: Groups | None, *, scaled: bool, normal: bool) -> Numbers:
     """Return log p-values of the density of other rows around each row; clusters of a tenth of the rows are found.
 
-    The tail of the densities is fitted a second time, closer to its end, for rows with joint heavy tails.
+    If the residuals of the columns do not look `normal`, the distances are assumed to have the tail of a power law: in
+    a joint distribution with heavy tails, the tail gets slower beyond the levels that its scale is read from.
     """
     n, together = X.shape[0], None if groups is None else groups.of_rows
     independent = 1.0 if groups is None else groups.count / n
@@ -111,21 +117,23 @@ def _remote(X: Array, groups: Groups | None, scaled: bool) -> Numbers:
     rows = X if n <= _SETTLED else namespace(X).take(X, namespace(X).asarray(some, device=device(X)), axis=0)
     theirs = None if together is None else np.unique(together[some], return_inverse=True)[1].reshape(-1)
     judged = partial(remoteness, rows, scaled=scaled, groups=theirs)
-    found = settle(judged, len(some), q=_DENSITY_Q, independent=independent)
-    distances, p = found.distances, found.p_values
+    settled = settle(judged, len(some), q=_DENSITY_Q, independent=independent)
+    distances, p = settled.distances, settled.p_values
     if n > _SETTLED:
         kept = np.zeros(n, dtype=bool)
-        kept[some[~found.odd]] = True
+        kept[some[~settled.odd]] = True
         distances = remoteness(X, kept, scaled=scaled, groups=together)
         p = p_values_by_tail(distances[kept], distances, independent=independent)
         bulk = distances[kept]
     else:
-        bulk = distances[~found.odd]
-    middle = float(np.median(bulk))
-    above = np.maximum(bulk - middle, 0.0)
-    tail = NumberTail.of(above, largest=float(above.max()), independent=independent, levels=[BULK])
-    again = tail.log_p(np.maximum(distances - middle, 0.0))
-    return np.maximum(np.log(np.maximum(p, _LEAST)), again)
+        bulk = distances[~settled.odd]
+    found = np.log(np.maximum(p, _LEAST))
+    low, middle = float(bulk.min()), float(np.median(bulk))
+    if normal or not low < middle:
+        return found
+    logs, bulk_logs = (np.log(np.maximum((x - low) / (middle - low), 1.0)) for x in (distances, bulk))
+    tail = NumberTail.of(bulk_logs, largest=float(bulk_logs.max()), independent=independent)
+    return np.maximum(found, tail.log_p(logs))
 
 
 @dataclass(frozen=True)
@@ -180,6 +188,7 @@ class _Table:
 def _list_cells(
     table: _Table,
     evidence: CellEvidence,
+    shrinkage: Shrinkage,
     residuals: Numbers,
     cells: Numbers,
     listed: Index,
@@ -202,7 +211,7 @@ def _list_cells(
         unit = int(cells[row].argmin())
         found[i].append((unit, float(cells[row, unit])))
     expected[len(first) :] = table.values[rest] - residuals[rest]
-    expected[: len(first)] = _cleaned(table, evidence, again, first, found)
+    expected[: len(first)] = _cleaned(table, evidence, lambda Z: shrinkage(again.predict(Z)), first, found)
     rows = np.array([row for row, some in zip(listed, found, strict=True) for _ in some], dtype=np.intp)
     places = np.array([i for i, some in enumerate(found) for _ in some], dtype=np.intp)
     units = np.array([table.varying[unit] for some in found for unit, _ in some], dtype=np.intp)
@@ -220,7 +229,11 @@ def _encoded(table: _Table, rows: Index, Z: Numbers) -> Numbers:
 
 
 def _cleaned(
-    table: _Table, evidence: CellEvidence, known: Regressions, rows: Index, found: list[list[tuple[int, float]]]
+    table: _Table,
+    evidence: CellEvidence,
+    predict: Callable[[Array], Numbers],
+    rows: Index,
+    found: list[list[tuple[int, float]]],
 ) -> Numbers:
     """Add the suspicious cells of some rows to `found`, one after the other, and return the expected values."""
     values = table.values[rows]
@@ -228,12 +241,12 @@ def _cleaned(
     several = np.log(len(table.units))
     xp = namespace(table.Z)
     for turn in range(_CELLS + 1):
-        predicted = known.predict(xp.asarray(cleaned, device=device(table.Z)))
+        predicted = predict(xp.asarray(cleaned, device=device(table.Z)))
         if turn == _CELLS:
             break
         residuals = values - predicted
         table.forget_missing(residuals, rows)
-        p = np.where(done, 0.0, evidence.log_p(values, residuals, table.unscaled(residuals, values)))
+        p = np.where(done, 0.0, evidence.log_p(values, residuals, table.unscaled(residuals, values), cleaned=cleaned))
         worst = p.argmin(axis=1)
         least = p[np.arange(len(rows)), worst]
         for i in np.flatnonzero((least + several <= np.log(_FURTHER)) | (turn == 0)):

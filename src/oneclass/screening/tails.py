@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-__all__ = ["BULK", "NormalTail", "NumberTail", "ValueShares", "few_values", "side_ratio"]
+__all__ = ["NormalTail", "NumberTail", "ValueShares", "few_values", "side_ratio"]
 
 Numbers = NDArray[np.float64]
-Levels: TypeAlias = Sequence[tuple[float, float]]
 
 #: Quantile levels of the absolute residuals between which the scale of their tail is read. The second pair is closer to
 #: the tail: with the first alone, rows are named in half of all clean tables of joint t(3). The first ranks better.
-BULK, NEAR = (0.80, 0.95), (0.90, 0.97)
+_LEVELS = (0.80, 0.95), (0.90, 0.97)
 #: For ranking, a tail is at most this many times as wide as the exponential tail between these levels, so that a tenth
 #: of equal wrong values in a column does not hide itself.
 _CENTRE, _MOST_HEAVY = (0.5, 0.8), 1.5
@@ -54,27 +51,25 @@ class NumberTail:
     ranked: Numbers
 
     @classmethod
-    def of(
-        cls, residuals: Numbers, *, largest: float, independent: float = 1.0, levels: Levels = (BULK, NEAR)
-    ) -> NumberTail:
+    def of(cls, residuals: Numbers, *, largest: float, independent: float = 1.0) -> NumberTail:
         """Return the tail for the held-out residuals of a column.
 
-        The largest of the scales between the pairs of quantile levels is used, beyond the last level. `largest` is the
-        largest scaled value, and `independent` the share of independent rows.
+        The larger of the scales between the two pairs of quantile levels is used, beyond the last level. `largest` is
+        the largest scaled value, and `independent` the share of independent rows.
         """
-        found = cls._of(np.sort(np.abs(residuals)), largest, independent, levels)
+        found = cls._of(np.sort(np.abs(residuals)), largest, independent)
         kept = found.ranked[found.for_ranking(found.ranked) > _WRONG]
         if len(kept) == len(found.ranked):
             return found
-        return replace(cls._of(kept, largest, independent, levels), ranked=found.ranked)
+        return replace(cls._of(kept, largest, independent), ranked=found.ranked)
 
     @classmethod
-    def _of(cls, ranked: Numbers, largest: float, independent: float, levels: Levels) -> NumberTail:
+    def _of(cls, ranked: Numbers, largest: float, independent: float) -> NumberTail:
         """Return the tail for sorted sizes of residuals."""
-        low, high = np.quantile(ranked, np.transpose(levels))
-        gaps = [math.log((1 - a) / (1 - b)) for a, b in levels]
+        low, high = np.quantile(ranked, np.transpose(_LEVELS))
+        gaps = [math.log((1 - a) / (1 - b)) for a, b in _LEVELS]
         scales = np.maximum((high - low) / gaps, _ROUNDING * max(largest, 1.0))
-        first, last = levels[-1]
+        first, last = _LEVELS[-1]
         known = max(1.0, independent * len(ranked) * (last - first))
         a, b = np.quantile(ranked, _CENTRE)
         least = _MOST_HEAVY * float(b - a) / math.log((1 - _CENTRE[0]) / (1 - _CENTRE[1]))
