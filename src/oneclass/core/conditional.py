@@ -53,11 +53,13 @@ class Conditional:
     """
 
     columns: tuple[int, ...]
-    #: Values minus leave-one-out predictions of the training rows (rows x columns of the set).
+    #: The columns that are predicted: those of the set, if no others were asked for.
+    told: tuple[int, ...]
+    #: Values minus leave-one-out predictions of the training rows (rows x predicted columns).
     residuals: Array
     #: Variance of each leave-one-out prediction; None if variances were not asked for.
     variances: Array | None
-    #: Predictions of the new rows (rows x columns of the set), and the variance of each; None without new rows.
+    #: Predictions of the new rows (rows x predicted columns), and the variance of each; None without new rows.
     predicted: Array | None
     predicted_variances: Array | None
     #: The prediction is ``centre + k_-S(z) weights``; `predict_columns` computes it.
@@ -142,12 +144,12 @@ def conditional(
 
 
 def predict_columns(kernel: ProductKernel, known: Array, parts: Sequence[Conditional], Z: Array) -> Array:
-    """Return the prediction of every column of rows `Z`, by disjoint sets that together hold all columns.
+    """Return the prediction of every column of rows `Z`, by parts each of which predicts other columns.
 
     `known` are the rows that the parts were computed from: training rows or landmarks. Rows are predicted in blocks.
     """
     xp = namespace(Z)
-    order = xp.argsort(xp.asarray([j for part in parts for j in part.columns], device=device(Z)))
+    order = xp.argsort(xp.asarray([j for part in parts for j in part.told], device=device(Z)))
     found = [Z[:0, :]]
     for a, b in blocks(Z.shape[0], 3 * known.shape[0], Z):
         gaps = _Gaps(kernel, Z[a:b, :], known)
@@ -244,10 +246,12 @@ class _Set:
         self, held_out: tuple[Array, Array], new: tuple[Array, Array] | None, weights: Array, centre: Array
     ) -> Conditional:
         """Return the result, without variances if they were not asked for."""
-        residuals, variances = held_out
+        residuals, variances = held_out[0], held_out[1] if self.variances else None
         predicted, beyond = new or (None, None)
-        told = (variances, beyond) if self.variances else (None, None)
-        return Conditional(self.columns, residuals, told[0], predicted, told[1], weights, centre, self.width)
+        beyond = beyond if self.variances else None
+        return Conditional(
+            self.columns, self.told, residuals, variances, predicted, beyond, weights, centre, self.width
+        )
 
 
 def _exact(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .residuals import Spread
-from .tails import NormalTail, NumberTail, ValueShares, few_values, side_ratio
+from .tails import NormalTail, NumberTail, ValueShares, distinct_rows, few_values, side_ratio
 from .units import Unit
 
 __all__ = ["CellEvidence", "number_columns"]
@@ -22,6 +22,8 @@ _NORMAL_MEDIAN = 2.75
 #: Most rows for which residuals are taken for normal. With more, the tail itself is known well, and a third of the rows
 #: named in 20,000 rows of three Gaussian factors were false.
 _NORMAL_ROWS = 2_000
+#: Most rows, evenly spaced, whose residuals show whether those of most columns look normal.
+_CHECKED = 20_000
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,12 @@ class _Part:
 
     def log_p(self, values: Numbers, residuals: Numbers, unscaled: Numbers, *, ranking: bool) -> Numbers:
         """Return the logarithm of the p-value of each row; with `ranking`, of a stabler number in its place."""
-        j, tail = list(self.columns), self.tail
+        tail = self.tail
         if isinstance(tail, ValueShares):
-            return tail.log_p(values[:, j], residuals[:, j])
+            return tail.log_p(values, residuals)
         if ranking:
-            return tail.for_ranking(residuals[:, j[0]])
-        return tail.log_p(residuals[:, j[0]]) if self.normal is None else self.normal.log_p(unscaled[:, j[0]])
+            return tail.for_ranking(residuals[:, 0])
+        return tail.log_p(residuals[:, 0]) if self.normal is None else self.normal.log_p(unscaled[:, 0])
 
 
 @dataclass(frozen=True)
@@ -48,58 +50,70 @@ class CellEvidence:
 
     parts: tuple[tuple[_Part, ...], ...]
     spread: Spread
-    normal: bool  # whether the residuals of most columns look normal
+    #: Returns scaled values in the units of the data. The residuals of most columns look `normal` in these units or do
+    #: not.
+    inverse: Callable[[Numbers], Numbers]
+    normal: bool
 
     @classmethod
     def of(
         cls,
         values: Numbers,
         residuals: Numbers,
-        unscaled: Numbers,
         units: Sequence[Unit],
         numbers: Sequence[int],
         *,
+        inverse: Callable[[Numbers], Numbers],
         independent: float,
     ) -> CellEvidence:
-        """Return the evidence from scaled values, and from residuals in scaled units and in the units of the data.
-
-        `numbers` are the columns of numbers of many values.
-        """
+        """Return the evidence from scaled values and residuals; `numbers` are the columns of numbers of many values."""
+        some = slice(None, None, -(-len(values) // _CHECKED))
+        unscaled = _unscaled(values[some], residuals[some], inverse)
         normal = bool(numbers) and float(np.median([side_ratio(unscaled[:, j]) for j in numbers])) <= _NORMAL_MEDIAN
         spread = Spread.of(values, numbers)
         factors = spread(values)
-        residuals, unscaled = residuals / factors, unscaled / factors
         found = []
         for unit in units:
             parts = []
             for columns in [unit.columns] if unit.category else [(j,) for j in unit.columns]:
                 own, apart = values[:, list(columns)], residuals[:, list(columns)]
                 if columns[0] in numbers:
-                    tail = NumberTail.of(apart[:, 0], largest=float(np.abs(own).max()), independent=independent)
-                    few = normal and len(values) <= _NORMAL_ROWS
-                    parts.append(_Part(columns, tail, NormalTail.of(unscaled[:, columns[0]]) if few else None))
+                    apart = apart[:, 0] / factors[:, columns[0]]
+                    tail = NumberTail.of(apart, largest=float(np.abs(own).max()), independent=independent)
+                    bulk = None
+                    if normal and len(values) <= _NORMAL_ROWS:
+                        bulk = NormalTail.of(unscaled[:, columns[0]] / factors[:, columns[0]])
+                    parts.append(_Part(columns, tail, bulk))
                 else:
-                    levels = np.unique(own, axis=0) if unit.category else few_values(own)
+                    levels = distinct_rows(own) if unit.category else few_values(own)
                     assert levels is not None
                     parts.append(_Part(columns, ValueShares.of(own, apart, levels)))
             found.append(tuple(parts))
-        return cls(tuple(found), spread, normal)
+        return cls(tuple(found), spread, inverse, normal)
 
     def log_p(
-        self, values: Numbers, residuals: Numbers, unscaled: Numbers, *, cleaned: Numbers, ranking: bool = False
+        self, values: Numbers, residuals: Numbers, *, cleaned: Numbers | None = None, ranking: bool = False
     ) -> Numbers:
         """Return the logarithm of the p-value of each unit (rows x units).
 
-        `cleaned` are the values without those known to be wrong.
+        `cleaned` are the values with expected values in place of those that are known to be wrong.
         """
-        factors = np.ones(values.shape) if ranking else self.spread(cleaned)
-        residuals, unscaled = residuals / factors, unscaled / factors
+        factors = np.ones((1, values.shape[1])) if ranking else self.spread(values if cleaned is None else cleaned)
+        any_normal = any(part.normal is not None for parts in self.parts for part in parts)
+        unscaled = _unscaled(values, residuals, self.inverse) if any_normal else residuals
         out = np.zeros((len(values), len(self.parts)))
         for k, parts in enumerate(self.parts):
             for part in parts:
-                p = part.log_p(values, residuals, unscaled, ranking=ranking) + math.log(len(parts))
-                out[:, k] = np.minimum(out[:, k], p)
+                j = list(part.columns)
+                by = factors[:, j] if isinstance(part.tail, NumberTail) else 1.0
+                p = part.log_p(values[:, j], residuals[:, j] / by, unscaled[:, j] / by, ranking=ranking)
+                out[:, k] = np.minimum(out[:, k], p + math.log(len(parts)))
         return out
+
+
+def _unscaled(values: Numbers, residuals: Numbers, inverse: Callable[[Numbers], Numbers]) -> Numbers:
+    """Return residuals in the units of the data."""
+    return inverse(values) - inverse(values - residuals)
 
 
 def number_columns(values: Numbers, units: Sequence[Unit]) -> list[int]:

@@ -78,19 +78,20 @@ def judge(
     """Judge the rows and cells of an encoded table, each by models that have not seen the row or its group."""
     X = namespace(X).astype(X, namespace(X).float64, copy=False)
     table = _Table.of(X, sheet, scaled)
-    residuals, apart = predict_held_out(table.Z, table.blocks, groups=groups)
+    residuals, errors = predict_held_out(table.Z, table.blocks, groups=groups)
     numbers = number_columns(table.values, table.units)
     shrinkage = Shrinkage.of(table.values, residuals, numbers)
     residuals = table.values - shrinkage(table.values - residuals)
     table.forget_missing(residuals, np.arange(X.shape[0]))
-    unscaled = table.unscaled(residuals)
     independent = 1.0 if groups is None else groups.count / X.shape[0]
-    evidence = CellEvidence.of(table.values, residuals, unscaled, table.units, numbers, independent=independent)
-    told = partial(evidence.log_p, table.values, residuals, unscaled, cleaned=table.values)
-    cells, ranked = told(), told(ranking=True)
+    evidence = CellEvidence.of(
+        table.values, residuals, table.units, numbers, inverse=table.inverse, independent=independent
+    )
+    cells = evidence.log_p(table.values, residuals)
+    ranked = evidence.log_p(table.values, residuals, ranking=True)
     remote = _remote(X, groups, scaled=scaled, normal=evidence.normal)
     # The logarithm of the loss has at most an exponential tail if the loss has the tail of a power law.
-    size = np.log(np.maximum(np.einsum("ij,ij->i", apart, apart), _LEAST))
+    size = np.log(np.maximum(errors, _LEAST))
     whole = np.log(np.maximum(p_values_by_tail(size, size, independent=independent), _LEAST))
     several = np.log(len(table.units))
     joint = np.minimum(cells.min(axis=1) + several + np.log(_BY_CELL), whole + np.log(_BY_RECONSTRUCTION))
@@ -179,11 +180,6 @@ class _Table:
         xp = namespace(self.Z)
         return np.asarray(to_numpy(self.scaler.inverse(xp.asarray(Z, device=device(self.Z)))))
 
-    def unscaled(self, residuals: Numbers, values: Numbers | None = None) -> Numbers:
-        """Return residuals in the units of the encoded table."""
-        values = self.values if values is None else values
-        return self.inverse(values) - self.inverse(values - residuals)
-
 
 def _list_cells(
     table: _Table,
@@ -246,7 +242,7 @@ def _cleaned(
             break
         residuals = values - predicted
         table.forget_missing(residuals, rows)
-        p = np.where(done, 0.0, evidence.log_p(values, residuals, table.unscaled(residuals, values), cleaned=cleaned))
+        p = np.where(done, 0.0, evidence.log_p(values, residuals, cleaned=cleaned))
         worst = p.argmin(axis=1)
         least = p[np.arange(len(rows)), worst]
         for i in np.flatnonzero((least + several <= np.log(_FURTHER)) | (turn == 0)):

@@ -27,19 +27,26 @@ Blocks: TypeAlias = Sequence[tuple[int, ...]]
 _C, _RECONSTRUCTION_C = 4.0, 16.0
 #: Most rows for exact regressions, most rows that regressions by landmarks are fitted to, and number of landmarks.
 _EXACT, _FITTED, _LANDMARKS = 800, 5_000, 300
+#: Number of rows that are predicted at once, to limit memory.
+_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
 class Regressions:
-    """Regressions of the columns on their other columns, fitted to some rows."""
+    """Regressions of the columns on their other columns, or of all columns on all columns, fitted to some rows."""
 
     kernel: ProductKernel
-    known: Array
+    known: Array  # the rows or the landmarks
     parts: tuple[Conditional, ...]
 
     def predict(self, Z: Array) -> Numbers:
         """Return the predictions of the columns of rows, in the order of the columns."""
         return np.asarray(to_numpy(predict_columns(self.kernel, self.known, self.parts, Z)))
+
+    def held_out(self) -> Numbers:
+        """Return the leave-one-out residuals of the rows that the regressions were fitted to."""
+        order = np.argsort([j for part in self.parts for j in part.told])
+        return np.concatenate([np.asarray(to_numpy(part.residuals)) for part in self.parts], axis=1)[:, order]
 
 
 @dataclass(frozen=True)
@@ -59,43 +66,45 @@ class _Fit:
         landmarks = rows[:_LANDMARKS, :] if len(chosen) > _EXACT else None
         return cls(rows, kernel, landmarks, None if groups is None else _renumbered(groups, chosen))
 
-    def solved(
-        self, sets: Blocks, C: float, *, targets: Blocks | None = None, new: Array | None = None
-    ) -> tuple[Conditional, ...]:
-        """Return the regression for each set of columns, with predictions of new rows."""
+    def solved(self, sets: Blocks, C: float, *, targets: Blocks | None = None) -> Regressions:
+        """Return the regression for each set of columns."""
         given = (self.kernel, self.rows, sets)
         held_out = partial(conditional, groups=self.groups, landmarks=self.landmarks, variances=False)
-        return tuple(held_out(*given, C=C, new=new, targets=targets))
+        known = self.rows if self.landmarks is None else self.landmarks
+        return Regressions(self.kernel, known, tuple(held_out(*given, C=C, targets=targets)))
 
 
 def predict_held_out(Z: Array, blocks: Blocks, *, groups: Groups | None = None) -> tuple[Numbers, Numbers]:
-    """Return the residuals of all columns of the scaled rows `Z`, from the other columns and from all columns.
+    """Return the residuals of all columns of the scaled rows `Z`, and the squared errors of their reconstruction.
 
-    The regressions did not see the row or its group. They are fitted to all rows, or to a sample of many. `blocks` are
-    the columns that each regression leaves out of the kernel and predicts; every column is in one block.
+    The residuals are those of predictions from the other columns, and the reconstruction is the prediction of all
+    columns from all columns. The regressions did not see the row or its group. They are fitted to all rows, or to a
+    sample of many. `blocks` are the columns that each regression leaves out of the kernel and predicts; every column is
+    in one block.
     """
-    xp, n = namespace(Z), Z.shape[0]
+    xp, (n, d) = namespace(Z), Z.shape
     chosen = _sample(Z, np.ones(n, dtype=bool), groups)
+    fit = _Fit.of(Z, chosen, groups)
+    each, whole = fit.solved(blocks, _C), fit.solved([()], _RECONSTRUCTION_C, targets=[tuple(range(d))])
+    residuals, errors = np.empty((n, d)), np.empty(n)
+    residuals[chosen], errors[chosen] = each.held_out(), _squared_lengths(whole.held_out())
     rest = np.setdiff1d(np.arange(n), chosen)
-    fit, every = _Fit.of(Z, chosen, groups), [tuple(range(Z.shape[1]))]
-    new = xp.take(Z, xp.asarray(rest, device=device(Z)), axis=0) if len(rest) else None
-    cells, whole = np.empty((n, Z.shape[1])), np.empty((n, Z.shape[1]))
-    values = None if new is None else to_numpy(new)
-    found = [(blocks, cells, fit.solved(blocks, _C, new=new))]
-    found.append((every, whole, fit.solved([()], _RECONSTRUCTION_C, targets=every, new=new)))
-    for told, out, parts in found:
-        for columns, part in zip(told, parts, strict=True):
-            place = np.asarray(columns)
-            out[np.ix_(chosen, place)] = to_numpy(part.residuals)
-            if values is not None:
-                out[np.ix_(rest, place)] = values[:, place] - to_numpy(part.predicted)
-    return cells, whole
+    for start in range(0, len(rest), _AT_ONCE):
+        some = rest[start : start + _AT_ONCE]
+        rows = xp.take(Z, xp.asarray(some, device=device(Z)), axis=0)
+        values = np.asarray(to_numpy(rows))
+        residuals[some] = values - each.predict(rows)
+        errors[some] = _squared_lengths(values - whole.predict(rows))
+    return residuals, errors
 
 
 def fit_regressions(Z: Array, blocks: Blocks, allowed: NDArray[np.bool_], *, groups: Groups | None) -> Regressions:
     """Return the regressions of the columns on their other columns, fitted to allowed rows."""
-    fit = _Fit.of(Z, _sample(Z, allowed, groups), groups)
-    return Regressions(fit.kernel, fit.rows if fit.landmarks is None else fit.landmarks, fit.solved(blocks, _C))
+    return _Fit.of(Z, _sample(Z, allowed, groups), groups).solved(blocks, _C)
+
+
+def _squared_lengths(rows: Numbers) -> Numbers:
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def _sample(Z: Array, allowed: NDArray[np.bool_], groups: Groups | None) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-__all__ = ["NormalTail", "NumberTail", "ValueShares", "few_values", "side_ratio"]
+__all__ = ["NormalTail", "NumberTail", "ValueShares", "distinct_rows", "few_values", "side_ratio"]
 
 Numbers = NDArray[np.float64]
 
@@ -33,6 +33,8 @@ _RATIO_LEVELS, _NORMAL_RATIO, _SIDE_RATIO, _FREEDOM = (0.5, 0.9), 2.85, 3.1, 30
 _FEW, _COVERED = 8, 0.95
 #: Logarithm of the p-value that a value further from all common values loses for each range of the common values.
 _PER_RANGE = 3.0
+#: Most rows, evenly spaced, from which the number of rows with similar predictions is estimated.
+_SAMPLED = 20_000
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,12 @@ def side_ratio(residuals: Numbers) -> float:
     return max(normal_ratio(side) if len(side) else math.inf for side in (apart[apart > 0], -apart[apart < 0]))
 
 
+def distinct_rows(rows: Numbers) -> Numbers:
+    """Return the distinct rows of a matrix; sorting their projections takes a tenth of the time of sorting rows."""
+    projected = rows @ np.random.default_rng(0).normal(size=rows.shape[1])
+    return np.unique(rows[np.unique(projected, return_index=True)[1]], axis=0)
+
+
 def few_values(values: Numbers) -> Numbers | None:
     """Return the common values of a column (both as matrices of one column) that has few; None if it has many."""
     levels, counts = np.unique(values, return_counts=True)
@@ -141,33 +149,36 @@ class ValueShares:
     """
 
     levels: Numbers
-    #: For each level, the sorted closeness of all predictions to it, and of those of its own rows.
+    #: For each level, the sorted closeness to it of predictions of some rows, and of all predictions of its own rows.
     every: tuple[Numbers, ...]
     own: tuple[Numbers, ...]
+    sampled: float  # share of the rows in `every`
     other: float
 
     @classmethod
     def of(cls, values: Numbers, residuals: Numbers, levels: Numbers) -> ValueShares:
         """Return the shares of the levels (levels x codes) in a column (rows x codes)."""
-        predicted = values - residuals
-        near = [_closeness(predicted, level) for level in levels]
-        rows = [(values == level).all(axis=1) for level in levels]
-        other = 1 + len(values) - sum(map(np.count_nonzero, rows))
-        own = tuple(np.sort(closeness[mask]) for closeness, mask in zip(near, rows, strict=True))
-        return cls(levels, tuple(map(np.sort, near)), own, other / (1 + len(values)))
+        predicted, n = values - residuals, len(values)
+        some = predicted[:: -(-n // _SAMPLED)]
+        every = tuple(np.sort(_closeness(some, level)) for level in levels)
+        own = tuple(np.sort(_closeness(predicted[(values == level).all(axis=1)], level)) for level in levels)
+        other = 1 + n - sum(map(len, own))
+        return cls(levels, every, own, len(some) / n, other / (1 + n))
 
     def log_p(self, values: Numbers, residuals: Numbers) -> Numbers:
         """Return the logarithm of the share of each row's value."""
-        predicted = values - residuals
-        apart = np.min([np.abs(values - level).max(axis=1) for level in self.levels], axis=0)
-        wide = float((self.levels.max(axis=0) - self.levels.min(axis=0)).max())
-        found = math.log(self.other) - (_PER_RANGE * apart / wide if wide else 0 * apart)
+        predicted, found = values - residuals, np.full(len(values), math.nan)
         for level, every, own in zip(self.levels, self.every, self.own, strict=True):
             rows = (values == level).all(axis=1)
-            near = _closeness(predicted[rows], level)
-            count, total = (1 + np.searchsorted(known, near + _ROUNDING, side="right") for known in (own, every))
-            found[rows] = np.log(np.minimum(count / total, 1.0))
-        return np.asarray(found)
+            near = _closeness(predicted[rows], level) + _ROUNDING
+            count, total = (np.searchsorted(known, near, side="right") for known in (own, every))
+            found[rows] = np.log(np.minimum((1 + count) / (1 + total / self.sampled), 1.0))
+        rest = np.isnan(found)
+        if rest.any():
+            apart = np.min([np.abs(values[rest] - level).max(axis=1) for level in self.levels], axis=0)
+            wide = float((self.levels.max(axis=0) - self.levels.min(axis=0)).max())
+            found[rest] = math.log(self.other) - (_PER_RANGE * apart / wide if wide else 0 * apart)
+        return found
 
 
 def _closeness(predicted: Numbers, level: Numbers) -> Numbers:
