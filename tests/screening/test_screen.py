@@ -15,6 +15,11 @@ LAWS = {
     "gaussian": lambda rng: rng.normal(size=(300, 6)),
     "correlated": lambda rng: 0.8**0.5 * rng.normal(size=(300, 1)) + 0.2**0.5 * rng.normal(size=(300, 6)),
     "joint t(3)": lambda rng: rng.normal(size=(300, 6)) / np.sqrt(rng.chisquare(3, size=(300, 1)) / 3),
+    "joint t(3), correlated": lambda rng: (
+        (0.8**0.5 * rng.normal(size=(300, 1)) + 0.2**0.5 * rng.normal(size=(300, 6)))
+        / np.sqrt(rng.chisquare(3, size=(300, 1)) / 3)
+    ),
+    "t(3)": lambda rng: rng.standard_t(3, size=(300, 6)),
     "lognormal": lambda rng: rng.lognormal(size=(300, 6)),
     "exponential": lambda rng: rng.exponential(size=(300, 6)),
     "uniform": lambda rng: rng.uniform(size=(300, 6)),
@@ -70,6 +75,19 @@ def test_planted_mistakes_are_first(kind):
     assert np.mean(cells) >= bands[1]
     assert np.mean(named) >= bands[2]
     assert np.mean(false) <= 0.15
+
+
+def test_one_column_six_deviations_off_is_named_without_help_of_the_others():
+    named, false = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(400, 6))
+        X[np.arange(8), rng.integers(0, 6, 8)] += 6 * rng.choice([-1, 1], 8)
+        odd = screen(X).odd
+        named.append(odd[:8].mean())
+        false.append(odd[8:].sum() / max(1, odd.sum()))
+    assert np.mean(named) >= 0.85
+    assert np.mean(false) <= 0.1
 
 
 def test_expected_values_are_close_to_the_true_ones_and_ranges_hold_nine_in_ten():
@@ -172,6 +190,24 @@ def test_words_and_gaps_are_judged_and_spellings_are_reported():
     assert found.cells[0].low < table.loc[7, "weight"] / 10 < found.cells[0].high
     assert tall in [cell.row for cell in found.cells]
     assert all(str(cell.expected) != str(cell.value) for cell in found.cells)
+
+
+def test_cells_that_hold_no_value_of_their_column_are_wrong():
+    table = people().astype({"weight": object})
+    table.loc[5, "weight"] = "#REF!"
+    table.loc[6, "weight"] = None
+    for verb in (screen, oneclass.TableDetector().screen):
+        with pytest.warns(oneclass.ColumnWarning, match="'weight' holds numbers but for 1 of 299 cells"):
+            found = verb(table)
+        assert np.flatnonzero(found.odd).tolist() == [5]
+        first = found.cells[0]
+        assert (first.row, first.column, first.value, first.named) == (5, "weight", "#REF!", True)
+        assert first.low < people()["weight"][5] < first.high
+        repaired, log = found.repair(table)
+        assert log["row"].tolist() == [5]
+        assert isinstance(repaired["weight"][5], float)
+    with pytest.warns(oneclass.ColumnWarning):
+        assert not oneclass.TableDetector(bad_cells="gap").screen(table).odd.any()
 
 
 def test_a_frame_lists_the_cells_and_counts_the_mistakes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -82,13 +83,14 @@ def judge(
     numbers = number_columns(table.values, table.units)
     shrinkage = Shrinkage.of(table.values, residuals, numbers)
     residuals = table.values - shrinkage(table.values - residuals)
-    table.forget_missing(residuals, np.arange(X.shape[0]))
+    everyone = np.arange(X.shape[0])
+    table.forget_missing(residuals, everyone)
     independent = 1.0 if groups is None else groups.count / X.shape[0]
     evidence = CellEvidence.of(
         table.values, residuals, table.units, numbers, inverse=table.inverse, independent=independent
     )
-    cells = evidence.log_p(table.values, residuals)
-    ranked = evidence.log_p(table.values, residuals, ranking=True)
+    cells = table.with_bad(evidence.log_p(table.values, residuals), everyone)
+    ranked = table.with_bad(evidence.log_p(table.values, residuals, ranking=True), everyone)
     remote = _remote(X, groups, scaled=scaled, normal=evidence.normal)
     # The logarithm of the loss has at most an exponential tail if the loss has the tail of a power law.
     size = np.log(np.maximum(errors, _LEAST))
@@ -99,7 +101,8 @@ def judge(
     suspicion = -np.minimum(ranked.min(axis=1) + several, 0) - whole
     suspicion = np.maximum(suspicion, -remote)
     order = np.argsort(-suspicion, kind="stable")
-    odd = p <= benjamini_hochberg(p, q=q)
+    bad = np.zeros(len(p), dtype=bool) if sheet.bad is None else sheet.bad.any(axis=1)
+    odd = bad | (p <= benjamini_hochberg(np.where(bad, 1.0, p), q=q))  # bad cells do not lower the bar for other rows
     listed = order[: max(top, int(odd.sum()), _LISTED)]
     suspects = _list_cells(table, evidence, shrinkage, residuals, cells, listed, groups)
     named = odd[suspects.rows] & (suspects.p_values <= _FURTHER)
@@ -175,6 +178,11 @@ class _Table:
                     if j != unit.gap and not unit.category:
                         residuals[self.sheet.missing[rows, k], j] = 0.0
 
+    def with_bad(self, log_p: Numbers, rows: Index) -> Numbers:
+        """Return the logarithms of p-values of the cells of some rows, with the lower bound for bad cells."""
+        bad = self.sheet.bad
+        return log_p if bad is None else np.where(bad[rows][:, self.varying], math.log(_LEAST), log_p)
+
     def inverse(self, Z: Numbers) -> Numbers:
         """Return scaled values in the units of the encoded table."""
         xp = namespace(self.Z)
@@ -242,7 +250,7 @@ def _cleaned(
             break
         residuals = values - predicted
         table.forget_missing(residuals, rows)
-        p = np.where(done, 0.0, evidence.log_p(values, residuals, cleaned=cleaned))
+        p = np.where(done, 0.0, table.with_bad(evidence.log_p(values, residuals, cleaned=cleaned), rows))
         worst = p.argmin(axis=1)
         least = p[np.arange(len(rows)), worst]
         for i in np.flatnonzero((least + several <= np.log(_FURTHER)) | (turn == 0)):

@@ -41,7 +41,7 @@ def _value(column: pd.Series[Any], expected: object) -> object:
         return None
     if kind in "iu":
         return round(float(expected))  # type: ignore[arg-type]
-    if kind not in "fb" and isinstance(expected, float):
+    if kind not in "fb" and isinstance(expected, float) and column.map(lambda cell: isinstance(cell, str)).mean() > 0.5:
         return f"{expected:.6g}"  # a number among text
     return expected
 

@@ -42,13 +42,15 @@ class Sheet:
     """How an encoded matrix belongs to a table.
 
     `values` returns the cells of some rows, and `restore` the cells that encoded rows stand for, both with one column
-    for each unit. `missing` marks missing cells (rows x units); None if there are none.
+    for each unit. `missing` marks missing cells (rows x units); None if there are none. `bad` marks those of them that
+    hold something that is no value of their column, such as ``#REF!`` among numbers; these cells are wrong.
     """
 
     units: tuple[Unit, ...]
     values: Callable[[NDArray[np.intp]], NDArray[Any]]
     restore: Callable[[NDArray[np.float64]], NDArray[Any]]
     missing: NDArray[np.bool_] | None = None
+    bad: NDArray[np.bool_] | None = None
 
     def through(self, of: NDArray[np.intp], restore: Callable[[NDArray[np.float64]], NDArray[Any]]) -> Sheet:
         """Return the sheet of rows that a preprocessing step computes from the encoded rows.
@@ -61,12 +63,13 @@ class Sheet:
             gap = None if unit.gap is None else next(iter(np.flatnonzero(of == unit.gap).tolist()), None)
             category = unit.category or len(places) > len(unit.columns)
             units.append(Unit(unit.name, tuple(places.tolist()), category, gap))
-        return Sheet(tuple(units), self.values, lambda Z: self.restore(restore(Z)), self.missing)
+        return Sheet(tuple(units), self.values, lambda Z: self.restore(restore(Z)), self.missing, self.bad)
 
     def varying(self, X: NDArray[np.floating]) -> list[int]:
-        """Return the numbers of the units that are not constant in the encoded rows."""
+        """Return the numbers of the units that are not constant in the encoded rows, or have bad cells."""
         varies = X.max(axis=0) > X.min(axis=0)
-        return [k for k, unit in enumerate(self.units) if varies[list(unit.columns)].any()]
+        bad = set() if self.bad is None else set(np.flatnonzero(self.bad.any(axis=0)).tolist())
+        return [k for k, unit in enumerate(self.units) if k in bad or varies[list(unit.columns)].any()]
 
 
 def sheet_of_matrix(X: NDArray[np.floating], names: Sequence[Name]) -> Sheet:

@@ -245,7 +245,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         plan, rows, together = prepared(self, X, groups)
         # A fitted search screens with the parameters that it chose.
         screening = copy(self._wrapped()) if isinstance(self.estimator, OneClassSearchCV) else self._unfitted()
-        with hints_of(X, plan, rows, groups), using_sheet(sheet_of(plan, X, owner=self._name)):
+        sheet = sheet_of(plan, X, owner=self._name, bad_cells=self.bad_cells == "alarm")
+        with hints_of(X, plan, rows, groups), using_sheet(sheet):
             found: Screening = screening.screen(rows, q=q, top=top, groups=together)
         return replace(found, classifier=self._keep(plan, found.classifier))
 

@@ -12,7 +12,6 @@ from ..base.checks import check_integer, check_number
 from ..base.groups import read_groups
 from ..core.typing import Labels, Name, Rows
 from ..screening import Screening, Sheet, Unit, judge
-from .cells import read_cells
 from .codes import CategoryCode
 from .frames import as_array, columns_of
 from .plan import ColumnPlan
@@ -87,19 +86,25 @@ def screen(
     return Screening.of(judge(rows, sheet, q=q, top=top, groups=together), sheet)
 
 
-def sheet_of(plan: ColumnPlan, X: Rows, *, owner: str) -> Sheet:
-    """The columns of an encoded table as units of a screen."""
+def sheet_of(plan: ColumnPlan, X: Rows, *, owner: str, bad_cells: bool = True) -> Sheet:
+    """The columns of an encoded table as units of a screen.
+
+    With `bad_cells`, cells that hold no value of their column are wrong cells; otherwise they are missing values.
+    """
     table, units, start = columns_of(X, owner), [], 0
-    missing = np.zeros((max(map(len, table.values()), default=0), len(plan.used)), dtype=bool)
+    read = plan.read(X, owner=owner, training=True)
+    found = plan.bad(read)
+    missing = np.zeros((found.n, len(plan.used)), dtype=bool)
+    bad = missing.copy()
     for k, column in enumerate(plan.used):
         code, places = column.code, tuple(range(start, start + len(column.parts)))
         category = isinstance(code, CategoryCode)
         gap = places[-1] if not isinstance(code, CategoryCode) and getattr(code, "gap", None) else None
         units.append(Unit(column.name, places, category, gap))
         if not isinstance(code, CategoryCode) and code is not None:
-            missing[:, k] = code.gaps(
-                read_cells(table[column.name], f"{owner}: column {column.name!r}", column.notation)
-            )
+            missing[:, k] = code.gaps(read[column.name])
+        if bad_cells and column.name in found.columns:
+            bad[:, k] = found.columns[column.name].mask
         start += len(places)
     kept = [plan.columns.index(column) for column in plan.used]
 
@@ -112,4 +117,4 @@ def sheet_of(plan: ColumnPlan, X: Rows, *, owner: str) -> Sheet:
     def restore(Z: NDArray[np.float64]) -> NDArray[np.object_]:
         return plan.restore(Z)[:, kept]
 
-    return Sheet(tuple(units), values, restore, missing if missing.any() else None)
+    return Sheet(tuple(units), values, restore, missing if missing.any() else None, bad if bad.any() else None)
