@@ -22,8 +22,6 @@ _NORMAL_MEDIAN = 2.75
 #: Most rows for which residuals are taken for normal. With more, the tail itself is known well, and a third of the rows
 #: named in 20,000 rows of three Gaussian factors were false.
 _NORMAL_ROWS = 2_000
-#: Most rows, evenly spaced, whose residuals show whether those of most columns look normal.
-_CHECKED = 20_000
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,16 @@ class CellEvidence:
         units: Sequence[Unit],
         numbers: Sequence[int],
         *,
+        usual: NDArray[np.bool_],
         inverse: Callable[[Numbers], Numbers],
         independent: float,
     ) -> CellEvidence:
-        """Return the evidence from scaled values and residuals; `numbers` are the columns of numbers of many values."""
-        some = slice(None, None, -(-len(values) // _CHECKED))
-        unscaled = _unscaled(values[some], residuals[some], inverse)
+        """Return the evidence from scaled values and residuals.
+
+        `numbers` are the columns of numbers of many values, and `usual` marks the rows that show whether most residuals
+        look normal.
+        """
+        unscaled = _unscaled(values[usual], residuals[usual], inverse)
         normal = bool(numbers) and float(np.median([side_ratio(unscaled[:, j]) for j in numbers])) <= _NORMAL_MEDIAN
         spread = Spread.of(values, numbers)
         factors = spread(values)
@@ -82,7 +84,7 @@ class CellEvidence:
                     tail = NumberTail.of(apart, largest=float(np.abs(own).max()), independent=independent)
                     bulk = None
                     if normal and len(values) <= _NORMAL_ROWS:
-                        bulk = NormalTail.of(unscaled[:, columns[0]] / factors[:, columns[0]])
+                        bulk = NormalTail.of(unscaled[:, columns[0]] / factors[usual, columns[0]])
                     parts.append(_Part(columns, tail, bulk))
                 else:
                     levels = distinct_rows(own) if unit.category else few_values(own)

@@ -31,7 +31,7 @@ Index = NDArray[np.intp]
 _LEAST = 1e-300
 #: Weights of the three p-values of a row: of its most suspicious cell, of its reconstruction and of the density of
 #: other rows around it. Their inverses sum to one.
-_BY_CELL, _BY_RECONSTRUCTION, _BY_DENSITY = 1.5, 6.0, 6.0
+_BY_CELL, _BY_RECONSTRUCTION, _BY_DENSITY = 1.5, 12.0, 4.0
 #: Rows of which the suspicious ones are left out of the densities, in several rounds; with more rows, a sample.
 _SETTLED = 10_000
 #: False-discovery rate of the rows that are left out of the tail of the densities.
@@ -79,6 +79,7 @@ def judge(
     """Judge the rows and cells of an encoded table, each by models that have not seen the row or its group."""
     X = namespace(X).astype(X, namespace(X).float64, copy=False)
     table = _Table.of(X, sheet, scaled)
+    whole_rows = _Remoteness.of(X, groups, scaled=scaled)
     residuals, errors = predict_held_out(table.Z, table.blocks, groups=groups)
     numbers = number_columns(table.values, table.units)
     shrinkage = Shrinkage.of(table.values, residuals, numbers)
@@ -87,11 +88,17 @@ def judge(
     table.forget_missing(residuals, everyone)
     independent = 1.0 if groups is None else groups.count / X.shape[0]
     evidence = CellEvidence.of(
-        table.values, residuals, table.units, numbers, inverse=table.inverse, independent=independent
+        table.values,
+        residuals,
+        table.units,
+        numbers,
+        usual=whole_rows.kept,
+        inverse=table.inverse,
+        independent=independent,
     )
     cells = table.with_bad(evidence.log_p(table.values, residuals), everyone)
     ranked = table.with_bad(evidence.log_p(table.values, residuals, ranking=True), everyone)
-    remote = _remote(X, groups, scaled=scaled, normal=evidence.normal)
+    remote = whole_rows.log_p(heavy=not evidence.normal)
     # The logarithm of the loss has at most an exponential tail if the loss has the tail of a power law.
     size = np.log(np.maximum(errors, _LEAST))
     whole = np.log(np.maximum(p_values_by_tail(size, size, independent=independent), _LEAST))
@@ -109,35 +116,47 @@ def judge(
     return Judgement(p, suspicion, order, odd, named, suspects)
 
 
-def _remote(X: Array, groups: Groups | None, *, scaled: bool, normal: bool) -> Numbers:
-    """Return log p-values of the density of other rows around each row; clusters of a tenth of the rows are found.
+@dataclass(frozen=True)
+class _Remoteness:
+    """How remote the rows are from those that are not suspected outliers, and p-values of an exponential tail.
 
-    If the residuals of the columns do not look `normal`, the distances are assumed to have the tail of a power law: in
-    a joint distribution with heavy tails, the tail gets slower beyond the levels that its scale is read from.
+    `kept` marks the rows that are not suspected, or some of many. Clusters of up to a tenth of the rows are suspected.
     """
-    n, together = X.shape[0], None if groups is None else groups.of_rows
-    independent = 1.0 if groups is None else groups.count / n
-    some = np.arange(n) if n <= _SETTLED else np.sort(np.random.default_rng(0).permutation(n)[:_SETTLED])
-    rows = X if n <= _SETTLED else namespace(X).take(X, namespace(X).asarray(some, device=device(X)), axis=0)
-    theirs = None if together is None else np.unique(together[some], return_inverse=True)[1].reshape(-1)
-    judged = partial(remoteness, rows, scaled=scaled, groups=theirs)
-    settled = settle(judged, len(some), q=_DENSITY_Q, independent=independent)
-    distances, p = settled.distances, settled.p_values
-    if n > _SETTLED:
+
+    distances: Numbers
+    kept: Mask
+    p_values: Numbers
+    independent: float
+
+    @classmethod
+    def of(cls, X: Array, groups: Groups | None, *, scaled: bool) -> _Remoteness:
+        n, together = X.shape[0], None if groups is None else groups.of_rows
+        independent = 1.0 if groups is None else groups.count / n
+        some = np.arange(n) if n <= _SETTLED else np.sort(np.random.default_rng(0).permutation(n)[:_SETTLED])
+        rows = X if n <= _SETTLED else namespace(X).take(X, namespace(X).asarray(some, device=device(X)), axis=0)
+        theirs = None if together is None else np.unique(together[some], return_inverse=True)[1].reshape(-1)
+        judged = partial(remoteness, rows, scaled=scaled, groups=theirs)
+        settled = settle(judged, len(some), q=_DENSITY_Q, independent=independent)
         kept = np.zeros(n, dtype=bool)
         kept[some[~settled.odd]] = True
+        if n <= _SETTLED:
+            return cls(settled.distances, kept, settled.p_values, independent)
         distances = remoteness(X, kept, scaled=scaled, groups=together)
-        p = p_values_by_tail(distances[kept], distances, independent=independent)
-        bulk = distances[kept]
-    else:
-        bulk = distances[~settled.odd]
-    found = np.log(np.maximum(p, _LEAST))
-    low, middle = float(bulk.min()), float(np.median(bulk))
-    if normal or not low < middle:
-        return found
-    logs, bulk_logs = (np.log(np.maximum((x - low) / (middle - low), 1.0)) for x in (distances, bulk))
-    tail = NumberTail.of(bulk_logs, largest=float(bulk_logs.max()), independent=independent)
-    return np.maximum(found, tail.log_p(logs))
+        return cls(distances, kept, p_values_by_tail(distances[kept], distances, independent=independent), independent)
+
+    def log_p(self, *, heavy: bool) -> Numbers:
+        """Return log p-values; if tails are `heavy`, the larger ones of a tail that is a power law.
+
+        In a joint distribution with heavy tails, the tail of the distances is slower than where its scale is read.
+        """
+        found, bulk = np.log(np.maximum(self.p_values, _LEAST)), self.distances[self.kept]
+        low, middle = float(bulk.min()), float(np.median(bulk))
+        if not heavy or not low < middle:
+            return found
+        logs = np.log(np.maximum((self.distances - low) / (middle - low), 1.0))
+        largest = float(logs[self.kept].max())
+        tail = NumberTail.of(logs[self.kept], largest=largest, independent=self.independent)
+        return np.maximum(found, tail.log_p(logs))
 
 
 @dataclass(frozen=True)
