@@ -41,7 +41,7 @@ from .io.table_file import TableFile
 from .machines import AAELM, AAKELM, OCELM, OCKELM, VAAKELM, VOCKELM
 from .machines.laplacians import knn_laplacian, scatter_laplacian
 from .reporting import Report, report
-from .screening import Screening, SuspectCell
+from .screening import CopiedColumn, Screening, SuspectCell
 from .selection import OneClassKFold, OneClassSearchCV
 from .stream import Patience, Stream
 from .tabular import TableDetector, screen
@@ -64,6 +64,7 @@ __all__ = [
     "Calibrated",
     "ColumnChange",
     "ColumnWarning",
+    "CopiedColumn",
     "DependentRowsWarning",
     "EscapedCSV",
     "Explanation",

@@ -142,7 +142,19 @@ def test_a_copy_of_a_column_reveals_every_mistake():
     X = np.random.default_rng(0).normal(size=(300, 3))
     X = np.column_stack([X, X[:, 0]])
     X[5, 0] += 2
-    assert screen(X).order[0] == 5
+    found = screen(X)
+    assert found.order[0] == 5
+    assert found.copies == ((3, 0, (5,)),)
+    assert found.summary.endswith("column 3 is a copy of column 0, but for 1 row")
+
+
+def test_collinear_columns_reveal_a_mistake():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X = np.column_stack([X, X @ [1, -2, 0.5]])
+    X[5, 3] += 3
+    found = screen(X)
+    assert found.order[0] == 5
+    assert not found.copies
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,7 @@ from ..core.groups import Groups
 from ..core.scaling import ColumnMoments, Scaler
 from ..core.screening import p_values_by_tail, remoteness, settle
 from .cells import CellEvidence, number_columns
+from .copies import copied_columns
 from .residuals import Shrinkage
 from .rows import fit_regressions, predict_held_out
 from .tails import NumberTail
@@ -63,7 +64,10 @@ class Suspects:
 
 @dataclass(frozen=True)
 class Judgement:
-    """P-values of rows, the order of suspicion, the rows named at the rate q, and the listed cells."""
+    """P-values of rows, the order of suspicion, the rows named at the rate q, the listed cells, and copied columns.
+
+    A copied column is given by its unit, the unit that it is a copy of, and the rows in which they differ.
+    """
 
     p_values: Numbers
     suspicion: Numbers
@@ -71,6 +75,7 @@ class Judgement:
     odd: Mask
     named: Mask  # of the listed cells
     suspects: Suspects
+    copies: tuple[tuple[int, int, Index], ...]
 
 
 def judge(
@@ -113,7 +118,7 @@ def judge(
     listed = order[: max(top, int(odd.sum()), _LISTED)]
     suspects = _list_cells(table, evidence, shrinkage, residuals, cells, listed, groups)
     named = odd[suspects.rows] & (suspects.p_values <= _FURTHER)
-    return Judgement(p, suspicion, order, odd, named, suspects)
+    return Judgement(p, suspicion, order, odd, named, suspects, tuple(table.copies(numbers)))
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,13 @@ class _Table:
                 for j in unit.columns:
                     if j != unit.gap and not unit.category:
                         residuals[self.sheet.missing[rows, k], j] = 0.0
+
+    def copies(self, numbers: list[int]) -> Iterator[tuple[int, int, Index]]:
+        """Yield the units of columns of numbers that are copies of others, these others, and the rows that differ."""
+        unit_of = {j: unit for unit in self.varying for j in self.sheet.units[unit].columns}
+        for column, first, rows in copied_columns(self.X, [self.used[j] for j in numbers]):
+            if unit_of[column] != unit_of[first]:
+                yield unit_of[column], unit_of[first], rows
 
     def with_bad(self, log_p: Numbers, rows: Index) -> Numbers:
         """Return the logarithms of p-values of the cells of some rows, with the lower bound for bad cells."""

@@ -13,6 +13,7 @@ from ..core.calibration import benjamini_hochberg
 from ..core.notebook import ROWS, InNotebook
 from ..core.typing import Name
 from ..core.wording import said
+from .copies import CopiedColumn
 from .judging import Judgement
 from .repair import repaired
 from .units import Sheet
@@ -85,6 +86,8 @@ class Screening(InNotebook):
         Estimated number of mistakes among the first k rows of `order`, for k = 1, 2, ...
     cells : tuple of SuspectCell
         The suspicious cells of the first rows of `order`.
+    copies : tuple of CopiedColumn
+        Columns of numbers that equal another column in at least nine of ten rows, and the rows in which they differ.
     classifier : classifier or None
         The classifier whose `screen` was called, fitted on the rows that are not named.
 
@@ -104,6 +107,7 @@ class Screening(InNotebook):
     order: NDArray[np.intp]
     mistakes: NDArray[np.float64]
     cells: tuple[SuspectCell, ...]
+    copies: tuple[CopiedColumn, ...] = ()
     classifier: Any = None
 
     @classmethod
@@ -123,7 +127,10 @@ class Screening(InNotebook):
             bounds = (_plain(a), _plain(b)) if _is_number(a) else (None, None)
             name = sheet.units[unit].name
             cells.append(SuspectCell(row, name, _plain(value), told, bounds[0], bounds[1], p, bool(judged.named[i])))
-        return cls(judged.odd, judged.p_values, -judged.suspicion, judged.order, mistakes, tuple(cells))
+        name_of = [unit.name for unit in sheet.units]
+        copies = (CopiedColumn(name_of[a], name_of[b], tuple(rows.tolist())) for a, b, rows in judged.copies)
+        told = mistakes, tuple(cells), tuple(copies)
+        return cls(judged.odd, judged.p_values, -judged.suspicion, judged.order, *told)
 
     @property
     def stands_out(self) -> int:
@@ -134,7 +141,11 @@ class Screening(InNotebook):
 
     @property
     def summary(self) -> str:
-        """A sentence that tells how many rows stand out, and in which column most of them do."""
+        """How many rows stand out, in which column most of them do, and which columns are copies of others."""
+        return "; ".join([self._standing_out, *map(str, self.copies)])
+
+    @property
+    def _standing_out(self) -> str:
         count = self.stands_out
         if not count:
             return f"nothing stands out among {len(self.odd):,} rows"
