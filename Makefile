@@ -84,8 +84,9 @@ torture: $(VENV)/.all
 	$(BIN)/python -m torture --effort $(EFFORT) --page
 
 # All steps of a release but the upload: builds, checks, an empty environment, the README, licences, a list of parts.
+# DRY=1 only tells what the tree lacks, such as the address of the repository, where a release stops.
 release: $(VENV)/.all
-	$(BIN)/python -m release
+	$(BIN)/python -m release $(if $(DRY),--dry)
 
 # Measurements: of speed (under an hour on two cores), with LONG=1 also longer ones and those of quality (a night), or
 # only PARTS. Peers to measure against are not dependencies.

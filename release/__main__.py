@@ -1,4 +1,7 @@
-"""Prepare a release: build twice and compare, check the metadata, install in an empty environment, try the README."""
+"""Prepare a release: build twice and compare, check the metadata, install in an empty environment, try the README.
+
+`--dry` tells what the release lacks, where the release itself would stop.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +34,27 @@ def run(*command: str | Path, folder: Path = ROOT, **extra: str) -> str:
 def hashes(folder: Path) -> dict[str, str]:
     """The checksum of each file of a folder."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def lacking() -> Iterator[str]:
+    """What a release needs and this tree does not have."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    if not project.get("urls", {}).get("Repository"):
+        yield "pyproject.toml: [project.urls] must name the Repository; the owner of it fills in the address"
+    version = re.search(r'__version__ = "(.*?)"', (ROOT / "src" / "oneclass" / "__init__.py").read_text())
+    number = version[1] if version else ""
+    if f"\nversion: {number}\n" not in (ROOT / "CITATION.cff").read_text():
+        yield f"CITATION.cff: version must be {number}, as in src/oneclass/__init__.py"
+    if not re.search(rf"^## \[{re.escape(number)}\] - \d{{4}}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M):
+        yield f"CHANGELOG.md: there must be a section '## [{number}] - date'"
+
+
+def ready() -> str:
+    """Check that the tree is one of a release."""
+    found = list(lacking())
+    if found and "--dry" not in sys.argv:
+        raise SystemExit("\n".join(found))
+    return "; ".join(f"LACKING {what}" for what in found) or "version, changelog, citation and address agree"
 
 
 def built() -> str:
@@ -84,6 +109,7 @@ def installed() -> str:
 
 def steps() -> Iterator[tuple[str, Callable[[], str]]]:
     """The steps by name."""
+    yield "ready", ready
     yield "build", built
     yield "check", checked
     yield "install", installed

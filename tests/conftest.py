@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,19 @@ from threadpoolctl import threadpool_limits
 
 settings.register_profile("theorems", deadline=None, max_examples=15, derandomize=True, database=None)
 settings.load_profile("theorems")
+
+
+def refuse_other_machines(event, given):
+    """Let connections of tests to other machines fail: tests need no network."""
+    if event not in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
+        return
+    address = given[0] if event == "socket.getaddrinfo" else given[1]
+    host = address[0] if isinstance(address, tuple) else address if event == "socket.getaddrinfo" else None
+    if host not in (None, "", "localhost", "127.0.0.1", "::1", "0.0.0.0", b"localhost", b"127.0.0.1"):
+        raise ConnectionRefusedError(f"a test may not connect to {host}")
+
+
+sys.addaudithook(refuse_other_machines)
 
 #: Default folder of data that are not part of the repository; ONECLASS_DATA names another.
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
