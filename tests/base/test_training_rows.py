@@ -76,6 +76,8 @@ def test_rows_without_weight_are_no_training_rows():
 def test_a_report_on_training_rows_says_what_to_use_instead(model, X):
     found = report(model.fit(X), X).summary
     assert found["data"]["training_rows"]
+    assert "most of them are training rows: screen the table" in found["verdict"]["sentence"]
+    assert found["verdict"]["odd"] is None
     assert "use screen" in found["advice"][0]
     assert any("Most of these rows are training rows" in sentence for sentence in found["findings"])
     assert not report(model, X[:9]).summary["data"]["training_rows"]

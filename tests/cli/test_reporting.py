@@ -81,3 +81,15 @@ def test_one_table_is_screened_and_reported_without_a_model(folder, capsys):
 def test_a_report_needs_a_model_or_a_table_to_screen(folder, capsys, line, why):
     assert run(line) == errors.USAGE
     assert why in capsys.readouterr().err
+
+
+def test_a_screen_prints_groups_of_like_mistakes(folder, capsys):
+    table = visits(200, 3)
+    table.loc[[7, 9], "age"] = -999.0
+    table.to_csv("dirty.csv", index=False)
+    assert run("screen dirty.csv --top 4") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith("2 rows: age too low (expected ")
+    assert run("screen dirty.csv --json") == 0
+    [group] = [g for g in json.loads(capsys.readouterr().out.splitlines()[-1])["groups"] if g["column"] == "age"]
+    assert (group["rows"], group["values"]) == (2, "-999")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -30,7 +31,13 @@ from .options import (
 from .table_io import CellOptions, Reading, about, first_rows, names_of, on_terminal, read_all, sink_of, source_of
 from .terminal import drawn, prose, styled
 
+if TYPE_CHECKING:
+    from ..reporting.schema import AlarmGroup
+
 __all__ = ["explain", "score", "screen"]
+
+#: Most groups of rows with like mistakes that are printed.
+_GROUPS = 5
 
 
 @click.command()
@@ -170,7 +177,7 @@ def screen(
     """Find suspicious cells and rows of TABLE, without a model.
 
     Prints the most suspicious cells with expected values; * marks those that are named at the rate q. Rows are counted
-    from 1, without the header.
+    from 1, without the header. Below them, groups of rows with like mistakes.
 
     \b
     Examples:
@@ -180,6 +187,7 @@ def screen(
     import pyarrow as pa
 
     from ..io.sinks import writing
+    from ..reporting.screened import summarise_screening
 
     if output is not None:
         refuse_both(as_json, output)
@@ -209,10 +217,19 @@ def screen(
     listed = [cell for cell in found.cells if cell.row in first]
     named = int(found.odd.sum())
     fields = {"rows": len(rows), "named": named, "stands_out": found.stands_out, "summary": found.summary}
-    fields |= {"cells": [cell._asdict() | {"row": cell.row + 1} for cell in listed]}
+    alike = [group for group in summarise_screening(found, rows, len(rows))["groups"] if group["rows"] > 1]
+    fields |= {"groups": alike, "cells": [cell._asdict() | {"row": cell.row + 1} for cell in listed]}
     fields |= {"changes": log.assign(row=log["row"] + 1).to_dict("records")} if repair else {}
     if output == "-" or repair == "-":
         return
     lines = [("*" * cell.named, cell.row + 1, cell.column, said(cell.value), cell.expectation) for cell in listed]
-    told = f"{table}: {found.summary}" + (f"\n{repair}: {len(log)} cells replaced" if repair else "")
+    told = "\n".join([*_like_mistakes(alike), f"{table}: {found.summary}"])
+    told += f"\n{repair}: {len(log)} cells replaced" if repair else ""
     say(fields, as_json, f"{drawn(('', 'row', 'column', 'value', 'expected'), lines)}\n{told}")
+
+
+def _like_mistakes(groups: Sequence[AlarmGroup]) -> Iterator[str]:
+    """A line for each of the largest groups of rows with like mistakes."""
+    for group in groups[:_GROUPS]:
+        expected = f" (expected {group['expected']})" if group["expected"] else ""
+        yield f"{group['rows']} rows: {group['reason']}{expected}"

@@ -78,6 +78,7 @@ def summarise(
     for i, place, row in zip(order, places, listed_rows, strict=True):
         row["group"], row["span"] = place, None if spans is None or spans[i] < 0 else int(spans[i])
     learnt, known = getattr(classifier, "held_out_", None), getattr(classifier, "known_", None)
+    trained_on = are_training_rows(model, rows_of(X, looked_up(len(scored.scores))))
     found = {
         "made": datetime.date.today().isoformat(),
         "version": version("oneclass"),
@@ -85,7 +86,7 @@ def summarise(
         "data": {
             "rows": len(scored.scores),
             "columns": len(names),
-            "training_rows": are_training_rows(model, rows_of(X, looked_up(len(scored.scores)))),
+            "training_rows": trained_on,
             "left_out": [] if plan is None else [
                 {"name": column.name, "why": column.why} for column in plan.columns if column.code is None
             ],
@@ -98,7 +99,7 @@ def summarise(
             "grouped": getattr(learnt, "groups", None) is not None,
             **({} if known is None else {"known_outliers": int(known.rows.shape[0])}),
         },
-        "verdict": verdict_of(scored, alarms, groups, CONFIDENCE),
+        "verdict": verdict_of(scored, alarms, groups, CONFIDENCE, trained_on=trained_on),
         "alarms": alarms,
         "groups": groups,
         "times": times,

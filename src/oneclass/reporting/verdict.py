@@ -20,11 +20,20 @@ _NAMED, _NAMED_SHARE = 2, 0.1
 _BOUNDS = 3
 
 
-def verdict_of(scored: ScoredRows, alarms: AlarmSummary, groups: Sequence[AlarmGroup], confidence: float) -> Verdict:
-    """What was found: more odd rows than chance explains, some extreme rows, or nothing."""
+def verdict_of(
+    scored: ScoredRows, alarms: AlarmSummary, groups: Sequence[AlarmGroup], confidence: float, *, trained_on: bool
+) -> Verdict:
+    """What was found: more odd rows than chance explains, some extreme rows, or nothing.
+
+    Nothing is concluded about rows of which the model was `trained_on` most.
+    """
     n, flagged, expected = len(scored.scores), alarms["flagged"], alarms.get("if_all_normal")
     rows = f"{flagged:,} of {counted(n, 'row')} {'is' if flagged == 1 else 'are'} flagged"
     shared = _shared(groups, flagged)
+    if trained_on:
+        named = f"{rows}, but most of them are training rows: screen the table to find its mistakes."
+        learned = "The model has learned these rows, so mistakes in them may not be flagged."
+        return {"sentence": named, "certainty": learned, "odd": None, "at_least": None}
     if expected is None:
         unknown = "The model has no held-out losses, so it is not known how many rows chance alone would flag."
         return {"sentence": f"{rows}{shared}.", "certainty": unknown, "odd": None, "at_least": None}
