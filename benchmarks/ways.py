@@ -2,8 +2,9 @@
 
 Training rows and new rows are independent draws of one distribution. 10 % false alarms are asked for. `python
 benchmarks/ways.py --save ways.json` fits every classifier to 20 to 2,000 rows of eight distributions, on all cores
-(about an hour of processor time), and `python benchmarks/ways.py --write ways.json` writes two tables of
-docs/false_alarms.md. `python benchmarks/ways.py --draws 3 --sizes 50 200` is a quick look.
+(twenty minutes of processor time), and `python benchmarks/ways.py --write ways.json` writes two tables of
+docs/false_alarms.md; with several files, which may hold different sizes. `python benchmarks/ways.py --draws 3 --sizes
+50 200` is a quick look.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from _arrays import Rng, Rows
 from _table import markdown, write_between_markers
 from oneclass import OCELM, OCSVM, VAAKELM, Calibrated, KMeansDetector, KNNDetector, PCADetector
 
-DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 100, 1000
+DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 40, 1000
 SIZES = (20, 50, 200, 2000)
 #: Draws of 2,000 rows, which take nearly all of the time.
-DRAWS_OF_MANY = 40
+DRAWS_OF_MANY = 15
 WAYS = ("loo", "folds", "plus", "split")
 CENTERS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 5]])
 #: Rows of each distribution; the last argument is the number of training rows.
@@ -143,9 +144,10 @@ def table_by_law(found: dict[Cell, list[float]]) -> str:
     )
 
 
-def write(path: str) -> None:
-    """Write both tables from the results of a run."""
-    found: dict[Cell, list[float]] = {tuple(cell): means for cell, means in json.loads(Path(path).read_text())}
+def write(paths: Sequence[str]) -> None:
+    """Write both tables from the results of runs."""
+    pairs = [pair for path in paths for pair in json.loads(Path(path).read_text())]
+    found: dict[Cell, list[float]] = {tuple(cell): means for cell, means in pairs}
     page = Path(__file__).parents[1] / "docs" / "false_alarms.md"
     write_between_markers(page, "ways", table(found))
     write_between_markers(page, "ways by distribution", table_by_law(found))
@@ -157,7 +159,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--save")
-    parser.add_argument("--write")
+    parser.add_argument("--write", nargs="+")
     asked = parser.parse_args()
     if asked.write:
         write(asked.write)
