@@ -1,8 +1,8 @@
-"""Ways of holding out: mean false-alarm rates, and how often intervals for the rate of one model contain it.
+"""Ways of holding out: mean false-alarm rates, and how often alarms are beyond the limits for one model.
 
 Training rows and new rows are independent draws of one distribution. 10 % false alarms are asked for. `python
 benchmarks/ways.py --save ways.json` fits every classifier to 20 to 2,000 rows of eight distributions, on all cores
-(twenty minutes of processor time), and `python benchmarks/ways.py --write ways.json` writes two tables of
+(ten minutes of processor time), and `python benchmarks/ways.py --write ways.json` writes two tables of
 docs/false_alarms.md; with several files, which may hold different sizes. `python benchmarks/ways.py --draws 3 --sizes
 50 200` is a quick look.
 """
@@ -26,10 +26,10 @@ from _arrays import Rng, Rows
 from _table import markdown, write_between_markers
 from oneclass import OCELM, OCSVM, VAAKELM, Calibrated, KMeansDetector, KNNDetector, PCADetector
 
-DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 40, 1000
+DELTA, CONFIDENCE, DRAWS, NEW = 0.1, 0.95, 18, 1000
 SIZES = (20, 50, 200, 2000)
 #: Draws of 2,000 rows, which take nearly all of the time.
-DRAWS_OF_MANY = 15
+DRAWS_OF_MANY = 8
 WAYS = ("loo", "folds", "plus", "split")
 CENTERS = np.array([[0, 0, 0], [5, 0, 0], [0, 5, 5]])
 #: Rows of each distribution; the last argument is the number of training rows.
@@ -70,7 +70,10 @@ Cell = tuple[str, str, str, int, int]
 
 
 def measured(cell: Cell) -> tuple[Cell, list[float]]:
-    """Return the mean rate, its standard error, and the shares of intervals that are below and above the rate."""
+    """Return the mean rate, its standard error, and how often alarms are more, or fewer, than the limits for them.
+
+    The limits include the chance in the number of new rows; otherwise they are those of the interval of the rate.
+    """
     name, way, law, n, draws = cell
     rates, sides = [], np.zeros(2)
     with warnings.catch_warnings():
@@ -79,8 +82,8 @@ def measured(cell: Cell) -> tuple[Cell, list[float]]:
             rng = np.random.default_rng([seed, n])
             fitted = MODELS[name][way].set_params(delta=DELTA).fit(LAWS[law](rng, n, n))
             rates.append(np.mean(fitted.predict(LAWS[law](rng, NEW, n)) == -1))
-            low, high = fitted.false_alarm_interval(confidence=CONFIDENCE)
-            sides += rates[-1] > high, rates[-1] < low
+            _, fewest, most = fitted.calibration_.alarms(DELTA, NEW, CONFIDENCE)
+            sides += rates[-1] * NEW > most + 0.5, rates[-1] * NEW < fewest - 0.5
     error = float(np.std(rates) / np.sqrt(draws))
     return cell, [100 * float(share) for share in (np.mean(rates), error, *(sides / draws))]
 
@@ -107,25 +110,24 @@ def table(found: dict[Cell, list[float]]) -> str:
             if not len(some):
                 row.append("")
                 continue
-            rate, inside = some[:, 0], 100 - some[:, 2] - some[:, 3]
-            row.append(
-                f"{rate.mean():.1f} ({rate.min():.1f} to {rate.max():.1f}); {inside.mean():.0f} ({inside.min():.0f})"
-            )
+            rate, outside = some[:, 0], some[:, 2:].mean(axis=0)
+            row.append(f"{rate.mean():.1f} ({rate.min():.1f} to {rate.max():.1f}); {outside[0]:.1f} / {outside[1]:.1f}")
         body.append(row)
     sizes = sorted({cell[3] for cell in found})
     errors = [means[1] for means in found.values()]
     return markdown(["classifier", *WAYS], body) + (
         f"\n\nPercent of new normal rows rejected, {100 * DELTA:.0f} % asked for: mean (lowest to highest of "
-        f"{len(LAWS)} distributions with n = {', '.join(map(str, sizes))}); percent of {100 * CONFIDENCE:.0f} % "
-        f"intervals that contain the rate of their model: mean (lowest). {draws_of(found)} draws each: rates have "
-        f"standard errors of at most {max(errors):.1f} points (median {np.median(errors):.1f}), and coverages of "
-        f"{100 * np.sqrt(0.95 * 0.05 / DRAWS):.0f} points at 95 %."
+        f"{len(LAWS)} distributions with n = {', '.join(f'{n:,}' for n in sizes)}); percent of models whose number of "
+        f"false alarms among {NEW:,} rows is above / below the limits for it, which are to be broken by at most "
+        f"{50 * (1 - CONFIDENCE):.1f} % each. {draws_of(found)}: mean rates have standard errors of at most "
+        f"{max(errors):.1f} points (median {np.median(errors):.1f})."
     )
 
 
 def draws_of(found: dict[Cell, list[float]]) -> str:
     """Return the number of draws by number of rows, as text."""
-    return f"{DRAWS} ({DRAWS_OF_MANY} of 2,000 rows)" if any(cell[3] >= 2000 for cell in found) else f"{DRAWS}"
+    draws = {cell[3]: cell[4] for cell in found}
+    return "Draws: " + ", ".join(f"{draws[n]} of {n:,} rows" for n in sorted(draws))
 
 
 def table_by_law(found: dict[Cell, list[float]]) -> str:

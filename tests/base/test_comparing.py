@@ -1,5 +1,6 @@
 """`compare_batch`, and the warning of batches whose rows are mostly outliers."""
 
+import io
 import warnings
 
 import numpy as np
@@ -109,6 +110,29 @@ def test_few_outliers_single_rows_and_batches_of_one_group_are_not_warned_of():
     assert said_by(KNNDetector().fit(ROWS, groups=np.arange(200) // 2), ODD[:30]) == []
     assert len(said_by(model, ODD[:30])) == 1
     assert said_by(KNNDetector(threshold="train").fit(ROWS), ODD[:30]) == []
+
+
+@pytest.mark.parametrize("model", [VAAKELM(), make_one_class_pipeline(StandardScaler(), KNNDetector())], ids=str)
+def test_tables_of_scores_and_chunks_are_warned_of_once(model):
+    model.fit(ROWS)
+    for score in (
+        lambda: model.score_table(SAME + 9),
+        lambda: model.score_chunks([SAME[:40] + 9, SAME[40:] + 9], io.BytesIO()),
+    ):
+        with pytest.warns(
+            ShiftedBatchWarning, match=r"rows are outliers, more than chance.*columns that moved"
+        ) as said:
+            score()
+        assert len(said) == 1
+    model.score_chunks([SAME], io.BytesIO())
+
+
+def test_chunks_of_a_table_are_warned_of_with_the_names_of_its_columns():
+    rng = np.random.default_rng(1)
+    model, moved = TableDetector().fit(tables(rng, 300)), tables(rng, 100).assign(price=900.0)
+    with pytest.warns(ShiftedBatchWarning, match="columns that moved most: price") as said:
+        model.score_chunks([moved[:50], moved[50:]], io.BytesIO())
+    assert len(said) == 1
 
 
 def test_the_warning_can_be_turned_off():

@@ -5,6 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 import oneclass
 from oneclass import AAKELM, OCKELM, SVDD, VAAKELM, VOCKELM, KNNDetector, Nystrom
@@ -307,3 +308,44 @@ def test_a_group_that_leaves_too_few_neighbors_is_held_out_by_folds():
     X = np.random.default_rng(0).normal(size=(40, 2))
     owner = np.concatenate([np.zeros(36), np.arange(1, 5)])
     assert np.isfinite(KNNDetector(delta=0.2).fit(X, groups=owner).offset_)
+
+
+def table_of_persons():
+    X, owner = persons(np.random.default_rng(0), 40, 5, 0.3)
+    return pd.DataFrame(X, columns=list("abcd")).assign(person=owner, site=np.tile([0, 1], 100))
+
+
+def test_new_rows_may_have_the_column_of_groups_or_lack_it():
+    table = table_of_persons()
+    plain = table[list("abcd")]
+    alone = VAAKELM().fit(plain, groups=table["person"])
+    model = VAAKELM().fit(table.drop(columns="site"), groups="person")
+    for rows in (plain, table.drop(columns="site")):
+        np.testing.assert_array_equal(model.p_value(rows), alone.p_value(plain))
+        np.testing.assert_array_equal(model.explain(rows[:3]).shares, alone.explain(plain[:3]).shares)
+    numbers = VAAKELM().fit(table.to_numpy(), groups=4, segments=5)
+    named = VAAKELM().fit(table, groups="person", segments="site")
+    labels = {"segments": table["site"]}
+    for found in (
+        numbers.p_value(table.to_numpy()),
+        numbers.p_value(plain.to_numpy(), **labels),
+        named.p_value(table),
+        named.p_value(table.drop(columns="person")),
+        named.p_value(table, **labels),
+    ):
+        np.testing.assert_array_equal(found, named.p_value(plain, **labels))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table)  # `site` is no column of the fit
+
+
+@pytest.mark.parametrize("last", [VAAKELM(), oneclass.OneClassSearchCV(VAAKELM(), {"C": [1, 8]}, scoring="f1", cv=2)])
+def test_a_pipeline_finds_the_column_of_groups_in_new_rows(last):
+    table, y = table_of_persons().drop(columns="site"), np.repeat([1, -1], [160, 40])
+    scale = StandardScaler().set_output(transform="pandas")
+    pipe = oneclass.make_one_class_pipeline(scale, last).fit(table, y, groups="person")
+    assert pipe.calibration_.total == 32
+    np.testing.assert_array_equal(pipe.predict(table) == 1, pipe.p_value(table) > 0.05)
+    found = pipe.explain(table[:3])
+    assert found.names == (*"abcd", "person")
+    np.testing.assert_array_equal(found.shares[:, 4], 0)
+    np.testing.assert_array_equal(np.isnan(pipe.reconstruct(table[:3])), [[False] * 4 + [True]] * 3)

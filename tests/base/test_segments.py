@@ -41,7 +41,7 @@ def test_every_classifier_ranks_a_row_within_its_segment(name):
     np.testing.assert_array_equal(losses, -clone(model).fit(ROWS).held_out_scores_)
     p, scores = model.p_value(X, segments=LABELS), model.score_samples(X)
     for site in "AB":
-        alone = HeldOut(losses[site == SITE]).calibration()
+        alone = HeldOut(losses[site == SITE], way=model.held_out_.way).calibration()
         some = site == LABELS
         np.testing.assert_array_equal(p[some], alone.p_value(-scores[some]))
         assert model.false_alarm_interval(segment=site) == alone.false_alarm_interval(0.05)

@@ -105,3 +105,32 @@ def test_curves_are_about_finding_outliers(model, rows):
     alarms, recall = np.mean(rejected[~odd]), np.mean(rejected[odd])
     assert np.min(np.abs(roc.fpr - alarms) + np.abs(roc.tpr - recall)) < 1e-12
     assert np.min(np.abs(found.precision - np.mean(odd[rejected])) + np.abs(found.recall - recall)) < 1e-12
+
+
+@pytest.mark.parametrize("last", ["classifier", "pipeline"])
+def test_a_segment_is_drawn_with_its_own_threshold_and_rates(last):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    X[200:] *= 3
+    site = np.repeat(["A", "B"], [200, 100])
+    model = KNNDetector(delta=0.1)
+    model = model if last == "classifier" else make_one_class_pipeline(RobustScaler(), model)
+    model.fit(X, segments=site)
+    fresh = 3 * rng.normal(size=(500, 2))
+    shown = ThresholdDisplay.from_estimator(model, fresh, segment="B")
+    in_b = np.full(500, "B")
+    assert shown.calibration.total == 100
+    assert shown.score_display.rejected == np.mean(model.predict(fresh, segments=in_b) == -1) < 0.2
+    assert shown.delivered(0.1) == np.mean(model.p_value(fresh, segments=in_b) <= 0.1)
+    low, high = model.false_alarm_interval(segment="B")
+    assert f"false-alarm rate of this model: {100 * low:.1f} to {100 * high:.1f} %" in shown.summary
+    pyplot.close(shown.figure_)
+    with pytest.raises(ValueError, match=r"ScoreDisplay: segment must be one of those of the fit, A, B, .*got None"):
+        ThresholdDisplay.of(model, fresh)
+
+
+def test_a_segment_needs_a_fit_with_segments(model, rows):
+    with pytest.raises(
+        ValueError, match="ScoreDisplay: segment must be None, because the fit had no segments; got 'A'"
+    ):
+        ThresholdDisplay.of(model, rows[0], segment="A")

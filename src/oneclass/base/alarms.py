@@ -14,7 +14,7 @@ from ..core.calibration import Calibration, benjamini_hochberg
 from ..core.threshold import ranks_within
 from .warnings import ShiftedBatchWarning, warn
 
-__all__ = ["columns_of_batch", "is_no_chance", "warn_of_alarms"]
+__all__ = ["columns_of_batch", "is_no_chance", "warn_of_alarms", "warned_once"]
 
 #: Fewest rows of a batch that are judged as a batch, and share of outliers up to which there is no warning: a batch may
 #: well hold outliers, and to find them is what `predict` is for.
@@ -26,6 +26,18 @@ _FALSE_DISCOVERIES, _NAMED = 0.05, 3
 
 #: What computes the changes of the columns of a batch, if the rows are encoded columns of a table.
 _CHANGES: ContextVar[Callable[[], Iterable[ColumnChange]] | None] = ContextVar("changes", default=None)
+#: Whether a batch has got a warning, as one item, in a context where only one is to get it.
+_WARNED: ContextVar[list[bool] | None] = ContextVar("warned", default=None)
+
+
+@contextmanager
+def warned_once() -> Iterator[None]:
+    """Warn of the first such batch only: the chunks of a table are one batch."""
+    token = _WARNED.set([])
+    try:
+        yield
+    finally:
+        _WARNED.reset(token)
 
 
 @contextmanager
@@ -53,6 +65,10 @@ def is_no_chance(calibrations: Iterable[Calibration], rate: Callable[[float], fl
 
 def warn_of_alarms(name: str, flagged: int, rows: int, changes: Callable[[], Iterable[ColumnChange]]) -> None:
     """Warn of a batch with so many outliers; `changes` are those of its columns, unless a table computes them."""
+    if (warned := _WARNED.get()) is not None:
+        if warned:
+            return
+        warned.append(True)
     found = sorted((_CHANGES.get() or changes)(), key=lambda change: change.p_value)
     limit = benjamini_hochberg(np.array([change.p_value for change in found]), q=_FALSE_DISCOVERIES) if found else 0.0
     moved = [str(change.column) for change in found if change.p_value <= limit]

@@ -39,7 +39,7 @@ from .reading import Header, read_rows, read_training_rows
 from .saving import Saved
 from .score_tables import ScoresTables
 from .seeds import check_seed
-from .segments import refuse_training_losses, warn_of_small, without_segments
+from .segments import refuse_training_losses, warn_of_small, without_labels
 from .suggesting import Suggests
 from .threads import by_one_fit
 from .training_set import TrainingSet, read_training_set
@@ -78,6 +78,7 @@ class OneClassClassifier(
     calibration_: Calibration | None
     held_out_: Annotated[HeldOut | None, MAYBE]
     segments_: Annotated[Segments | None, MAYBE]
+    group_column_: Annotated[Name | None, MAYBE]
     n_features_in_: Annotated[int, Size("features")]
     feature_names_in_: Annotated[NDArray[np.object_], Names("features"), MAYBE]
     column_summary_: Annotated[ColumnSummary, MAYBE]
@@ -133,7 +134,7 @@ class OneClassClassifier(
         found = {name: value for name, value in vars(self).copy().items() if not name.endswith("_")}
         found |= header.attributes() | fitted
         found |= {"offset_": -threshold, "calibration_": calibration, "decision_": decision_, "held_out_": held_out}
-        found |= {"segments_": segments}
+        found |= {"segments_": segments, "group_column_": None if training is None else training.group_column}
         self.__dict__ = found  # in one step, so that no thread reads attributes of two fits
         return self
 
@@ -320,7 +321,7 @@ class OneClassClassifier(
         return result
 
     def _read(self, X: Rows) -> Array:
-        return read_rows(Header.of(self), without_segments(self, X))
+        return read_rows(Header.of(self), without_labels(self, X))
 
 
 def _removed_share(odd: NDArray[np.bool_], groups: Groups | None, q: float) -> float:

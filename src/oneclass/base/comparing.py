@@ -20,6 +20,7 @@ from ..core.density_ratio import density_ratio, effective_size, weighted_p_value
 from ..core.segments import RowSegments
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import is_dask
+from ..engines.threads import on_one_thread
 from .checks import check_number
 from .judging import Judges
 from .threads import by_one_fit
@@ -117,7 +118,8 @@ class ComparesBatches(Judges):
         losses = to_numpy(held_out.losses).astype(float)
         finite = np.isfinite(losses)
         known = _on_host(held_out.only(finite).calibration())
-        ratio, own = density_ratio(Z, batch)
+        with on_one_thread(0, Z):  # many small products
+            ratio, own = density_ratio(Z, batch)
         w = ratio[finite] * to_numpy(held_out.only(finite).weights)
         w = w[np.argsort(losses[finite])]
         size, needed = effective_size(w), rows_needed(self.decision_.delta) if self.decision_.delta else 1

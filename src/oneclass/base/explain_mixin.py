@@ -23,7 +23,7 @@ from .expected import current_encoding, expected_values
 from .explanation import Explanation, shares_of
 from .nearest_known import NearestKnown
 from .non_numeric import framed
-from .segments import without_segments
+from .segments import without_labels
 from .threads import by_one_fit
 
 __all__ = ["Explains", "by_substitution", "index_of", "names_of", "nearest_rows"]
@@ -103,7 +103,7 @@ class Explains(ABC):
                 raise ValueError(f"{name}: neighbors must be 0 for a Dask collection, got {neighbors!r}")
             one = self._travelling()
             return map_rows(lambda block: one.explain(block).shares, X)  # type: ignore[no-any-return]
-        X = without_segments(self, framed(X))  # type: ignore[arg-type]
+        X = without_labels(self, framed(X))  # type: ignore[arg-type]
         rows = self._read(X)
         parts, expected, near = self._parts(rows), self._expected(rows), self._nearest(rows, neighbors)
         exact, values = parts is not None, to_numpy(rows)

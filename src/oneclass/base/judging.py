@@ -20,6 +20,7 @@ from .alarms import is_no_chance, warn_of_alarms
 from .checks import check_choice, check_number
 from .groups import label_texts
 from .held_out import HoldsOut
+from .parameter_docs import complete_docstrings
 from .rates import warn_below_smallest, warn_too_coarse
 from .segments import read_segment_texts, segments_of, warn_of_few
 from .threads import by_one_fit
@@ -72,9 +73,7 @@ class Judges(HoldsOut):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to judge.
-        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. The rate holds in each segment.
+        {segments_of_rows}
 
         Returns
         -------
@@ -102,9 +101,7 @@ class Judges(HoldsOut):
             False-alarm rate to use instead of that of the fit, without fitting again. The threshold is then the
             (1 - delta) quantile of the held-out losses, whatever `threshold` is. This needs a fit that has held-out
             losses (`calibration_` is not None).
-        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. The rate holds in each segment.
+        {segments_of_rows}
 
         Returns
         -------
@@ -277,9 +274,7 @@ class Judges(HoldsOut):
             Upper bound on the false-discovery rate.
         tail : {None, "pareto"}, default=None
             P-values of rows beyond every held-out loss, as in `p_value`.
-        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. The rate holds in each segment.
+        {segments_of_rows}
 
         Returns
         -------
@@ -313,9 +308,7 @@ class Judges(HoldsOut):
             losses; they include the uncertainty of the fit. They are valid for Pareto tails and for tails that fall
             faster. They are not valid if a kind of normal rows is so rare that the training rows hold almost none of
             it (docs/large_batches.md).
-        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
-            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
-            column. The rate holds in each segment.
+        {segments_of_rows}
 
         Returns
         -------
@@ -333,6 +326,9 @@ class Judges(HoldsOut):
         check_choice(self, "tail", (None, *TAILS), value=tail)
         ranks = self._calibrated() if known is None else known
         return self._answer(rows, lambda scores: ranks.p_value(-scores, tail))
+
+
+complete_docstrings(Judges)
 
 
 def labels_of(normal: Array) -> Array:

@@ -246,6 +246,11 @@ _DESCRIPTIONS = {
             too few rows for the rate, a warning names it, and its rows are ranked among all rows too (docs/groups.md).
             Needs ``threshold="held_out"`` and rows in memory.
         """,
+    "segments_of_rows": """
+        segments : array-like of shape (n_samples,), or the name or number of a column of `X`, optional
+            The segment of each row, if the fit had `segments`; by default their column in `X`, if they were given as a
+            column. The rate holds in each segment.
+        """,
     "rows_to_reconstruct": """
         X : array-like of shape (n_samples, n_features)
             Rows to reconstruct.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -26,6 +27,7 @@ from .explain_mixin import index_of, names_of
 from .explanation import Explanation, shares_among
 from .non_numeric import framed
 from .saving import Saved
+from .segments import label_columns_of
 
 __all__ = ["OneClassPipeline", "ends_in_classifier", "make_one_class_pipeline", "with_verbs"]
 
@@ -183,16 +185,16 @@ class OneClassPipeline(Delegates, Pipeline):
             of = origins(self._before, n)
         except NoWayBackError as error:
             raise self._refusal("explain", error) from None
-        place = self._segment_place(rows)
-        of = of if place is None else np.delete(of, place)
+        places = self._label_places(rows)
+        of = np.delete(of, places)
         outer = current_encoding() or Encoding(np.arange(n), np.zeros(n, dtype=bool))
         with using_encoding(outer.through(of) if len(outer.of) == n else None):
             found: Explanation = self._wrapped().explain(rows, neighbors=neighbors)
         parts = folded(found.parts, of, n)
-        low, high = self._led_back_ends(found, of, np.bincount(of, minlength=n) == 1, place)
+        low, high = self._led_back_ends(found, of, np.bincount(of, minlength=n) == 1, places)
         return Explanation(
             values=values,
-            expected=self._led_back(found.expected, values.shape, place),
+            expected=self._led_back(found.expected, values.shape, places),
             shares=shares_among(np.unique(of), parts),
             parts=parts,
             names=names_of(X, n),
@@ -201,21 +203,21 @@ class OneClassPipeline(Delegates, Pipeline):
             method=found.method,
             low=low,
             high=high,
-            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape, place),
+            neighbors=None if found.neighbors is None else self._led_back(found.neighbors, values.shape, places),
             known=found.known
             and found.known.in_columns(
-                lambda made: self._led_back(made, values.shape, place), lambda gaps: folded(gaps, of, n)
+                lambda made: self._led_back(made, values.shape, places), lambda gaps: folded(gaps, of, n)
             ),
         )
 
     def _led_back_ends(
-        self, found: Explanation, of: NDArray[np.intp], single: NDArray[np.bool_], place: int | None
+        self, found: Explanation, of: NDArray[np.intp], single: NDArray[np.bool_], places: Sequence[int]
     ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         """The ranges of the explanation in the input columns; those of which one column was made have a range."""
         if found.low is None or found.high is None:
             return None, None
         whole = [np.where(single[of], Z, found.expected) for Z in (found.low, found.high)]
-        ends = [self._led_back(Z, (len(Z), len(single)), place) for Z in whole]
+        ends = [self._led_back(Z, (len(Z), len(single)), places) for Z in whole]
         if any(end.dtype.kind != "f" for end in ends):
             for end in (ends := [end.astype(object) for end in ends]):
                 end[~(single & np.vectorize(_is_number, otypes=[bool])(end))] = None
@@ -223,21 +225,20 @@ class OneClassPipeline(Delegates, Pipeline):
         # An inverse that decreases exchanges the ends.
         return np.where(single, np.minimum(*ends), np.nan), np.where(single, np.maximum(*ends), np.nan)
 
-    def _segment_place(self, rows: Any) -> int | None:
-        """Place of the column of segments in preprocessed rows, which answers leave out."""
-        column = None if self.segments_ is None else self.segments_.column
-        if column is None or np.shape(rows)[1] == self._wrapped().n_features_in_:
-            return None
-        return list(rows.columns).index(column) if isinstance(column, str) else column
+    def _label_places(self, rows: Any) -> list[int]:
+        """Places of the columns of segments and groups in preprocessed rows, which answers leave out."""
+        last = self._wrapped()
+        columns = {} if hasattr(last, "plan_") else label_columns_of(last, rows)  # a table leaves them out itself
+        return sorted(list(rows.columns).index(c) if isinstance(c, str) else c for c in columns.values())
 
     def _led_back(
-        self, made: NDArray[np.floating], shape: tuple[int, ...], place: int | None = None
+        self, made: NDArray[np.floating], shape: tuple[int, ...], places: Sequence[int] = ()
     ) -> NDArray[np.generic]:
         """Preprocessed rows mapped back to the input columns; all None if a step has no inverse.
 
-        The rows lack the column of segments, whose place this is; its values become NaN.
+        The rows lack the columns of segments and groups, whose places these are; their values become NaN.
         """
-        made, cells = _with_gap(made, place), (*made.shape[:-1], shape[1])
+        made, cells = _with_gaps(made, places), (*made.shape[:-1], shape[1])
         try:
             return restored(self._before, made.reshape(-1, made.shape[-1])).reshape(cells)
         except NoWayBackError:
@@ -262,7 +263,7 @@ class OneClassPipeline(Delegates, Pipeline):
         rows = self._prepare(X)
         made = to_numpy(self._wrapped().reconstruct(rows))
         try:
-            return restored(self._before, _with_gap(made, self._segment_place(rows)))
+            return restored(self._before, _with_gaps(made, self._label_places(rows)))
         except NoWayBackError as error:
             raise self._refusal("reconstruct", error) from None
 
@@ -281,9 +282,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def _with_gap(made: NDArray[np.floating], place: int | None) -> NDArray[np.floating]:
-    """The rows with a column of NaN at this place."""
-    return made if place is None else np.insert(made, place, np.nan, axis=-1)
+def _with_gaps(made: NDArray[np.floating], places: Sequence[int]) -> NDArray[np.floating]:
+    """The rows with columns of NaN at these places, which ascend."""
+    for place in places:
+        made = np.insert(made, place, np.nan, axis=-1)
+    return made
 
 
 def make_one_class_pipeline(

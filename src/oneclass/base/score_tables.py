@@ -13,6 +13,7 @@ from ..engines.chunks import Source
 from ..engines.dask import refuse_dask
 from ..engines.scoring import Columns, Scored, score_through
 from ..io.sinks import Sink
+from .alarms import warned_once
 from .checks import check_choice, check_number
 from .groups import column_of
 from .judging import Judges, beside, labels_of
@@ -39,7 +40,7 @@ class ScoresTables(Judges):
 
         One line is written for each row, in order: the columns that the source is to keep, then those of
         `score_table`. A file appears when it is complete; if scoring fails, an existing file stays as it was. If most
-        rows of a chunk are training rows, a `TrainingRowsWarning` is raised.
+        rows of a chunk are training rows or outliers, the same warnings are raised as by `predict`.
 
         Parameters
         ----------
@@ -77,7 +78,8 @@ class ScoresTables(Judges):
         """
         self._check_scoring(delta, tail)
         judged = partial(self._table, delta, tail, segments=column_of(self, segments, "segments"))
-        return score_through(source, sink, judged, name=self._name, verbose=verbose)
+        with warned_once():
+            return score_through(source, sink, judged, name=self._name, verbose=verbose)
 
     @by_one_fit
     def score_table(
@@ -90,7 +92,7 @@ class ScoresTables(Judges):
     ) -> Columns:
         """Scores, p-values and labels of rows, computed in one pass.
 
-        If most rows are training rows, a `TrainingRowsWarning` is raised, as by `predict`.
+        If most rows are training rows or outliers, the same warnings are raised as by `predict`.
 
         Parameters
         ----------
@@ -142,5 +144,6 @@ class ScoresTables(Judges):
             return xp.stack([xp.astype(x, xp.float64) for x in (scores, *p, label)], axis=1)
 
         score, *p, label = to_numpy(self._answer(rows, columns, recognise=True)).T
+        self._warn_of_alarms(rows, label, delta, known)
         found: Columns = {"score": score} | ({"p_value": p[0]} if p else {}) | {"label": label.astype(np.int64)}
         return found if known is None else {"segment": known.labels} | found

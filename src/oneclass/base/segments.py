@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,18 +16,19 @@ from ..core.threshold import Decision
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import is_dask
 from ..io.messages import one_line
-from .groups import is_column, label_texts, read_labels, without_groups
+from .groups import label_texts, read_labels, split_off
 from .non_numeric import framed
 from .warnings import SegmentWarning, UnreachableRateWarning, warn
 
 __all__ = [
     "Segmented",
+    "label_columns_of",
     "read_segment_texts",
     "refuse_training_losses",
     "segments_of",
     "warn_of_few",
     "warn_of_small",
-    "without_segments",
+    "without_labels",
 ]
 
 #: Most segments that a warning names.
@@ -37,6 +39,7 @@ class Segmented(Protocol):
     """A fitted classifier whose rows may have segments."""
 
     segments_: Segments | None
+    group_column_: Name | None
 
     @property
     def n_features_in_(self) -> int:
@@ -65,23 +68,37 @@ def refuse_training_losses(name: str, decision: Decision) -> None:
         )
 
 
-def without_segments(model: Segmented, X: Rows) -> Rows:
-    """The rows without the column of segments, if the fit had such a column and the rows have it too."""
-    column = _column_in(model, X)
-    return X if column is None else without_groups(type(model).__name__, X, column, "segments")[0]
+def without_labels(model: Segmented, X: Rows) -> Rows:
+    """The rows without the columns of segments and of groups, if the fit had such columns and the rows have them."""
+    return split_off(type(model).__name__, X, label_columns_of(model, X))[0]
 
 
-def _column_in(model: Segmented, X: Any) -> Name | None:
-    """The column of the fit's segments, if the rows have it."""
-    known = vars(model).get("segments_")  # models saved by earlier versions lack it
-    column = None if known is None else known.column
-    if column is None:
-        return None
+def label_columns_of(model: Segmented, X: Rows) -> dict[str, Name]:
+    """The columns of segments and groups, of the fit of a classifier or of a search, that the rows have."""
+    known = vars(model)  # models saved by earlier versions lack these attributes
+    segments = known.get("segment_column_") if known.get("segments_") is None else known["segments_"].column
+    groups = known.get("group_column_")
+    if segments is None and groups is None:
+        return {}
+    return _label_columns(X, model.n_features_in_, {"segments": segments, "groups": groups})
+
+
+def _label_columns(X: Any, n_features: int, columns: Mapping[str, Name | None]) -> dict[str, Name]:
+    """Those of the columns of labels that the rows have beside their features.
+
+    Columns that are given by number are there if the rows have so many further columns; if only one further column is
+    there, it is the first one.
+    """
+    asked = {role: column for role, column in columns.items() if column is not None}
+    if not asked:
+        return {}
     table = np.asarray(X) if isinstance(X, list | tuple) else framed(X)
-    if isinstance(column, str):
-        return column if column in getattr(table, "columns", ()) else None
+    names = getattr(table, "columns", ())
     shape: tuple[int, ...] = getattr(table, "shape", ())
-    return column if shape[1:] == (model.n_features_in_ + 1,) else None
+    found = {role: column for role, column in asked.items() if isinstance(column, str) and column in names}
+    numbers = {role: column for role, column in asked.items() if not isinstance(column, str)}
+    further = shape[1] - n_features - len(found) if len(shape) == 2 else 0
+    return found | dict(list(numbers.items())[: further if further in (1, len(numbers)) else 0])
 
 
 def segments_of(
@@ -97,13 +114,15 @@ def segments_of(
         return X, None
     if is_dask(X):
         raise ValueError(f"{name}: X must be in memory, because the fit had segments, or be scored by score_chunks")
+    columns = label_columns_of(model, X)
     if segments is None:
-        segments = _column_in(model, X)
+        segments = columns.get("segments")
     if segments is None:
         where = f"the column {known.column!r} of X" if known.column is not None else "one label a row"
         raise ValueError(f"{name}: segments must be given, as {where}, because the fit had segments; got None")
-    rows, labels = without_groups(name, X, segments, "segments")
-    rows = without_segments(model, rows) if not is_column(segments) else rows
+    rows, (labels, *_) = split_off(
+        name, X, {"segments": segments, **{f"column of {role}": columns[role] for role in columns}}
+    )
     codes = known.codes(_texts_of_new(labels))
     _check_length(name, codes, _num_samples(rows))
     if (unknown := codes < 0).any():

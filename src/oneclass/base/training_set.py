@@ -48,6 +48,7 @@ class TrainingSet:
     answered: NDArray[np.bool_] | None = None  # mask of the rows that a user was asked about; they set no threshold
     segments: NDArray[np.str_] | None = None  # the text of each row's segment
     segment_column: Name | None = None  # the column that holds the segments, if it was given so
+    group_column: Name | None = None  # the column that holds the groups, if it was given so
     removed: float = 0.0  # normal rows that screening removed, as a ratio to the rows that stayed
 
     def only(self, rows: Array, *, removed: float = 0.0) -> TrainingSet:
@@ -154,6 +155,7 @@ def read_training_set(
         pairwise=pairwise,
         segments=None if parts is None else read_segment_texts(name, parts, X.shape[0]),
         segment_column=segments if is_column(segments) else None,
+        group_column=groups if is_column(groups) else None,
     )
     targets = read_targets(estimator, y, X.shape[0])
     if targets is not None:

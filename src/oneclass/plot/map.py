@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..base.protocol import Detector
-from ..base.segments import without_segments
+from ..base.segments import without_labels
 from ..core.arrays import to_numpy
 from ..core.typing import Rows
 from .drawing import INSIDE, OUTSIDE, Display, Float, axes, fitted, numbers, percent
@@ -145,6 +145,6 @@ def _prepared(model: Any, X: Rows) -> Float:
     if hasattr(model, "plan_"):
         return _prepared(model.estimator_, model.encode(X))
     if hasattr(model, "scaler_"):
-        scaler, rows = model.scaler_, numbers(without_segments(model, X))
+        scaler, rows = model.scaler_, numbers(without_labels(model, X))
         return numbers(replace(scaler, centre=to_numpy(scaler.centre), scale=to_numpy(scaler.scale))(rows))
     return numbers(StandardScaler().fit_transform(numbers(X)))

@@ -14,6 +14,7 @@ from ..core.calibration import Calibration, rows_needed
 from ..core.threshold import Decision
 from ..core.typing import Labels, Rows
 from .drawing import CONFIDENCE, INSIDE, LINE, OUTSIDE, ROUNDING, Display, Float, axes, fitted, numbers, percent
+from .segment import shown_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,16 +76,26 @@ class RateDisplay(Display):
     ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
+    def of(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, segment: object = None
+    ) -> Self:
         """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
-        p_values = numbers(model.p_value(X))  # raises without held-out losses
-        return cls(p_values, model.decision_, model.calibration_, targets)  # type: ignore[arg-type]
+        shown = shown_of(model, X, segment, caller=cls.__name__)
+        p_values = numbers(model.p_value(X, **shown.options))  # raises without held-out losses
+        return cls(p_values, model.decision_, shown.calibration, targets)  # type: ignore[arg-type]
 
     @classmethod
     def from_estimator(
-        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
+        cls,
+        estimator: Detector,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        target: object = None,
+        segment: object = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Score rows and draw the rates.
 
@@ -98,6 +109,8 @@ class RateDisplay(Display):
             Labels; without them, all rows are counted.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
+        segment : label, optional
+            Segment of all rows of `X`; needed after a fit with segments, since each has its own threshold.
         ax : matplotlib axes, optional
             Axes to draw on; new ones by default.
 
@@ -105,7 +118,7 @@ class RateDisplay(Display):
         -------
         RateDisplay
         """
-        return cls.of(estimator, X, y, target=target).plot(ax)
+        return cls.of(estimator, X, y, target=target, segment=segment).plot(ax)
 
     def delivered(self, delta: float) -> float:
         """Share of the targets (without labels: of all rows) with a p-value of at most `delta`."""

@@ -13,6 +13,7 @@ from ..base.protocol import Detector
 from ..core.bins import bin_edges, drawable
 from ..core.typing import Labels, Rows
 from .drawing import INSIDE, LINE, OUTSIDE, Display, Float, axes, fitted, needs_log_scale, numbers, percent
+from .segment import shown_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,16 +63,26 @@ class ScoreDisplay(Display):
     ax_: Axes = field(init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
+    def of(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, segment: object = None
+    ) -> Self:
         """The display without a drawing; the parameters are those of `from_estimator`."""
         model = fitted(estimator)
         targets = None if y is None else is_target(y, target, caller=cls.__name__)
-        held_out = None if model.calibration_ is None else -numbers(model.calibration_.losses)
-        return cls(numbers(model.score_samples(X)), float(model.offset_), targets, held_out)
+        shown = shown_of(model, X, segment, caller=cls.__name__)
+        held_out = None if shown.calibration is None else -numbers(shown.calibration.losses)
+        return cls(numbers(model.score_samples(X)), shown.offset, targets, held_out)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Axes | None = None
+        cls,
+        estimator: Detector,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        target: object = None,
+        segment: object = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Score rows and draw the scores.
 
@@ -85,6 +96,8 @@ class ScoreDisplay(Display):
             Labels; without them, targets and outliers are not distinguished.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
+        segment : label, optional
+            Segment of all rows of `X`; needed after a fit with segments, since each has its own threshold.
         ax : matplotlib axes, optional
             Axes to draw on; new ones by default.
 
@@ -92,7 +105,7 @@ class ScoreDisplay(Display):
         -------
         ScoreDisplay
         """
-        return cls.of(estimator, X, y, target=target).plot(ax)
+        return cls.of(estimator, X, y, target=target, segment=segment).plot(ax)
 
     @property
     def rejected(self) -> float:

@@ -68,15 +68,24 @@ class ThresholdDisplay(Display):
     ax_: Several = field(init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None) -> Self:
+    def of(
+        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, segment: object = None
+    ) -> Self:
         """The display without a drawing; the parameters are those of `from_estimator`."""
-        scores = ScoreDisplay.of(estimator, X, y, target=target)
-        rates = RateDisplay.of(estimator, X, y, target=target)
+        scores = ScoreDisplay.of(estimator, X, y, target=target, segment=segment)
+        rates = RateDisplay.of(estimator, X, y, target=target, segment=segment)
         return cls(scores.scores, scores.targets, rates.p_values, scores.offset, rates.decision, rates.calibration)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Detector, X: Rows, y: Labels | None = None, *, target: object = None, ax: Panels | None = None
+        cls,
+        estimator: Detector,
+        X: Rows,
+        y: Labels | None = None,
+        *,
+        target: object = None,
+        segment: object = None,
+        ax: Panels | None = None,
     ) -> Self:
         """Score rows and draw scores and rates.
 
@@ -90,6 +99,8 @@ class ThresholdDisplay(Display):
             Labels; without them, targets and outliers are not distinguished.
         target : label, optional
             The label of the target class, as in `oneclass.selection.is_target`.
+        segment : label, optional
+            Segment of all rows of `X`; needed after a fit with segments, since each has its own threshold.
         ax : two matplotlib axes, optional
             Axes to draw on; new ones by default.
 
@@ -97,7 +108,7 @@ class ThresholdDisplay(Display):
         -------
         ThresholdDisplay
         """
-        return cls.of(estimator, X, y, target=target).plot(ax)
+        return cls.of(estimator, X, y, target=target, segment=segment).plot(ax)
 
     @property
     def score_display(self) -> ScoreDisplay:

@@ -18,7 +18,7 @@ from ..base.classifier import OneClassClassifier
 from ..base.delegation import are_training_rows
 from ..base.pipeline import with_verbs
 from ..base.protocol import Detector
-from ..base.segments import without_segments
+from ..base.segments import without_labels
 from ..core.training_keys import looked_up
 from ..core.typing import Labels, Name, Rows
 from ..engines.dask import refuse_dask
@@ -117,9 +117,9 @@ def summarise(
 
 
 def _features(model: Detector, X: Rows) -> Rows:
-    """The rows without a column that holds their segments; a column plan leaves it out itself."""
+    """The rows without columns that hold their segments or groups; a column plan leaves them out itself."""
     inner: Any = getattr(model, "best_estimator_", model)
-    return without_segments(inner, X) if isinstance(inner, OneClassClassifier) else X
+    return without_labels(inner, X) if isinstance(inner, OneClassClassifier) else X
 
 
 def _classifier(model: object) -> object:

@@ -19,12 +19,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import Delegates, if_wrapped_has
-from ..base.groups import is_column, read_labels, split_off, without_groups
+from ..base.groups import is_column, read_labels, split_off
 from ..base.labels import is_target, warn_of_few
 from ..base.non_numeric import framed, unwrapped
 from ..base.pipeline import ends_in_classifier, with_verbs
 from ..base.protocol import Detector, Estimator
 from ..base.reading import read_training_rows
+from ..base.segments import label_columns_of
 from ..base.warnings import FewRowsWarning, warn
 from ..core.arrays import Array
 from ..core.stored import MAYBE, Count, Extended, must
@@ -127,6 +128,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
     best_score_: Annotated[Extended, MAYBE]
     refit_time_: Annotated[float, MAYBE]
     segment_column_: Annotated[Name | None, MAYBE]
+    group_column_: Annotated[Name | None, MAYBE]
 
     def __init__(
         self,
@@ -212,6 +214,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
             best = fit_candidate(estimator, fitted["best_params_"], train, known, part)
             fitted["best_estimator_"] = best
             fitted["segment_column_"] = segments if is_column(segments) else None
+            fitted["group_column_"] = groups if is_column(groups) else None
             fitted["refit_time_"] = time.perf_counter() - start
         # Replace the attributes of an earlier fit at the very end, also those that this fit does not have.
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -366,10 +369,7 @@ class OneClassSearchCV(Delegates, MetaEstimatorMixin, OutlierMixin, BaseEstimato
         check_is_fitted(self, "best_estimator_")
 
     def _prepare(self, X: Rows) -> Rows:
-        column = self._segment_column
-        if column is None or (isinstance(column, str) and column not in getattr(framed(X), "columns", ())):
-            return X
-        return without_groups(_NAME, X, column, "segments")[0]
+        return split_off(_NAME, X, label_columns_of(self, X))[0]
 
     def _best(self) -> Detector:
         if not hasattr(self, "best_estimator_"):

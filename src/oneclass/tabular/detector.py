@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.alarms import columns_of_batch
+from ..base.alarms import columns_of_batch, warned_once
 from ..base.checks import check_learns_outliers
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import documented_as, if_wrapped_has
@@ -448,7 +448,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             tally.add(bad)
             rows = self.plan_.coded(read)
             parts = self._options(block, "score_table", {} if segments is None else {"segments": segments})
-            found: Columns = self._answer("score_table", rows, bad, options | parts)
+            with columns_of_batch(lambda: changes_of(self.plan_, read)):
+                found: Columns = self._answer("score_table", rows, bad, options | parts)
             odd = np.flatnonzero(found["label"] == -1)
             said = np.full((len(rows), reasons), "", dtype=object)
             if reasons and len(odd):
@@ -456,7 +457,8 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
                     said[i, : len(row)] = [str(reason) for reason in row]
             return found | {f"reason_{j + 1}": said[:, j] for j in range(reasons)}
 
-        done = score_through(source, sink, judged, name=self._name, verbose=verbose)
+        with warned_once():
+            done = score_through(source, sink, judged, name=self._name, verbose=verbose)
         tally.warn(self._name, ALARMS if self.bad_cells == "alarm" else GAPS)
         return done
 
