@@ -130,5 +130,5 @@ def test_a_segment_is_drawn_with_its_own_threshold_and_rates(last):
 
 
 def test_a_segment_needs_a_fit_with_segments(model, rows):
-    with pytest.raises(ValueError, match="ScoreDisplay: segment must be None, .*no segments; got 'A'"):
+    with pytest.raises(ValueError, match=r"ScoreDisplay: segment must be None, .*no segments; got 'A'"):
         ThresholdDisplay.of(model, rows[0], segment="A")
