@@ -41,6 +41,18 @@ def test_every_link_of_the_readme_has_an_address_and_leads_to_a_file():
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
+def test_the_table_of_the_paper_is_that_of_the_readme():
+    paper, readme = ((ROOT / name).read_text() for name in ("paper/paper.md", "README.md"))
+    cells = {
+        cell.strip().strip("*") for line in paper.splitlines() if line.startswith("| ") for cell in line.split("|")
+    }
+    numbers = {cell for cell in cells if any(character.isdigit() for character in cell)}
+    assert len(numbers) >= 8
+    # The checks are counted over the detectors, and the versions stand in the names of the libraries.
+    assert {cell for cell in numbers if cell not in readme} == {"0 to 2"}
+    assert all((ROOT / "paper" / place).exists() for place in re.findall(r"\]\((\S+\.png)\)", paper))
+
+
 def test_a_release_without_an_address_stops_with_one_sentence(monkeypatch):
     monkeypatch.setattr("sys.argv", ["release"])
     lacking = list(steps.lacking())
