@@ -538,6 +538,16 @@ def test_the_lower_bound_on_odd_rows_holds_in_nineteen_of_twenty_batches():
     assert broken <= binom.ppf(0.999, 60, 0.05)
 
 
+def test_reasons_of_extreme_rows_are_those_of_these_rows_only():
+    new = rows(300, 7)
+    new[:8, 2] = 40
+    said = report(VAAKELM(delta=0.1).fit(rows(400, 0)), new).summary
+    beyond = said["alarms"]["beyond_training"]["rows"]
+    assert said["alarms"]["flagged"] <= said["alarms"]["if_all_normal"]["most"]
+    assert said["verdict"]["sentence"].startswith(f"{beyond} of 300 rows are more unusual than every training row")
+    assert "the most common reason is 2 too high (8 rows)" in said["verdict"]["sentence"]
+
+
 def test_normal_rows_are_said_to_be_explained_by_chance(model):
     sentence = report(model, rows(200, 9)).summary["verdict"]["sentence"]
     assert sentence.startswith("Nothing stands out: chance alone may explain the ")

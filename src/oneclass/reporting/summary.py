@@ -99,7 +99,7 @@ def summarise(
             "grouped": getattr(learnt, "groups", None) is not None,
             **({} if known is None else {"known_outliers": int(known.rows.shape[0])}),
         },
-        "verdict": verdict_of(scored, alarms, groups, CONFIDENCE, trained_on=trained_on),
+        "verdict": verdict_of(scored, alarms, groups, places, CONFIDENCE, trained_on=trained_on),
         "alarms": alarms,
         "groups": groups,
         "times": times,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,22 +15,29 @@ from .scores import ScoredRows
 
 __all__ = ["verdict_of"]
 
-#: Most groups of like alarms that the verdict names, and the smallest share of the flagged rows of each.
+#: Most groups of like alarms that the verdict names, and the smallest share of the rows of each.
 _NAMED, _NAMED_SHARE = 2, 0.1
 #: Lower bounds on the number of odd rows, of which the largest is stated.
 _BOUNDS = 3
 
 
 def verdict_of(
-    scored: ScoredRows, alarms: AlarmSummary, groups: Sequence[AlarmGroup], confidence: float, *, trained_on: bool
+    scored: ScoredRows,
+    alarms: AlarmSummary,
+    groups: Sequence[AlarmGroup],
+    rows_in_groups: Sequence[int | None],
+    confidence: float,
+    *,
+    trained_on: bool,
 ) -> Verdict:
     """What was found: more odd rows than chance explains, some extreme rows, or nothing.
 
+    `rows_in_groups` are the numbers of the groups of the listed rows, the most unusual row first.
     Nothing is concluded about rows of which the model was `trained_on` most.
     """
     n, flagged, expected = len(scored.scores), alarms["flagged"], alarms.get("if_all_normal")
     rows = f"{flagged:,} of {counted(n, 'row')} {'is' if flagged == 1 else 'are'} flagged"
-    shared = _shared(groups, flagged)
+    shared = _shared(groups, rows_in_groups[:flagged])
     if trained_on:
         named = f"{rows}, but most of them are training rows: screen the table to find its mistakes."
         learned = "The model has learned these rows, so mistakes in them may not be flagged."
@@ -50,7 +58,7 @@ def verdict_of(
     beyond = alarms["beyond_training"]
     if beyond["rows"] > beyond["most"]:
         named = f"{beyond['rows']:,} of {counted(n, 'row')} {'is' if beyond['rows'] == 1 else 'are'}"
-        named += f" more unusual than every training row{shared}."
+        named += f" more unusual than every training row{_shared(groups, rows_in_groups[: beyond['rows']])}."
         sure = f"{rows}, which chance alone may explain. {chance}"
         least = _fewest_odd(scored, flagged, confidence)
         return {"sentence": named, "certainty": sure, "odd": beyond["rows"], "at_least": least}
@@ -77,10 +85,11 @@ def _fewest_odd(scored: ScoredRows, flagged: int, confidence: float) -> int:
     return max(0, *found)
 
 
-def _shared(groups: Sequence[AlarmGroup], flagged: int) -> str:
-    """The largest groups of like alarms, as the end of a sentence."""
-    large = [group for group in groups[:_NAMED] if group["rows"] >= max(2, _NAMED_SHARE * flagged)]
+def _shared(groups: Sequence[AlarmGroup], rows_in_groups: Sequence[int | None]) -> str:
+    """The largest groups of some rows, as the end of a sentence."""
+    counts = Counter(number for number in rows_in_groups if number is not None).most_common(_NAMED)
+    large = [(groups[i]["reason"], n) for i, n in counts if n >= max(2, _NAMED_SHARE * len(rows_in_groups))]
     if not large:
         return ""
-    named = " and ".join(f"{group['reason']} ({counted(group['rows'], 'row')})" for group in large)
+    named = " and ".join(f"{reason} ({counted(n, 'row')})" for reason, n in large)
     return f"; the most common {'reason is' if len(large) == 1 else 'reasons are'} {named}"
