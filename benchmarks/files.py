@@ -1,6 +1,6 @@
 """Model files compared with pickle and skops, one-row latency of ONNX graphs, and tables from file to file.
 
-Writes the tables of docs/files.md. skops and skl2onnx are no dependencies; without them their lines are missing. The
+Writes the tables of docs/files_details.md. skops and skl2onnx are no dependencies; without them their lines are missing. The
 whole script takes some three minutes; ``--quick`` takes small sizes and writes nothing, and ``latency``, ``models`` or
 ``tables`` is one part alone.
 """
@@ -26,7 +26,7 @@ from _table import markdown, write_between_markers
 from oneclass import OCSVM, VAAKELM, KMeansDetector, KNNDetector, NaiveParzen, Nystrom, PCADetector
 from oneclass.base.classifier import OneClassClassifier
 
-PAGE = Path(__file__).parents[1] / "docs" / "files.md"
+PAGE = Path(__file__).parents[1] / "docs" / "files_details.md"
 QUICK = "--quick" in sys.argv
 
 Runs = dict[str, Callable[[], object]]

@@ -55,7 +55,7 @@ names("small", "concordia")  # the paper's 25 datasets
 <!-- not run: downloads the dataset -->
 ```python
 vowel = load("vowel")
-vowel.groups                   # speaker of every row, for grouped cross-validation
+vowel.groups  # speaker of every row, for grouped cross-validation
 vowel.card.notes               # known problems
 ```
 
