@@ -1,8 +1,8 @@
 """Model files compared with pickle and skops, one-row latency of ONNX graphs, and tables from file to file.
 
 Writes the tables of docs/files_details.md. skops and skl2onnx are no dependencies; without them their lines are
-missing. The whole script takes some three minutes; ``--quick`` takes small sizes and writes nothing, and ``latency``, ``models`` or
-``tables`` is one part alone.
+missing. The whole script takes some three minutes; ``--quick`` takes small sizes and writes nothing, and ``latency``,
+``models`` or ``tables`` is one part alone.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,21 @@ sys.addaudithook(refuse_other_machines)
 
 #: Default folder of data that are not part of the repository; ONECLASS_DATA names another.
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "raw"
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless browser, open during one file of tests: its event loop would disturb tests of servers."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pages are opened with playwright")
+    if CHROMIUM is None:
+        pytest.skip("pages are opened in Chromium, which is not installed")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 #: Tests whose every parametrisation `--quick` keeps: equations, refits and equivalences.

@@ -1,6 +1,5 @@
 """The pages of the site in a real browser: nothing is cut, nothing overflows, and no accessibility fault is serious."""
 
-import shutil
 import subprocess
 import sys
 
@@ -10,7 +9,6 @@ from examples.pages import DOCS
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 #: Windows: a screen and a phone, and the colours of each. Widths decide what fits, colours decide contrast.
 WINDOWS = (({"width": 1280, "height": 900}, "light"), ({"width": 390, "height": 844}, "dark"))
 
@@ -40,26 +38,13 @@ FINE = {"overflow": 0, "cut": [], "wrapped": [], "pictures": []}
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(browser, tmp_path_factory):
     """The folder of the built site; the gallery's examples do not run."""
     pytest.importorskip("sphinx_copybutton", reason="the site is built with the extra docs")
-    if CHROMIUM is None:
-        pytest.skip("pages are opened in Chromium, which is not installed")
     folder = tmp_path_factory.mktemp("site")
     options = ["-q", "-D", "plot_gallery=0", "-d", str(tmp_path_factory.mktemp("doctrees")), "-b", "html"]
     subprocess.run([sys.executable, "-m", "sphinx", *options, str(DOCS), str(folder)], check=True)
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="pages are opened with playwright")
-    if CHROMIUM is None:
-        pytest.skip("pages are opened in Chromium, which is not installed")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def written(site):

@@ -1,7 +1,6 @@
 """The page of a report, in a real browser."""
 
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -10,8 +9,6 @@ import pytest
 from oneclass import KNNDetector, TableDetector, report
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 #: Text that would change the title if the page executed it.
 EVIL = "</script><script>document.title=1</script><img src=x onerror=document.title=2>"
@@ -38,17 +35,6 @@ def model_and_rows():
     new.loc[6, f"col {EVIL}"] = 50.0
     new.index = pd.Index([f"p{i}{EVIL if i == 6 else ''}" for i in range(120)], name=EVIL)
     return TableDetector().fit(table(200, 0)), new
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the page is opened with playwright")
-    if CHROMIUM is None:
-        pytest.skip("the page is opened in Chromium, which is not installed")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
