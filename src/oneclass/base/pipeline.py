@@ -68,8 +68,8 @@ class OneClassPipeline(Delegates, Pipeline):
     >>> strange = np.array([[9.0, "a"]], dtype=object)
     >>> pipe.predict(strange), pipe.p_value(strange).round(3)
     (array([-1]), array([0.01]))
-    >>> pipe.explain(strange).top(1)  # of two columns, where the detector sees three
-    [(Reason(column=0, value=9.0, expected=1.8016..., share=1.0),)]
+    >>> print(pipe.explain(strange).top(1)[0][0])  # of two columns, where the detector sees three
+    0=9 (expected -1.32 to 1.802)
     """
 
     def fit(self, X: Rows, y: Labels | None = None, *, outliers: Rows | None = None, **params: Any) -> Self:

@@ -63,7 +63,7 @@ class OCELM(HiddenLayerMachine):
     --------
     >>> import numpy as np
     >>> from oneclass import OCELM
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
     >>> OCELM(delta=0.05).fit(X).predict([[0.0, 0.0], [6.0, 6.0]])
     array([ 1, -1])
     """

@@ -62,8 +62,8 @@ class RateDisplay(Display):
     True
     >>> print(shown.summary)
     requested false-alarm rate: 10 %
-    false-alarm rate of this model: 5.0 to 16.6 %
-    alarms in 1,000 normal rows: 100, 47 to 169
+    false-alarm rate of this model: 4.2 to 16.6 %
+    alarms in 1,000 normal rows: 100, 40 to 169
     to stay below 10 %: request 5.5 %
     (with 95 % confidence)
     """
