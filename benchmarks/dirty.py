@@ -226,9 +226,10 @@ def study(
     X: Rows | pd.DataFrame, wrong: Marks, truth: Rows | None, others: Iterable[tuple[str, Answer | None]]
 ) -> tuple[Result, list[float]]:
     """Average precision and first-cell rate of every detector; what `screen` names, and its expected values."""
-    numbers = {} if isinstance(X, pd.DataFrame) else {"columns": dict.fromkeys(range(X.shape[1]), "number")}
-    place = {name: j for j, name in enumerate(X)} if isinstance(X, pd.DataFrame) else {j: j for j in range(X.shape[1])}
-    y, found = wrong.any(axis=1), screen(X, **numbers)
+    names: list[str | int] = list(X) if isinstance(X, pd.DataFrame) else list(range(X.shape[1]))
+    place = {name: j for j, name in enumerate(names)}
+    y = np.asarray(wrong.any(axis=1))
+    found = screen(X, columns=None if isinstance(X, pd.DataFrame) else dict.fromkeys(names, "number"))
     first = {cell.row: place[cell.column] for cell in reversed(found.cells)}
     hits = [wrong[i, first[i]] for i in np.flatnonzero(y) if i in first]
     result = {"`screen`": (average_precision_score(y, -found.scores), float(np.mean(hits)) if hits else np.nan)}

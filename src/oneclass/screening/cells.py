@@ -37,9 +37,11 @@ class _Part:
         tail = self.tail
         if isinstance(tail, ValueShares):
             return tail.log_p(values, residuals)
-        if ranking:
-            return tail.for_ranking(residuals[:, 0])
-        return tail.log_p(residuals[:, 0]) if self.normal is None else self.normal.log_p(unscaled[:, 0])
+        found = (tail.for_ranking if ranking else tail.log_p)(residuals[:, 0])
+        if self.normal is None:
+            return found
+        by_normal = self.normal.log_p(unscaled[:, 0])
+        return np.minimum(found, by_normal) + math.log(2) if ranking else by_normal
 
 
 @dataclass(frozen=True)
