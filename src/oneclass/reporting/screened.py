@@ -54,15 +54,15 @@ def summarise_screening(found: Screening, X: Rows, rows: int) -> ScreeningSummar
         }
         listed_rows.append(cast(ScreenedRow, made))
     kinds = {cast(Name, plain(cell.column)): _kind(cell) for row in order for cell in cells[row]}
-    # Groups of named rows; without any, of the listed rows that stand out.
-    count = int(found.odd.sum()) or found.stands_out
+    # Groups of named rows; without any, of the first rows, of which as many are taken as stand out.
+    some = [row["named"] if found.odd.any() else k < found.stands_out for k, row in enumerate(listed_rows)]
     main = [
-        cast(Row, {"reasons": [{**row["cells"][0], "share": 1.0, "probability": None}], "flagged": k < count})
-        for k, row in enumerate(listed_rows)
+        cast(Row, {"reasons": [{**row["cells"][0], "share": 1.0, "probability": None}], "flagged": grouped})
+        for row, grouped in zip(listed_rows, some, strict=True)
     ]
     groups, places = groups_of(main, kinds)
-    for k, (row, number) in enumerate(zip(listed_rows, places, strict=True)):
-        row["group"] = number if k < count else None
+    for row, number, grouped in zip(listed_rows, places, some, strict=True):
+        row["group"] = number if grouped else None
     summary: dict[str, Any] = {
         "made": datetime.date.today().isoformat(),
         "version": version("oneclass"),
