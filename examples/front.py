@@ -124,6 +124,23 @@ def draw_rates() -> Figure:
     return figure
 
 
+def draw_groups() -> Figure:
+    """Rates without and with groups, of the table of docs/dependent_rows.md."""
+    rows = dict(table_rows("dependent_rows", "groups"))
+    cases = {"60 persons, noise 0.1": 0, "60 persons, noise 0.3": 1, "60 persons, noise 0.5": 2,
+             "every row twice": 3, "series, correlation 0.9": 4, "series, correlation 0.99": 5}  # fmt: skip
+    figure, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
+    ax.axvline(5, color=GREY, linestyle="--", linewidth=1, zorder=0)
+    for y, at in enumerate(cases.values()):
+        without, having = map(float, rows["VAAKELM"][at].split(" → "))
+        _draw_range(ax, y, [without, having], [VERMILION, BLUE])
+        ax.text(without + 2, y, f"{without:.0f} → {having:.0f} %", va="center", fontsize=9)
+    ax.set_yticks(range(len(cases)), list(cases))
+    ax.set(xlim=(0, 112), xticks=range(0, 101, 20), ylim=(len(cases) - 0.5, -0.5))
+    ax.set_xlabel("rows of new groups rejected, % (dashed: 5 % asked)")
+    return figure
+
+
 def _draw_range(ax: Axes, y: int, found: list[float], colours: list[str]) -> None:
     ax.plot([min(found), max(found)], [y, y], color=colours[0], linewidth=2, alpha=0.5)
     ax.scatter(found, [y] * len(found), color=colours, s=30, zorder=2)
@@ -189,7 +206,7 @@ def photograph_report() -> None:
 def main() -> None:
     """Draw."""
     FOLDER.mkdir(exist_ok=True)
-    for name, draw in (("dirty", draw_dirty), ("rates", draw_rates), ("alarm", draw_alarm)):
+    for name, draw in (("dirty", draw_dirty), ("rates", draw_rates), ("alarm", draw_alarm), ("groups", draw_groups)):
         save_both(draw, FOLDER / f"{name}.png")
     photograph_report()
 
