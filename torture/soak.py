@@ -20,8 +20,6 @@ __all__ = ["run"]
 
 #: Rows for each try, of a block, and between two reloads.
 PER_TRY, BLOCK, RELOAD = 20_000, 1000, 10_000
-#: Rows of one call. The level of alarms is corrected after each call, and overshoots if a call has a thousand rows.
-CALL = 100
 #: The share of the rows that are anomalies, the rate that is asked for, and the rows between two jumps of the mean.
 ANOMALIES, DELTA, JUMP = 0.005, 0.05, 50_000
 #: The largest rate that passes.
@@ -61,7 +59,7 @@ def _stream(kind: str, total: int, seed: int) -> Result:
         place = Path(folder, "stream.oneclass")
         for first in range(0, total, BLOCK):
             X, odd = _rows(kind, rng, first)
-            labels += [stream.watch(X[i : i + CALL]).labels < 0 for i in range(0, BLOCK, CALL)]
+            labels.append(stream.watch(X).labels < 0)
             truth.append(odd)
             if first % RELOAD == 0:
                 stream.save(place, force=True)

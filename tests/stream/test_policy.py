@@ -190,6 +190,17 @@ SINGLE = {
 }
 
 
+@pytest.mark.parametrize("size", [50, 1000])
+def test_the_rows_of_a_call_change_neither_the_rate_nor_what_is_found(aakelm, size):
+    rng = np.random.default_rng(0)
+    X, odd = rng.normal(size=(16_000, 4)), rng.random(16_000) < 0.005
+    X[odd] += rng.choice([-8.0, 8.0], size=(odd.sum(), 4))
+    stream = Stream(aakelm, window=1000).fit(X[:1000])
+    alarms = np.concatenate([stream.watch(X[i : i + size]).labels < 0 for i in range(1000, len(X), size)])
+    assert 0.04 < alarms[~odd[1000:]].mean() < 0.06
+    assert alarms[odd[1000:]].mean() > 0.9
+
+
 @pytest.mark.parametrize("world", SINGLE)
 def test_a_single_column_has_about_the_rate_asked_for(world):
     X = SINGLE[world](np.random.default_rng(10), np.arange(3000))

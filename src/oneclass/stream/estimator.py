@@ -60,7 +60,7 @@ class Stream(Answers):
         losses before learning. A river detector such as ``river.drift.ADWIN()`` gets p-values.
     every : int, default=50
         Number of rows that are learned at a time. Fewer rows stay pending until more arrive. A call with more rows
-        learns them at its end, or after each 1,024 rows.
+        learns them at its end, or after each 256 rows.
     clock : bool, default=False
         Whether `half_life` and `window` are in units of the `time` that comes with every batch (seconds, if it holds
         dates). Without a clock they are in learned rows, so that an attack that is not learned does not make the stream
