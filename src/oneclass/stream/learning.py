@@ -19,8 +19,8 @@ from .window import Mask, Memory, Numbers, Vector, added, bounded, with_trust
 __all__ = ["adopt", "begin", "forget", "learn", "opened", "scored", "tell", "watched"]
 
 #: Largest number of rows that are scored before the next are learned. It bounds memory. The level is corrected after
-#: each block: with 1,000 independent rows it overshoots, and 8 to 10 % were alarms for 5 % asked. With at most 500 it was
-#: 4.5 %. Of rare anomalies 99 % were found with 256 rows and 85 % with 500 (torture/soak.py).
+#: each block. With 1,000 independent rows it overshoots: 8 to 10 % were alarms for 5 % asked.
+#: With at most 500 it was 4.5 %. Of rare anomalies 99 % were found with 256 rows and 85 % with 500 (torture/soak.py).
 _MAX_BLOCK = 256
 
 # The start of a stream.
