@@ -255,14 +255,15 @@ def measured(k: int, draws: int) -> tuple[float, float] | None:
 def write(before: str, now: str) -> None:
     """Write the table from the results of two runs."""
     tables = [json.loads(Path(path).read_text()) for path in (before, now)]
-    draws = tables[1].pop("draws")
+    old, new = (one["draws"] for one in tables)
     body = [
         [name, f"{asked:g} %", *("" if found is None else "{:.1f} ± {:.1f}".format(*found) for found in both)]
         for name, (asked, _) in CASES.items()
         for both in [[one.get(name) for one in tables]]
     ]
     text = markdown(["case", "asked", "before, %", "now, %"], body) + (
-        f"\n\nMeans over {draws} draws with their standard errors, {FRESH:,} fresh rows each. Empty: not possible then."
+        f"\n\nMeans with their standard errors over {old} draws before and {new} now, {FRESH:,} fresh rows each. "
+        "Empty: not possible then."
     )
     write_between_markers(Path(__file__).parents[1] / "docs" / "rates_measured.md", "hard rates", text)
 
