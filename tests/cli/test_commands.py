@@ -194,6 +194,7 @@ def test_every_kind_of_model_is_described(folder, run):
     assert said["columns"][0] == {"name": 0, "kind": "number", "why": "numbers"}
 
 
+@pytest.mark.filterwarnings("ignore:The 'float_precision' argument")  # old versions of pandas need it
 def test_a_table_of_decimal_commas_is_the_table_of_decimal_points(folder, run):
     for name in ("normal", "odd"):
         frame = pd.read_csv(f"{name}.csv", float_precision="round_trip")

@@ -29,6 +29,7 @@ def run(line):
     return errors.leave(lambda: group.main(line.split(), prog_name="oneclass", standalone_mode=False))
 
 
+@pytest.mark.filterwarnings("ignore:The 'float_precision' argument")  # old versions of pandas need it
 def test_the_report_of_a_table_is_that_of_the_library(folder, capsys):
     assert run("report model.oneclass new.csv -o report.json --rows 7 --json") == 0
     written = json.loads((folder / "report.json").read_text())
@@ -75,12 +76,25 @@ def test_one_table_is_screened_and_reported_without_a_model(folder, capsys):
     [
         ("report --screen model.oneclass new.csv -o report.html", "--screen takes one table"),
         ("report --screen new.csv --train new.csv -o report.html", "--screen takes one table"),
+        ("report model.oneclass new.csv -o report.html --drop lab", "need --screen: a model knows its columns"),
         ("report new.csv -o report.html", "to report on one table without a model, use --screen"),
     ],
 )
 def test_a_report_needs_a_model_or_a_table_to_screen(folder, capsys, line, why):
     assert run(line) == errors.USAGE
     assert why in capsys.readouterr().err
+
+
+def test_a_report_of_a_screen_leaves_out_columns_and_knows_groups(folder):
+    table = visits(200, 3).assign(person=np.arange(200) // 2)
+    table.to_csv("dirty.csv", index=False)
+    assert run("report --screen dirty.csv -o report.json --drop lab --column age=category --groups person") == 0
+    columns = {
+        cell["column"] for row in json.loads((folder / "report.json").read_text())["rows"] for cell in row["cells"]
+    }
+    assert columns <= {"age", "ward"}
+    found = oneclass.screen(pd.read_csv("dirty.csv"), columns={"lab": "drop", "age": "category"}, groups="person")
+    assert columns == {cell.column for cell in found.cells}
 
 
 def test_a_screen_prints_groups_of_like_mistakes(folder, capsys):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..core.typing import Name
 
 __all__ = [
-    "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape", "force",
-    "known_model", "learning", "named", "plan_table", "rate_by", "reading", "refuse_both", "say", "segment_table",
+    "about_columns", "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape",
+    "force", "known_model", "learning", "named", "plan_table", "rate_by", "reading", "refuse_both", "say", "segment_table",
     "segments", "shown",
 ]  # fmt: skip
 
@@ -51,16 +51,20 @@ reading = _shared(
     click.option("--sheet", metavar="NAME", help="Sheet of an Excel file, if more than one holds cells."),
     click.option("--sql", metavar="QUERY", help="Query for the rows of TABLE, an SQLite file or a database URL."),
 )
-#: Options for a fit.
-learning = _shared(
-    click.option("--delta", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
-                 help="Requested false-alarm rate."),
+#: Options about the columns of a table without a model.
+about_columns = _shared(
     click.option("--groups", metavar="COLUMN",
                  help="Column of groups, such as patients or days; the rate holds for new groups."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Column to ignore; may be repeated."),
     click.option("--column", metavar="NAME=KIND", multiple=True,
                  help="Kind of a column: number, category, ordinal, date, clock or drop; thousands, decimal_comma, "
                  "currency, percent or duration for numbers in text; or words in their order, as in size=S<M<L."),
+)  # fmt: skip
+#: Options for a fit.
+learning = _shared(
+    click.option("--delta", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
+                 help="Requested false-alarm rate."),
+    about_columns,
 )  # fmt: skip
 
 

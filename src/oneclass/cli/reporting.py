@@ -9,7 +9,7 @@ import click
 
 import oneclass as library
 
-from .options import as_json, check_outputs, known_model, reading, refuse_both, say
+from .options import about_columns, as_json, asked_columns, check_outputs, known_model, reading, refuse_both, say
 from .table_io import Reading, about, read_all, source_of
 
 __all__ = ["report"]
@@ -31,6 +31,7 @@ __all__ = ["report"]
     "--rows", type=click.IntRange(1), help="Most rows to list.  [default: 1000; with --screen 100]", metavar="N"
 )
 @click.option("--title", help="Title of the report.")
+@about_columns
 @reading
 @as_json
 def report(
@@ -41,12 +42,16 @@ def report(
     train: str | None,
     rows: int | None,
     title: str | None,
+    groups: str | None,
+    drop: tuple[str, ...],
+    column: tuple[str, ...],
     as_json: bool,
     **reading: Unpack[Reading],
 ) -> None:
     """Report on the rows of TABLE: alarms, reasons, changes.
 
-    A report also lists changed columns, and recommends what to do next.
+    A report also lists changed columns, and recommends what to do next. With --screen, it shows the suspicious cells of
+    one table; --groups, --drop and --column are for such a table, since a model knows its columns.
 
     \b
     Examples:
@@ -63,6 +68,8 @@ def report(
         raise click.UsageError("--screen takes one table, and neither a model nor --train")
     if not screen and table is None:
         raise click.UsageError("Missing argument 'TABLE'; to report on one table without a model, use --screen.")
+    if not screen and (groups or drop or column):
+        raise click.UsageError("--groups, --drop and --column need --screen: a model knows its columns")
     path, most = model if table is None else table, rows or (100 if screen else 1000)
     known, training = None if screen else known_model(model), None
     with source_of(path, **reading) as source:
@@ -74,7 +81,8 @@ def report(
     found: library.Report[Any]
     with about(path):
         if known is None:
-            judged = library.screen(new, top=most)
+            kinds = asked_columns(new.columns, drop, column)
+            judged = library.screen(new, top=most, columns=kinds, groups=groups)
             found = library.report(judged, new, rows=most, title=title or f"Suspicious cells in {name}")
         else:
             found = library.report(known, new, X_train=training, rows=most, title=title or f"What is unusual in {name}")
