@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "about_columns", "as_json", "asked_columns", "bad_cells", "cell_options", "check_outputs", "confidence", "escape",
-    "force", "known_model", "learning", "named", "plan_table", "rate_by", "reading", "refuse_both", "say", "segment_table",
-    "segments", "shown",
+    "force", "known_model", "learning", "named", "plan_table", "rate_by", "reading", "refuse_both", "say",
+    "segment_table", "segments", "shown",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
