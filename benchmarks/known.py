@@ -1,13 +1,14 @@
 """Known outliers: what they are worth, by their number and kind, against classifiers that learn from both classes.
 
-Targets are split into training rows (70 %, at most 1,000) and test rows, outliers into known ones and test rows. Known
+Targets are split into training rows (70 %, at most 400) and test rows, outliers into known ones and test rows. Known
 outliers are drawn at random; or from one of three clusters of outliers, while the test holds the others; or a tenth of
 them are normal rows. Classifiers of other libraries learn from four fifths of the normal rows, and get a threshold from
 the others: the 95 % quantile of their scores. Another table counts the answers that it takes to find half of the
 anomalies in a table that somebody labels row by row. Writes the tables into docs/known_outliers_measured.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
-left out without them. ``python benchmarks/known.py [STEP [PROCESSES]]`` takes every STEP-th task (1).
+left out without them. ``python benchmarks/known.py [STEP [PROCESSES]]`` compares other classifiers on every STEP-th task
+(1); the page has STEP 8.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ KNOWN = (1, 3, 5, 20, 100)
 #: Numbers of known outliers with which other classifiers are compared.
 COMPARED = (1, 5, 20, 100)
 KINDS = ("random", "one kind", "10 % wrong")
-DELTA, LARGEST = 0.05, 1000
+#: Requested false-alarm rate, and the largest number of training rows.
+DELTA, LARGEST = 0.05, 400
 OURS = "VAAKELM"
 #: Detectors of another library, in `Calibrated`, on z-scores.
 CALIBRATED: dict[str, Callable[[], Any]] = {
@@ -114,39 +116,64 @@ def known_of(kind: str, outliers: Rows, spare: Rows, k: int, rng: Rng) -> tuple[
     return known, test[:500]
 
 
-def study(task: Task, least: float) -> list[Found]:
-    """Measures of every detector on one task, if the AUROC without known outliers is at least `least`."""
-    warnings.simplefilter("ignore")
+def split(task: Task) -> tuple[Rows, Rows, Rows, Rows, Rng] | None:
+    """Training rows, further targets for wrong labels, those of the test, outliers and a generator; None if too few."""
     name, targets, outliers = task
     rng = np.random.default_rng([0, *name.encode()])
-    targets, outliers = rng.permutation(targets), rng.permutation(outliers)[:LARGEST]
+    targets, outliers = rng.permutation(targets), rng.permutation(outliers)[:1000]
     n = round(0.7 * len(targets))
     train, rest = targets[:n][:LARGEST], targets[n:]
     spare, fresh = rest[: max(3, len(rest) // 10)], rest[max(3, len(rest) // 10) :][:500]
-    if min(len(train), len(outliers)) < 30 or len(fresh) < 10:
+    return None if min(len(train), len(outliers)) < 30 or len(fresh) < 10 else (train, spare, fresh, outliers, rng)
+
+
+def changes(task: Task, least: float) -> list[Found]:
+    """Measures of our classifier with and without known outliers, if the AUROC without any is at least `least`."""
+    warnings.simplefilter("ignore")
+    if (parts := split(task)) is None:
         return []
+    train, spare, fresh, outliers, rng = parts
+    found: list[Found] = []
+    plain = VAAKELM(delta=DELTA).fit(train)
+    for kind in KINDS:
+        for k in KNOWN:
+            if (given := known_of(kind, outliers, spare, k, rng)) is not None:
+                found += compared(OURS, plain, kind, train, given[0], fresh, given[1])
+    first = [values[0] for kind, _, label, values in found if (kind, label) == ("random", without(OURS))]
+    return found if np.mean(first) > least else []
+
+
+def compared(label: str, plain: Any, kind: str, train: Rows, known: Rows, fresh: Rows, odd: Rows) -> list[Found]:
+    """Measures of a detector without and with known outliers."""
+    test, y = np.concatenate([fresh, odd]), np.repeat([0.0, 1.0], [len(fresh), len(odd)])
+    model = clone(plain).fit(train, outliers=known)
+    return [
+        (kind, len(known), name, measures(y, -one.score_samples(test), -one.offset_))
+        for name, one in ((without(label), plain), (label, model))
+    ]
+
+
+def study(task: Task) -> list[Found]:
+    """Measures of every detector."""
+    warnings.simplefilter("ignore")
+    if (parts := split(task)) is None:
+        return []
+    train, spare, fresh, outliers, rng = parts
     found: list[Found] = []
     plain = {OURS: VAAKELM(delta=DELTA).fit(train)} | {label: calibrated(label).fit(train) for label in CALIBRATED}
     for kind in KINDS:
-        for k in KNOWN:
-            given = known_of(kind, outliers, spare, k, rng)
-            if given is None:
+        for k in COMPARED:
+            if (given := known_of(kind, outliers, spare, k, rng)) is None:
                 continue
             known, odd = given
-            test, y = np.concatenate([fresh, odd]), np.repeat([0.0, 1.0], [len(fresh), len(odd)])
             for label, before in plain.items():
-                if label == OURS or k in COMPARED:
-                    model = clone(before).fit(train, outliers=known)
-                    for name, one in ((without(label), before), (label, model)):
-                        found.append((kind, k, name, measures(y, -one.score_samples(test), -one.offset_)))
-            if k not in COMPARED:
-                continue
+                found += compared(label, before, kind, train, known, fresh, odd)
+            test, y = np.concatenate([fresh, odd]), np.repeat([0.0, 1.0], [len(fresh), len(odd)])
             for label, make in PEERS.items():
                 found.append((kind, k, label, measures(y, *peer(make, train, known, test))))
             if WITH_XGBOD and kind == "random" and k > 1:  # which cannot be fitted to one outlier
                 found.append((kind, k, "XGBOD", measures(y, xgbod(train, known, test), np.inf)))
-    first = [values[0] for kind, _, label, values in found if (kind, label) == ("random", without(OURS))]
-    return found if np.mean(first) > least else []
+    return found
 
 
 def calibrated(label: str) -> Calibrated:
@@ -277,20 +304,24 @@ def answers_table(answers: list[dict[str, list[int]]]) -> str:
     return markdown(heads, lines)
 
 
-def measured(step: int, processes: int) -> tuple[dict[str, list[list[Found]]], list[dict[str, list[int]]]]:
-    """Results of both studies, for the tasks of each collection and for all tables that are labelled row by row."""
-    found, answers = {}, []
-    for name, tasks in collections().items():
-        some, least = tasks[::step], 0.0 if name == "library" else LEAST
-        found[name] = [one for one in Parallel(n_jobs=processes)(delayed(study)(task, least) for task in some) if one]
-        answers += [one for one in Parallel(n_jobs=processes)(delayed(questions)(task) for task in some) if one]
-    return found, answers
+def main() -> None:
+    """Run the studies, and write their tables into the page."""
+    step, processes = (int(sys.argv[i]) if len(sys.argv) > i else i for i in (1, 2))
+    found: dict[str, list[list[Found]]] = {}
+    rows: list[Found] = []
+    answers: list[dict[str, list[int]]] = []
+    with Parallel(n_jobs=processes) as run:
+        for name, tasks in collections().items():
+            least = 0.0 if name == "library" else LEAST
+            found[name] = [one for one in run(delayed(changes)(task, least) for task in tasks) if one]
+            rows += [row for one in run(delayed(study)(task) for task in tasks[::step]) for row in one]
+            answers += [one for one in run(delayed(questions)(task) for task in tasks[::step]) if one]
+    write(found, rows, answers)
 
 
-def write(found: dict[str, list[list[Found]]], answers: list[dict[str, list[int]]]) -> None:
+def write(found: dict[str, list[list[Found]]], rows: list[Found], answers: list[dict[str, list[int]]]) -> None:
     """Write the tables into the page."""
     page = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md"
-    rows = [row for tasks in found.values() for task in tasks for row in task]
     for marker, text in (
         ("known-changes", changes_table(found)),
         ("known-detectors", detectors_table(rows)),
@@ -302,5 +333,4 @@ def write(found: dict[str, list[list[Found]]], answers: list[dict[str, list[int]
 
 
 if __name__ == "__main__":
-    step, processes = (int(sys.argv[i]) if len(sys.argv) > i else i for i in (1, 2))
-    write(*measured(step, processes))
+    main()
