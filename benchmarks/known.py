@@ -7,8 +7,8 @@ the others: the 95 % quantile of their scores. Another table counts the answers 
 anomalies in a table that somebody labels row by row. Writes the tables into docs/known_outliers_measured.md.
 
 Reads the collections of benchmarks/defaults.py (ONECLASS_DATA, ONECLASS_TABLES). XGBOD needs pyod and xgboost and is
-left out without them. ``python benchmarks/known.py [STEP [PROCESSES]]`` compares other classifiers on every STEP-th task
-(1); the page has STEP 8.
+left out without them. ``python benchmarks/known.py [STEP [PROCESSES]]`` compares other classifiers on every STEP-th
+task (1); the page has STEP 8.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from _arrays import Rng, Rows
 from _table import markdown, write_between_markers
 from defaults import Task, collections
 from oneclass import VAAKELM, Calibrated
+from ways import LAWS
 
 KNOWN = (1, 3, 5, 20, 100)
 #: Numbers of known outliers with which other classifiers are compared.
@@ -65,6 +66,8 @@ PEERS: dict[str, Callable[[], Any]] = {
 WITH_XGBOD = all(map(find_spec, ("pyod", "xgboost")))
 #: Answers of a person to one table, and those asked for at a time.
 ANSWERS, BATCH = 40, 5
+#: Draws of each distribution, half with 60 rows and half with 300.
+DRAWS = 20
 #: In an arbitrary table, the other classes need not be outliers to a class: tasks with a lower AUROC are left out.
 LEAST = 0.6
 
@@ -249,6 +252,23 @@ def change(rows: list[Found], kind: str, k: int, label: str) -> str:
     return f"{means[0]:+.1f} ± {error:.1f} / {means[1]:+.1f} / {means[2]:+.0f}"
 
 
+def rate(law: str, k: int, seed: int) -> float:
+    """False alarms with k known outliers: rows of a distribution, of which the first half of the columns is moved."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([2, seed, *law.encode()])
+    n = (60, 300)[seed % 2]
+    train, known = LAWS[law](rng, n, n), LAWS[law](rng, k, n)
+    known[:, : known.shape[1] // 2] += 2 * train[:, : known.shape[1] // 2].std(axis=0)
+    model = VAAKELM(delta=DELTA).fit(train, outliers=known)
+    return float(np.mean(model.predict(LAWS[law](rng, 1000, n)) == -1))
+
+
+def rates_table(rates: dict[tuple[str, int], list[float]]) -> str:
+    """False alarms by distribution and number of known outliers."""
+    body = [[law, *(f"{100 * np.mean(rates[law, k]):.1f}" for k in KNOWN)] for law in LAWS]
+    return markdown(["distribution", *map(str, KNOWN)], body)
+
+
 def changes_table(found: dict[str, list[list[Found]]]) -> str:
     """The changes for each collection, kind and number."""
     body = []
@@ -311,23 +331,27 @@ def main() -> None:
     rows: list[Found] = []
     answers: list[dict[str, list[int]]] = []
     with Parallel(n_jobs=processes) as run:
+        rates = {(law, k): run(delayed(rate)(law, k, seed) for seed in range(DRAWS)) for law in LAWS for k in KNOWN}
         for name, tasks in collections().items():
             least = 0.0 if name == "library" else LEAST
             found[name] = [one for one in run(delayed(changes)(task, least) for task in tasks) if one]
             rows += [row for one in run(delayed(study)(task) for task in tasks[::step]) for row in one]
             answers += [one for one in run(delayed(questions)(task) for task in tasks[::step]) if one]
-    write(found, rows, answers)
+    write(
+        {
+            "known-changes": changes_table(found),
+            "known-detectors": detectors_table(rows),
+            "known-calibrated": calibrated_table(rows),
+            "known-rates": rates_table(rates),
+            "known-answers": answers_table(answers),
+        }
+    )
 
 
-def write(found: dict[str, list[list[Found]]], rows: list[Found], answers: list[dict[str, list[int]]]) -> None:
-    """Write the tables into the page."""
+def write(tables: dict[str, str]) -> None:
+    """Write tables between these markers of the page."""
     page = Path(__file__).parents[1] / "docs" / "known_outliers_measured.md"
-    for marker, text in (
-        ("known-changes", changes_table(found)),
-        ("known-detectors", detectors_table(rows)),
-        ("known-calibrated", calibrated_table(rows)),
-        ("known-answers", answers_table(answers)),
-    ):
+    for marker, text in tables.items():
         print(text, "\n")
         write_between_markers(page, marker, text)
 
