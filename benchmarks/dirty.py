@@ -38,7 +38,7 @@ WRONG_CATEGORY = "another category"
 LARGEST, MOST_COLUMNS, MOST_R, MOST_MIXED = 300, 25, 24, 12
 #: Numbers of different values of the columns of words.
 _LEVELS = range(2, 13)
-SHARE, OF_ANOTHER_CLASS, Q = 0.02, 0.05, 0.1
+SHARE, OF_ANOTHER_CLASS, Q, FIRST = 0.02, 0.05, 0.1, 10
 #: Columns that mistakes are planted in have at least this many different values.
 _VALUES = 10
 
@@ -247,7 +247,9 @@ def study(
         if wrong[i, j] and truth is not None and isinstance(truth[i, j], float):
             expected = suspect.value if suspect.expected is None else suspect.expected
             errors.append(abs(float(expected) - truth[i, j]) / float(np.nanstd(truth[:, j].astype(float))))
-    return result, [float(found.odd[y].mean()), float(false), float(np.median(errors)) if errors else np.nan]
+    error = float(np.median(errors)) if errors else np.nan
+    counts = float(y[found.order[:FIRST]].sum()), float(found.mistakes[FIRST - 1])
+    return result, [float(found.odd[y].mean()), float(false), error, *counts]
 
 
 def other_class() -> Iterator[tuple[Rows, Marks]]:
@@ -308,7 +310,9 @@ def ranking(results: Results) -> str:
 def naming(results: Results) -> str:
     """What `screen` names, and the errors of its expected values."""
     told = [("mistakes named at q = 0.1", 0, "{:.0%}"), ("normal rows among those named", 1, "{:.0%}"),
-            ("median error of expected values, in sd", 2, "{:.2f}")]  # fmt: skip
+            ("median error of expected values, in sd", 2, "{:.2f}"),
+            (f"mistakes among the first {FIRST} rows", 3, "{:.1f}"),
+            ("the same, estimated by `mistakes`", 4, "{:.1f}")]  # fmt: skip
     lines = []
     for label, k, form in told:
         values = [np.array([numbers[k] for _, numbers in of]) for of in results.values()]
