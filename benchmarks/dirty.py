@@ -38,7 +38,7 @@ WRONG_CATEGORY = "another category"
 LARGEST, MOST_COLUMNS, MOST_R, MOST_MIXED = 300, 25, 24, 12
 #: Numbers of different values of the columns of words.
 _LEVELS = range(2, 13)
-SHARE, OF_ANOTHER_CLASS, Q, FIRST = 0.02, 0.05, 0.1, 10
+SHARE, OF_ANOTHER_CLASS, FIRST = 0.02, 0.05, 10
 #: Columns that mistakes are planted in have at least this many different values.
 _VALUES = 10
 
