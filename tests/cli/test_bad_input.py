@@ -102,7 +102,12 @@ BAD = {
     "a report onto the model": (ROWS, "report m.json bad.csv -o m.json", errors.BAD_DATA, "got m.json for both"),
     "no folder for a stream": (ROWS, "watch bad.csv --state none/stream", errors.NO_FILE, "no such folder"),
     "no encoding of text": (ROWS, f"{FIT} --encoding zlib", errors.BAD_DATA, "encoding must be a text encoding"),
-    "escaped Parquet": (ROWS, "screen bad.csv -o odd.parquet --escape", errors.BAD_DATA, "must end in .csv or .tsv"),
+    "escaped Parquet": (
+        ROWS,
+        "screen bad.csv -o odd.parquet --escape",
+        errors.BAD_DATA,
+        "--escape is for .csv and .tsv",
+    ),
     "full disk": (ROWS, "fit bad.csv -o /dev/full --method pca", errors.NO_FILE, "No space left"),
 }
 

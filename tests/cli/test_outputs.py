@@ -121,3 +121,16 @@ def test_what_cannot_be_queried_ends_in_one_sentence(folder, run, line, code, se
     found, _, err = run(line)
     assert (found, sentence in err) == (code, True), err
     assert err.count("\n") == 1
+
+
+def test_scores_go_to_excel_with_every_row_and_column(folder, run):
+    openpyxl = pytest.importorskip("openpyxl")
+    assert run("fit new.csv -o m.oneclass --method knn")[0] == 0
+    assert run("score m.oneclass new.csv -o scored.xlsx --reasons 0")[0] == 0
+    assert run("score m.oneclass new.csv -o scored.csv --reasons 0")[0] == 0
+    names, *rows = openpyxl.load_workbook("scored.xlsx").active.iter_rows(values_only=True)
+    wanted = pd.read_csv("scored.csv")
+    assert [*names] == [*wanted]
+    found = pd.DataFrame(rows, columns=names)
+    pd.testing.assert_frame_equal(found[["score", "p_value", "label"]], wanted[["score", "p_value", "label"]])
+    assert len(found) == len(pd.read_csv("new.csv"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ..io.container import ModelFileError
-from ..io.formats import ending
+from ..io.formats import TEXT, ending
 from ..io.sinks import EscapedCSV
 from ..io.table_file import TableFile
 from .querying import write_query
@@ -91,8 +91,8 @@ def source_of(path: str, **reading: Unpack[Reading]) -> Iterator[TableFile]:
 
 def sink_of(path: str, *, escape: bool = False) -> str | IO[bytes] | EscapedCSV:
     """The file or stream to write a table to; an unknown suffix is an error."""
-    if path != "-":
-        ending(path, written=True)
+    if path != "-" and ending(path, written=True)[0] not in TEXT and escape:
+        raise ValueError(f"--escape is for .csv and .tsv files, got {path}; other formats tell text from formulas")
     sink = sys.stdout.buffer if path == "-" else path
     return EscapedCSV(sink) if escape else sink
 
