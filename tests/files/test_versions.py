@@ -37,6 +37,16 @@ def test_an_old_file_answers_as_it_did(path):
         np.testing.assert_allclose(getattr(model, verb)(rows), expected, rtol=1e-9)
 
 
+def test_a_stream_of_an_earlier_build_continues_and_ends_its_trial():
+    stream, rng = oneclass.load(FOLDER / "1-stream.oneclass"), np.random.default_rng(0)
+    assert stream.state_.trial is not None
+    X = rng.normal(size=(200, 2)) * [1, 30] + [9, 200]
+    found = [stream.watch(pd.DataFrame(X[a : a + 10], columns=["mass", "height"])).labels for a in range(0, 200, 10)]
+    assert stream.state_.trial is None
+    assert np.mean(np.concatenate(found[5:]) < 0) < 0.15
+    assert stream.settings_.patience.steepness == 3.0
+
+
 def test_a_field_that_was_not_there_yet_takes_its_default():
     older = {"values": [{"class": "core.embedding.Scatter", "fields": {"per_row": True}}]}
     assert decode(older, [], CLASSES) == oneclass.core.embedding.Scatter(own_mean=True, per_row=True, weight=1.0)

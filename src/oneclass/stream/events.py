@@ -78,15 +78,15 @@ class Event:
     kind : str
         ``"strange"``: more than half of the rows of a stretch are alarms, and they are held back. ``"change"``: new
         rows that replaced the earlier data were learned, possibly provisionally (`Patience.trial`). ``"mode"``: a new
-        kind of rows besides the earlier data was learned. ``"wider"``: scattered rows around the earlier data were
-        learned. ``"shift"``: the test for change rejected. ``"forgotten"``: the learning of a change, mode or wider
-        rows was undone.
+        kind of rows besides the earlier data was learned. ``"shift"``: the test for change rejected. ``"forgotten"``:
+        the learning of a change or mode was undone. ``"wider"`` occurs in files of earlier builds only: scattered rows
+        around the earlier data were learned.
     rows : tuple of int
         Numbers of the rows that the event is about.
     evidence : float
-        Strength of the evidence. Without a trial: the number of rows beyond the share that anomalies may have
-        (`Patience`). With a trial: the logarithm of the likelihood ratio of a change to a burst. For ``"shift"``: the
-        logarithm of the value of the test martingale, or 0 with another detector.
+        Strength of the evidence: the number of rows beyond the share that anomalies may have (`Patience`). For a change
+        on trial: the number of rows since an ordinary row. For ``"shift"``: the logarithm of the value of the test
+        martingale, or 0 with another detector.
     columns : tuple of Moved
         Columns whose medians changed most, with the largest change first.
     """

@@ -22,6 +22,8 @@ __all__ = ["adopt", "begin", "forget", "learn", "opened", "scored", "tell", "wat
 #: each block. With 1,000 independent rows it overshoots: 8 to 10 % were alarms for 5 % asked.
 #: With at most 500 it was 4.5 %. Of rare anomalies 99 % were found with 256 rows and 85 % with 500 (torture/soak.py).
 _MAX_BLOCK = 256
+#: Largest number of times that trials which were undone double the number of rows that the next one needs.
+_MAX_DOUBLINGS = 30
 
 # The start of a stream.
 
@@ -103,8 +105,7 @@ def watched(
     state, losses, labels = known, [], []
     for a in range(0, len(X), _MAX_BLOCK):
         block = slice(a, a + _MAX_BLOCK)
-        state, features = scored(state, X[block], None if time is None else time[block], given_trust[block])
-        new = state.pending[-len(X[block]) :]
+        state, new, features = scored(state, X[block], None if time is None else time[block], given_trust[block])
         losses.append(new.loss)
         labels.append(np.where(new.alarm, -1, 1))
         if detector is not None:
@@ -116,8 +117,8 @@ def watched(
     return state, detector, Verdict(rows, -np.concatenate(losses), np.concatenate(labels), events)
 
 
-def scored(state: State, X: Vector, time: Vector | None, given_trust: Vector) -> tuple[State, Vector]:
-    """Return the state with more rows scored and pending, and the features of these rows.
+def scored(state: State, X: Vector, time: Vector | None, given_trust: Vector) -> tuple[State, Memory, Vector]:
+    """Return the state with more rows scored and pending, these rows, and their features.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def scored(state: State, X: Vector, time: Vector | None, given_trust: Vector) ->
     time = np.full(len(X), np.nan) if time is None else time
     rows = Memory.of(X, Z, number=state.seen, time=time, loss=loss, alarm=loss > state.threshold, trust=given_trust)
     pending = state.pending + rows if len(state.pending) else rows
-    return state.but(pending=pending, seen=state.seen + len(X)), F
+    return state.but(pending=pending, seen=state.seen + len(X)), rows, F
 
 
 def _with_detector(detector: ChangeDetector, state: State, rows: Memory) -> tuple[ChangeDetector, State]:
@@ -224,7 +225,7 @@ def _start_trial(settings: Settings, patience: Patience, state: State, _: Memory
     During a burst of anomalies, normal rows usually continue to arrive; after a change they do not. So a trial needs a
     run of rows without an ordinary row.
     """
-    memory, needed = state.memory, patience.trial * 2**state.deceived
+    memory, needed = state.memory, patience.trial * 2.0 ** min(state.deceived, _MAX_DOUBLINGS)
     if needed >= patience.rows or not np.any(memory.waiting[-1:]):
         return state
     latest = np.flatnonzero(memory.loss <= quantile(state.accepted, POLICY.ordinary))
@@ -242,7 +243,7 @@ def _start_trial(settings: Settings, patience: Patience, state: State, _: Memory
 def _continue_trial(settings: Settings, patience: Patience, state: State, rows: Memory) -> State:
     """Return the state after more rows of a trial: the trial continues, ends with the change kept, or is undone."""
     assert state.trial is not None
-    without, F = scored(state.trial.without, rows.X, rows.time, rows.trust)
+    without, _, F = scored(state.trial.without, rows.X, rows.time, rows.trust)
     resembling = without.pending.loss <= quantile(without.accepted, POLICY.ordinary)
     ordinary, lasting = state.trial.ordinary + int(np.sum(resembling)), state.seen - state.trial.first
     without = learn(replace(settings, patience=replace(patience, trial=math.inf), test=None), without, F)

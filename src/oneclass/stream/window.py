@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -59,12 +59,11 @@ class Memory:
         return len(self.number)
 
     def __add__(self, later: Memory) -> Memory:
-        parts = ((getattr(self, field.name), getattr(later, field.name)) for field in fields(self))
-        return Memory(*(np.concatenate(pair) for pair in parts))
+        return Memory(*map(np.concatenate, zip(vars(self).values(), vars(later).values(), strict=True)))
 
     def __getitem__(self, which: slice | Mask | Numbers) -> Memory:
         """Return the rows that a slice, a mask or indices select."""
-        return Memory(*(getattr(self, field.name)[which] for field in fields(self)))
+        return Memory(*(column[which] for column in vars(self).values()))
 
     def where(self, mask: Mask, **values: ArrayLike) -> Memory:
         """Return the table with these values in the rows of the mask."""
