@@ -124,7 +124,7 @@ def table(results: dict[str, dict[str, drift.Result]]) -> str:
     """A line for each change: the mean difference of AUROC and its standard error, recall, false alarms, recovery."""
     default, body = results["default"], []
     streams = sorted(default)
-    for name in names():
+    for name in filter(results.__contains__, names()):
         found = [results[name][stream] for stream in streams]
         gains = np.array([one.area - default[stream].area for one, stream in zip(found, streams, strict=True)])
         waits = [rows for one in found for rows in one.recovery]
@@ -146,13 +146,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--keep", type=Path, metavar="FILE")
+    parser.add_argument("--only", nargs="*", help="only run these, as in 'links = 5'")
     arguments = parser.parse_args()
     results: dict[str, dict[str, drift.Result]] = {}
     if arguments.keep and arguments.keep.exists():
         for line in arguments.keep.read_text().splitlines():
             name, found = json.loads(line)
             results[name] = {stream: drift.Result(**one) for stream, one in found.items()}
-    missing = [name for name in names() if name not in results]
+    missing = [name for name in arguments.only or names() if name not in results]
     with get_context("fork").Pool(arguments.jobs, maxtasksperchild=1) as pool:
         for name, found in pool.imap_unordered(partial(measured, seeds=arguments.seeds), missing):
             results[name] = found

@@ -356,6 +356,24 @@ def test_alarms_that_are_confirmed_do_not_lower_the_level(aakelm):
     assert low < 0 < 0.03 < stream.level_ <= 0.06
 
 
+def border(stream, way):
+    """How far along a direction rows are accepted."""
+    steps = np.linspace(0, 20, 400)
+    return steps[np.argmax(stream.predict(steps[:, None] * way) < 0)]
+
+
+@pytest.mark.parametrize(("share", "largest"), [(0.0, 0.5), (0.05, 2.0), (0.2, 4.0)])
+def test_an_attacker_who_creeps_moves_the_border_of_accepted_rows_slowly(aakelm, share, largest):
+    rng, way = np.random.default_rng(0), np.full(4, 0.5)
+    stream = Stream(aakelm, window=1000).fit(normal(rng, 1000))
+    first = border(stream, way)
+    for _ in range(20):
+        X = normal(rng, 50)
+        X[rng.random(50) < share] = 0.98 * border(stream, way) * way
+        stream.partial_fit(X)
+    assert border(stream, way) - first < largest
+
+
 # The parts of the policy.
 
 
