@@ -1,4 +1,4 @@
-"""What each constant of a stream's policy does: quality with other values, the table of docs/streams_measured.md.
+"""What each constant of a stream's policy does: quality with other values.
 
 Runs the streams on which the constants were chosen (`_streams.py` and `_held_out.py`), with one constant changed at a
 time. Differences are of the same streams, and the standard error is over these.
@@ -22,12 +22,11 @@ import numpy as np
 import _held_out
 import _streams
 import drift
-from _table import markdown, write_between_markers
+from _table import markdown
 from oneclass import AAKELM, Nystrom, Stream
 from oneclass.stream import Patience, trust
 from oneclass.stream.policy import POLICY
 
-PAGE = Path(__file__).parents[1] / "docs" / "streams_measured.md"
 FIRST_SEED = 1
 
 #: Other values of each constant. `None` removes the rule.
@@ -161,9 +160,7 @@ def main() -> None:
             if arguments.keep:
                 with arguments.keep.open("a") as file:
                     file.write(json.dumps([name, {stream: asdict(one) for stream, one in found.items()}]) + "\n")
-    text = table(results)
-    print(text)
-    write_between_markers(PAGE, "constants", text)
+    print(table(results))
 
 
 if __name__ == "__main__":

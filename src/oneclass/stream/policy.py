@@ -21,7 +21,8 @@ ROUNDING_SLACK = 1e-9
 class Policy:
     """All constants of the rules of a stream.
 
-    They were chosen on the streams of docs/streams_measured.md, which says what other values do there.
+    They were chosen on the streams of docs/streams_measured.md. It says what the AUROC is there without each of the
+    rules. `benchmarks/stream_constants.py` measures other values.
     """
 
     # Trust (trust.py).
