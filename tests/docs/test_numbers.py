@@ -58,7 +58,7 @@ def sentences():
     yield "docs/trust.md", f"in {ours.replace('%', ' %')} of the alarms"
     yield "docs/explain.md", f"In {ours.replace('%', ' %')} of alarms"
 
-    streams = rows("streams_measured", "held-out")
+    streams = rows("streams_measured", "unseen")
     (ours, alarms), (once, often) = (streams[name][:2] for name in ("Stream", "VAAKELM fitted once"))
     alarms, often = rounded([alarms, often], 0)
     yield "docs/choose.md", f"AUROC {ours} at {alarms} % false alarms; fitted once {once} at {often} %"
