@@ -91,9 +91,19 @@ def detectors(train: Rows) -> Iterator[tuple[str, OneClassClassifier, Blame]]:
     yield "nearest normal row, rows of k-NN", KNNDetector().fit(train), by_nearest
 
 
+def listed(model: OneClassClassifier, rows: Rows, columns: Columns, clean: Rows) -> tuple[int, int]:
+    """How often the column is among three reasons, and how often its range holds the value before the corruption."""
+    why = model.explain(rows)
+    at = np.arange(len(rows)), columns
+    held = (np.asarray(why.low)[at] <= clean[at]) & (clean[at] <= np.asarray(why.high)[at])
+    named = [any(reason.column == j for reason in top) for top, j in zip(why.top(3), columns, strict=True)]
+    return sum(named), int(held.sum())
+
+
 def main() -> None:
     """Count."""
     found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    ranges: list[tuple[int, int, int]] = []
     for name, X in tables():
         X = X[:, [len(np.unique(x)) > 5 for x in X.T]]
         for seed in range(SPLITS):
@@ -107,6 +117,9 @@ def main() -> None:
                     flagged = model.predict(rows) == -1
                     right = int(np.sum(blame(rows)[flagged] == columns[flagged])) if flagged.any() else 0
                     found.setdefault((detector, how), []).append((right, int(flagged.sum()), len(rows)))
+                    if detector == "default VAAKELM" and flagged.any():
+                        counts = listed(model, rows[flagged], columns[flagged], fresh[flagged])
+                        ranges.append((*counts, int(flagged.sum())))
     body = []
     for detector in dict.fromkeys(key[0] for key in found):
         line = [detector]
@@ -114,6 +127,10 @@ def main() -> None:
             right, flagged, rows = np.sum(found[detector, how], axis=0)
             line += [f"{flagged / rows:.0%}", f"{right / flagged:.0%}"]
         body.append(line)
+    named, held, alarms = np.sum(ranges, axis=0)
+    print(
+        f"default: among three reasons {named / alarms:.1%}, value before the corruption in range {held / alarms:.1%}"
+    )
     heads = ["blamed by", "shifted: rejected", "right column first", "extreme: rejected", "right column first "]
     text = markdown(heads, body)
     print(text)
