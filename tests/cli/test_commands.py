@@ -150,6 +150,21 @@ def test_screen_prints_the_suspicious_cells_and_writes_those_of_the_library(fold
 def test_groups_of_the_command_line_are_those_of_the_library(folder, run):
     assert run("fit normal.csv -o model.oneclass --method knn --groups zip --drop note")[0] == 0
     assert oneclass.load("model.oneclass").calibration_.total == 4  # groups
+    assert run("fit normal.csv -o model.oneclass --force --method knn --groups zip --drop note --rate-by row")[0] == 0
+    by_row = oneclass.load("model.oneclass")
+    assert by_row.estimator_.rate_by == "row"
+    sizes = pd.read_csv("normal.csv")["zip"].value_counts()
+    assert by_row.calibration_.total == pytest.approx(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def test_a_batch_of_outliers_comes_with_a_note(folder, run, parcels):
+    moved = parcels(60, 5)
+    numbers = moved.select_dtypes("number").columns
+    moved.assign(**{name: 100 * moved[name] + 1e4 for name in numbers}).to_csv("moved.csv", index=False)
+    assert run("fit normal.csv -o model.oneclass --method knn --drop note")[0] == 0
+    code, _, err = run("score model.oneclass moved.csv -o scored.csv")
+    assert code == 0
+    assert err.count("more than chance explains") == 1
 
 
 def test_a_table_without_names_uses_column_numbers(folder, run, parcels):
