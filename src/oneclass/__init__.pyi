@@ -1,9 +1,10 @@
 """One-class classification: learn what is normal from normal rows alone, and keep the false-alarm rate asked for."""
 
 from . import baselines, machines, plot, selection, stream, tabular
-from .base.explanation import Explanation, Reason
+from .base.explanation import Explanation
 from .base.independence import time_blocks
 from .base.pipeline import OneClassPipeline, make_one_class_pipeline
+from .base.reason import Reason
 from .base.warnings import (
     ColumnWarning,
     DependentRowsWarning,

@@ -6,81 +6,32 @@ import datetime
 import decimal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..core.notebook import ROWS, InNotebook
 from ..core.typing import Name
-from ..core.wording import duration, said, seconds_of
+from ..core.wording import said, seconds_of
 from .nearest_known import NearestKnown
+from .reason import DIGITS, Reason, said_beside
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Explanation", "Reason", "seconds_of", "shares_among", "shares_of"]
+__all__ = ["Explanation", "shares_among", "shares_of"]
 
 Float = NDArray[np.float64]
 
 #: Upper bounds on the rows that `repr` shows, and on the columns that it shows for each row.
 _REPR_ROWS, _REPR_COLUMNS = 5, 3
-#: Digits of expected values in text.
-_DIGITS = 4
 #: A category is an ordinary value if at least this share of similar rows has it; ranges hold nine of ten numbers. A
 #: date, which has neither a range nor a probability, is ordinary if its share of the loss is smaller than this.
 _ORDINARY = 0.1
 #: Fields of an explanation with one entry for each cell, and all those with one for each row.
 _BY_CELL = ("values", "expected", "low", "high", "probability", "value_probability")
 _BY_ROW = (*_BY_CELL, "shares", "parts", "index", "neighbors", "known")
-
-
-class Reason(NamedTuple):
-    """Contribution of one column to the loss of a row: the column, its value, the expected value and the share.
-
-    `expected` is None if the expected value, to the four digits that are shown, equals the value; an example is a rare
-    category that the other columns predict. `low` and `high` bound the range that holds about nine of ten values of
-    normal rows that are alike in the other columns; None for a category, and where no range is known. `probability` is
-    that of the expected category, and `value_probability` that of the value, among these rows; None for a number. For a
-    duration, `expected`, `low` and `high` are in seconds.
-
-    Examples
-    --------
-    >>> from oneclass import Reason
-    >>> print(Reason("mass", 400.0, 4.5, 0.97))
-    mass=400 (expected 4.5)
-    >>> print(Reason("mass", 400.0, 4.5, 0.97, low=3.1, high=6.2))
-    mass=400 (expected 3.1 to 6.2)
-    >>> print(Reason("payment", "invoice", "card", 0.97, probability=0.92, value_probability=0.03))
-    payment=invoice (expected card, 92 %; invoice 3 %)
-    """
-
-    column: Name
-    value: Any
-    expected: Any
-    share: float
-    low: Any = None
-    high: Any = None
-    probability: float | None = None
-    value_probability: float | None = None
-
-    def __str__(self) -> str:
-        found = f"{self.column}={said(self.value)}"
-        return f"{found} (expected {self.expectation})" if self.expectation else found
-
-    @property
-    def expectation(self) -> str:
-        """The expected range or value as text, a category with its probability; empty if there is none."""
-        if self.low is not None and self.high is not None:
-            low, high = (_said_beside(self.value, end) for end in (self.low, self.high))
-            if low != high:
-                return f"{low} to {high}"
-        if self.expected is None:
-            return ""
-        found = _said_beside(self.value, self.expected)
-        if self.probability is None or self.value_probability is None:
-            return found
-        return f"{found}, {100 * self.probability:.0f} %; {said(self.value)} {100 * self.value_probability:.0f} %"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -222,7 +173,7 @@ class Explanation(InNotebook):
         value, expected, *rest = cells
         low, high, chance, own = (None if x is None or x != x else x for x in rest)
         # The value may be the one that the other columns predict: then there is no other expected value.
-        same = said(value, _DIGITS) == _said_beside(value, expected)
+        same = said(value, DIGITS) == said_beside(value, expected)
         return Reason(
             self.names[j], value, None if same else expected, float(self.shares[i, j]), low, high, chance, own
         )
@@ -321,13 +272,6 @@ class Explanation(InNotebook):
             }
             for label, cause, reasons in zip(self.index, self.causes(), every, strict=True)
         ]
-
-
-def _said_beside(value: object, expected: object) -> str:
-    """An expected value as text; beside a duration or a time of day, numbers are seconds."""
-    if seconds_of(value) is not None and isinstance(expected, float):
-        return duration(expected)
-    return said(expected, _DIGITS)
 
 
 def shares_among(seen: slice | NDArray[np.intp] | Sequence[bool], parts: NDArray[np.floating]) -> Float:

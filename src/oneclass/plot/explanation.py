@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..base.explanation import Explanation, Reason
+from ..base.explanation import Explanation
 from ..base.protocol import Detector
+from ..base.reason import Reason
 from ..core.typing import Rows
 from .drawing import INSIDE, LINE, Display, Panels, Several, axes, fitted, panels
 

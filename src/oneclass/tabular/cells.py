@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.explanation import seconds_of
+from ..core.wording import seconds_of
 from .frames import INEXACT, Values, objects
 from .notation import Days, Durations, Figures, Notation, TimesOfDay
 from .text import CODE, FLAGS, NOTHING, TIME, different, meant

@@ -14,8 +14,8 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from ..base.explanation import seconds_of
 from ..core.stored import OneOf, must
+from ..core.wording import seconds_of
 from .calendar_words import with_month_numbers
 from .text import CODE
 from .variants import folded
