@@ -41,6 +41,7 @@ from ..io.container import read, refusal
 from ..machines.kernel_machine import KernelMachine
 from ..stream import Event, Martingale, Moved, Patience, Stream
 from ..stream.events import Bets
+from ..stream.known import Anomalies
 from ..stream.plan import Fitting
 from ..stream.state import Settings, State, Trial
 from ..stream.window import Forgetting, Memory
@@ -51,6 +52,7 @@ from ..tabular.notation import Days, Durations, Figures, TimesOfDay
 __all__ = ["CLASSES", "load"]
 
 _VALUES: tuple[type, ...] = (
+    Anomalies,
     Bets,
     Calibration,
     CategoryCode,

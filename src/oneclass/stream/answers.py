@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.checks import check_magnitudes
 from ..base.classifier import OneClassClassifier
+from ..base.known_outliers import nearest_outliers
+from ..base.nearest_known import NearestKnown
 from ..base.reading import Header
 from ..base.threads import lock_of
 from ..core.arrays import Array, to_numpy
@@ -154,7 +156,8 @@ class Answers(OneClassClassifier):
         return self._state().machine
 
     def _losses(self, X: Array) -> Array:
-        return losses_of(self.machine_, X)
+        state = self._state()
+        return losses_of(state.machine, X) if state.known is None else state.losses(state.plan.scaler(X))
 
     def _read(self, X: Rows) -> Array:
         return np.asarray(to_numpy(super()._read(X)), dtype=float)
@@ -165,7 +168,15 @@ class Answers(OneClassClassifier):
         return self.machine_.plan.scaler
 
     def _parts(self, rows: Array) -> Array | None:
-        return parts_of(self.machine_, rows)
+        return parts_of(self.machine_, rows) if self._state().known is None else None
+
+    def _nearest_known(self, rows: Array) -> NearestKnown | None:
+        state = self._state()
+        if (known := state.known) is None:
+            return None
+        Z = state.plan.scaler(rows)
+        own, added = known.loss(losses_of(state.machine, rows)), known.counted(known.scores(state.plan.kernel, Z))
+        return nearest_outliers(known, state.plan.scaler, rows, own, added)
 
     def _expected(self, rows: Array) -> Array | None:
         return None if len(self._kept_rows()) else expected_of(self.machine_, rows)

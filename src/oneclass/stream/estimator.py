@@ -19,9 +19,9 @@ from ..engines.dask import refuse_dask
 from ..machines.kernel_machine import KernelMachine
 from .answers import Answers
 from .events import Event, Martingale, Verdict
+from .known import renewed
 from .learning import begin, forget, learn, opened, tell, watched
 from .parameters import ChangeDetector, detector_of, read_labels, read_normal, read_times, settings_of
-from .plan import renew
 from .policy import Patience
 from .state import State, last_time
 from .window import Vector
@@ -268,6 +268,9 @@ class Stream(Answers):
     def tell(self, rows: ArrayLike, normal: ArrayLike = True) -> Self:
         """Label earlier rows as normal or not, and learn the labels at once.
 
+        Rows labelled as anomalies become known outliers, here and in `watch`: the losses of rows like them rise
+        (docs/known_outliers.md).
+
         Parameters
         ----------
         rows : int or array-like of int
@@ -339,4 +342,4 @@ class Stream(Answers):
         with self._changing():
             state = self._state()
             state = learn(self.settings_, state) if len(state.pending) else state
-            return self._keep_next(renew(self.settings_, state))
+            return self._keep_next(renewed(self.settings_, state))

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from .events import Bets, Event, Events, Moved, Verdict, moved
+from .known import learned, renewed, with_answers
 from .parameters import ChangeDetector
-from .plan import Fitting, due, held_out, planned, renew
+from .plan import Fitting, due, held_out, planned
 from .policy import POLICY, Patience
 from .state import Opening, Settings, State, Trial, finite_losses
 from .trust import adoptable, decided, quantile, soft_trust, too_similar, with_confirmed_alarms, with_corrected_level
@@ -133,9 +134,10 @@ def scored(state: State, X: Vector, time: Vector | None, given_trust: Vector) ->
     """
     Z = state.plan.scaler(X)
     F = state.plan.features(Z)
-    loss = state.losses(Z, F)
+    loss, boost = state.losses(Z, F), state.boost(Z)
     time = np.full(len(X), np.nan) if time is None else time
-    rows = Memory.of(X, Z, number=state.seen, time=time, loss=loss, alarm=loss > state.threshold, trust=given_trust)
+    alarm = loss > state.threshold
+    rows = Memory.of(X, Z, number=state.seen, time=time, loss=loss, alarm=alarm, trust=given_trust, boost=boost)
     pending = state.pending + rows if len(state.pending) else rows
     return state.but(pending=pending, seen=state.seen + len(X)), rows, F
 
@@ -156,6 +158,9 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     back if the evidence is large enough. `F` holds the features of the new pending rows, if they are known already.
     """
     pending, patience, before = state.pending, settings.patience, state.learned
+    anomalies = pending.number[pending.trust == 0]  # by their labels
+    if len(anomalies):
+        state = with_answers(state, anomalies, np.zeros(len(anomalies), dtype=bool))
     state, rows = state.but(pending=pending[:0]), pending
     if F is None or len(F) != len(rows):
         rows = replace(rows, Z=state.plan.scaler(rows.X))  # the plan may have changed since the rows were scored
@@ -166,6 +171,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         rows = replace(rows, time=state.now + np.cumsum(rows.trust))
     burst_before = 2 * np.count_nonzero(state.memory.waiting[-POLICY.stretch :]) > POLICY.stretch
     state = added(settings, with_corrected_level(settings, state, rows, in_burst), rows, F)
+    state = learned(settings, state) if len(anomalies) else state
     strange = rows[in_burst & rows.waiting]
     if patience is not None and len(strange) and not burst_before:
         evidence = patience.evidence(state.memory.number[state.memory.waiting], state.seen)
@@ -178,7 +184,7 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         go_on = _start_trial if state.trial is None else _continue_trial
         state = go_on(settings, patience, state, pending)
     surprised = bool(np.any(pending.alarm & (pending.trust > 0)))
-    return renew(settings, state) if due(settings, state, before, surprised=surprised) else state
+    return renewed(settings, state) if due(settings, state, before, surprised=surprised) else state
 
 
 def _test_for_change(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
@@ -216,7 +222,7 @@ def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidenc
     if kind == "change":
         memory, level = replace(memory, counted=which), settings.delta
     state = replace(state, memory=memory, level=level, bets=Bets(seen=state.bets.seen), frozen=None)
-    return renew(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
+    return renewed(settings, state, drift=False).with_event(kind, memory.number[which], evidence, columns)
 
 
 def _start_trial(settings: Settings, patience: Patience, state: State, _: Memory) -> State:
@@ -266,7 +272,11 @@ def _undone(state: State, trial: Trial) -> State:
 
 
 def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> State:
-    """Return the state after labels for earlier rows; labels of rows that the stream no longer keeps have no effect."""
+    """Return the state after labels for earlier rows; labels of rows that the stream no longer keeps have no effect.
+
+    Rows labelled as anomalies become known outliers.
+    """
+    state = with_answers(state, numbers, normal)
     for value in (False, True):
         named = numbers[normal == value]
         pending = np.isin(state.pending.number, named)
@@ -279,7 +289,9 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
             state = with_trust(settings, state, less, float(value))
             state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
             # The landmarks were chosen without these rows, and represent rows that were anomalous poorly.
-            state = renew(settings, state) if value else _with_enough_losses(settings, state)
+            state = renewed(settings, state) if value else _with_enough_losses(settings, state)
+    if state.anomalies is not None or state.known is not None:
+        state = learned(settings, state)
     if state.trial is None:
         return state
     without = tell(settings, state.trial.without, numbers, normal)
@@ -291,7 +303,7 @@ def _with_enough_losses(settings: Settings, state: State) -> State:
     known = state.memory.trust > 0
     if int(state.memory.counted.sum()) >= min(POLICY.min_losses, int(known.sum())):
         return state
-    loss = held_out(settings, state, known)
+    loss = held_out(settings, state, known) * np.exp(state.memory.boost[known])
     return replace(state, memory=replace(state.memory.where(known, loss=loss), counted=known))
 
 

@@ -11,12 +11,14 @@ import numpy as np
 from ..core.approximation import Approximation
 from ..core.caching import cached, preset
 from ..core.calibration import Calibration
+from ..core.known import KnownOutliers
 from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
 from ..core.stored import APART, Count, Share, Within, must
 from .events import Bets, Event, Martingale, Moved
+from .known import Anomalies, boost_of, raised
 from .plan import Fitting
 from .policy import POLICY, Patience
 from .trust import burst_lengths
@@ -80,6 +82,8 @@ class State:
     trial: Trial | None = None  # the change on trial, if any
     deceived: Count = 0  # number of changes that were undone since a change was last kept
     frozen: Annotated[Machine | None, APART] = None  # the machine when the epoch of the test for change began
+    anomalies: Anomalies | None = None  # rows that were labelled as anomalies
+    known: KnownOutliers | None = None  # these rows, learned as known outliers under the current plan
 
     def __check__(self) -> dict[str, int]:
         plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust
@@ -138,7 +142,12 @@ class State:
 
     def losses(self, Z: Vector, F: Vector | None = None) -> Vector:
         """Return the losses of scaled rows."""
-        return finite_losses(self.machine, Z, F)
+        found = finite_losses(self.machine, Z, F)
+        return found if self.known is None else raised(found, self.boost(Z))
+
+    def boost(self, Z: Vector) -> Vector:
+        """Return the logarithm of the factor by which known outliers raise the losses of scaled rows."""
+        return np.zeros(len(Z)) if self.known is None else boost_of(self.known, self.known.scores(self.plan.kernel, Z))
 
     def but(self, **changes: object) -> State:
         """Return the state with other values on which machine and threshold do not depend; cached properties stay."""

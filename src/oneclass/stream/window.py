@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -47,13 +47,31 @@ class Memory:
     alarm: Annotated[Mask, Flags("_n?")]
     counted: Annotated[Mask, Flags("_n?")]  # accepted as normal: the threshold may depend on the loss of the row
     waiting: Annotated[Mask, Flags("_n?")]  # held back: neither learned nor rejected yet
+    #: Logarithm of the factor by which known outliers raise the loss; zeros if it is not given.
+    boost: Annotated[Vector, Floats("_n?")] = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.boost is None:
+            object.__setattr__(self, "boost", np.zeros(len(self.number)))
 
     @classmethod
-    def of(cls, X: Vector, Z: Vector, *, number: int, time: Vector, loss: Vector, alarm: Mask, trust: Vector) -> Memory:
+    def of(
+        cls,
+        X: Vector,
+        Z: Vector,
+        *,
+        number: int,
+        time: Vector,
+        loss: Vector,
+        alarm: Mask,
+        trust: Vector,
+        boost: Vector | None = None,
+    ) -> Memory:
         """Return a table of rows that were just scored. The first row has this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
-        return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none)
+        boost = np.zeros(n) if boost is None else boost
+        return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none, boost)
 
     def __len__(self) -> int:
         return len(self.number)
