@@ -149,6 +149,7 @@ def test_public_data_in_no_order_are_left_in_peace(raw_folder):
 
 @pytest.mark.parametrize("name", [*MACHINES, *BASELINES])
 @pytest.mark.filterwarnings("ignore:.*did not converge")
+@pytest.mark.filterwarnings("ignore:OCELM.*as many as n_hidden:oneclass.FewRowsWarning")
 def test_every_classifier_says_so_once_unless_groups_are_named(name):
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 2, axis=0)
     model = quick(name)
