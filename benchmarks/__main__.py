@@ -1,6 +1,6 @@
 """Run measurements, each in its own process: ``python benchmarks [part ...] [--long]``.
 
-Without parts, those of speed: about an hour on two idle cores. ``--long`` adds those that take longer, and the studies of
+Without parts, those of speed: about an hour on two idle cores. ``--long`` adds longer ones, and the studies of
 quality. Each part writes its tables to the docs and stores them in ``benchmarks/stored``; ``python
 benchmarks/_table.py`` writes the stored tables to the docs again.
 """
