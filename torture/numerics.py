@@ -21,7 +21,7 @@ __all__ = ["ACCURACY", "run"]
 #: Digits of the reference. Systems have condition numbers up to 1e24.
 DIGITS = 60
 #: The largest error of a score, relative to the largest score, is ACCURACY times `Case.condition`.
-ACCURACY = 2e-15
+ACCURACY = 5e-15
 #: Difference between one and two BLAS threads, relative to the largest score.
 THREADS = 1e-9
 

@@ -75,6 +75,15 @@ def test_the_order_of_awkward_rows_changes_no_score(name, kind, seed):
         assert np.abs(scores - again).max() <= (1e-5 if X.dtype == np.float64 else 1e-2) * np.abs(scores).max()
 
 
+@pytest.mark.filterwarnings("ignore::oneclass.OneClassWarning")
+@pytest.mark.parametrize("name", ["VOCKELM", "VAAKELM"])
+def test_rows_near_the_largest_number_are_explained(name):
+    X = np.finfo(float).max * np.random.default_rng(0).uniform(0.1, 0.25, size=(40, 3))
+    found = quick(name).fit(X).explain(X[:6])
+    assert np.isfinite(found.parts).all()
+    assert np.isfinite(found.expected).all()
+
+
 #: Classifiers to which a huge value may look normal, and why.
 MAY_ACCEPT_HUGE = {
     ("OCELM", "zscore"): "units saturate: outputs of far rows are those of a direction",

@@ -71,7 +71,8 @@ def expected_values(Z: Matrix, known: Matrix, values: Matrix, encoding: Encoding
     few, many = (min(_MEDIAN_OF, m), min(_RANGE_OF, m)) if count > 1 else (m, m)
     cut, columns = many // _ROWS_PER_CUT, np.arange(d)
     found = Expected(*np.empty((3, n, d)))
-    common, joint, flags = values.mean(axis=0), np.bincount(of)[of] > 1, encoding.indicators
+    joint, flags = np.bincount(of)[of] > 1, encoding.indicators
+    common = values[:, flags].mean(axis=0)
     for a, b in blocks(n, 3 * m * d, np.empty(0), for_products=True):
         gaps = np.abs(Z[a:b, None, :] - known)
         whole = gaps.sum(axis=2, keepdims=True)
@@ -88,7 +89,7 @@ def expected_values(Z: Matrix, known: Matrix, values: Matrix, encoding: Encoding
         if flags.any():
             # Add one row with the mean of all rows, so that no probability is 0 or 1.
             weights = _weights(np.take_along_axis(gaps, near, 1)[:, :, of[flags]], few)
-            shares = ((weights * cells[:, :, flags]).sum(axis=1) + common[flags]) / (weights.sum(axis=1) + 1)
+            shares = ((weights * cells[:, :, flags]).sum(axis=1) + common) / (weights.sum(axis=1) + 1)
             found.low[a:b, flags] = found.high[a:b, flags] = shares
     return found
 
