@@ -89,9 +89,11 @@ def _with_torch(source: str, where: str) -> Run | None:
     import torch
 
     try:
-        with torch.cuda.device(where):  # PyTorch has no public function for this yet
-            kernel = torch.cuda._compile_kernel(source, "city_block")
-    except (AttributeError, OSError, RuntimeError):  # PyTorch before 2.8, or no NVRTC
+        from torch.cuda import _compile_kernel  # there is no public function yet
+
+        with torch.cuda.device(where):
+            kernel = _compile_kernel(source, "city_block")
+    except (ImportError, OSError, RuntimeError):  # PyTorch before 2.8, or no NVRTC
         return None
 
     def run(grid: Any, arrays: Any, sizes: Any, scale: float | None) -> None:
