@@ -21,7 +21,7 @@ from .reading import Header, read_rows, read_weights
 from .segments import read_segment_texts
 from .warnings import ColumnWarning, LabelWarning, warn
 
-__all__ = ["ReadsTraining", "TrainingSet", "read_training_set"]
+__all__ = ["ReadsTraining", "TrainingSet", "read_known_rows", "read_training_set", "with_known_rows"]
 
 
 class ReadsTraining(Protocol):
@@ -162,7 +162,10 @@ def read_training_set(
         training = _labelled(training, targets, read_outliers(y, targets))
     if outliers is not None:
         columns = {role: of for role, of in (("groups", groups), ("segments", segments)) if is_column(of)}
-        training = _beside(name, training, split_off(name, outliers, columns)[0])
+        if pairwise:
+            raise ValueError(f"{name}: outliers must be None for kernel values; label rows with y")
+        known = read_known_rows(name, training.header, split_off(name, outliers, columns)[0])
+        training = with_known_rows(name, training, known)
     if sample_weight is not None and (learned := int(namespace(w).count_nonzero(training.w))) < 2:
         raise ValueError(
             f"{name}: sample_weight must be positive for at least two rows of the target class, got {learned}; "
@@ -185,15 +188,17 @@ def _labelled(training: TrainingSet, targets: NDArray[np.bool_], outliers: NDArr
     return all_of_them if weights is None else all_of_them.with_outliers(weights > 0)
 
 
-def _beside(name: str, training: TrainingSet, outliers: Rows) -> TrainingSet:
-    """The training set with further outliers, which have weight 1 and no group of normal rows."""
-    if training.pairwise:
-        raise ValueError(f"{name}: outliers must be None for kernel values; label rows with y")
+def read_known_rows(name: str, header: Header, outliers: Rows) -> Array:
+    """Known outliers with the columns of the header."""
     try:
-        rows = beside(read_rows(training.header, outliers), training.X)
+        return read_rows(header, outliers)
     except ValueError as error:
         raise ValueError(f"{name}: outliers must be rows with the columns of X: {error}") from None
-    xp = namespace(training.X)
+
+
+def with_known_rows(name: str, training: TrainingSet, rows: Array) -> TrainingSet:
+    """The training set with further outliers, which have weight 1 and no group of normal rows."""
+    xp, rows = namespace(training.X), beside(rows, training.X)
     k, n = int(rows.shape[0]), int(xp.count_nonzero(training.w))
     if k > n:
         warn(

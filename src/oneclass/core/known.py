@@ -130,7 +130,10 @@ class Standard:
         xp = namespace(losses)
         if float(xp.min(losses)) < 0:
             return cls.of(losses, w)
-        middle = float(xp.sort(losses)[losses.shape[0] // 2])
+        order = xp.argsort(losses)
+        reached = xp.cumulative_sum(xp.astype(xp.take(w, order), xp.float64))
+        above_half = int(xp.count_nonzero(reached <= reached[-1] / 2))  # number of the first loss above half the weight
+        middle = float(losses[order[above_half]])
         return cls.of(losses, w, max(_FLOOR * middle, float(xp.finfo(losses.dtype).smallest_normal)))
 
     def __call__(self, values: Array) -> Array:

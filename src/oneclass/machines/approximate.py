@@ -87,6 +87,7 @@ def fit_through(
     by_row: bool = False,
     exact: bool = False,
     every_row: bool = False,
+    by_sample: bool = False,
 ) -> Fit:
     """Fit a machine with explicit features to the rows of an engine.
 
@@ -94,7 +95,8 @@ def fit_through(
     needs rows in memory. If the chunks of the engine contain the groups, folds of whole groups are held out; with
     `by_row`, these groups count by their numbers of rows. Without
     groups, the fit may be `exact` if the rows are few: the sample then contains every distinct row, with the number of
-    its copies as its weight. With `every_row`, losses of all rows are computed, however many they are.
+    its copies as its weight. With `every_row`, losses of all rows are computed, however many they are. With
+    `by_sample`, there are no groups of rows, and the losses are those of sampled rows, which the fit contains.
     """
     survey = _surveyed(engine, approximation, seed)
     if survey.groups is not None:
@@ -104,11 +106,13 @@ def fit_through(
     if exact and survey.groups is None and n <= survey.sample.size and is_quick(n, rows):
         check(survey.columns, n)
         fit = fit_exactly(recipe, rows, w, decision=decision, check=lambda columns, distinct: None)
-        judgement = replace(fit.judgement, held_out=None)  # the sample has another order than the rows
-        return Fit(replace(fit.machine, labels=None), judgement)
+        machine = replace(fit.machine, labels=None)  # the sample has another order than the rows
+        if by_sample:
+            return Fit(machine, fit.judgement, (rows, w))
+        return Fit(machine, replace(fit.judgement, held_out=None))
     plan = _planned(recipe, survey, approximation, seed, check)
     fit_planned = expecting(n * plan.features.width, _fit_planned)
-    return fit_planned(plan, survey, engine, approximation, decision, groups, every_row)
+    return fit_planned(plan, survey, engine, approximation, decision, groups, every_row, by_sample)
 
 
 def _slim(fit: Fit, engine: Engine) -> Fit:
@@ -139,6 +143,7 @@ def _fit_planned(
     decision: Decision,
     groups: Groups | None,
     every_row: bool,
+    by_sample: bool,
 ) -> Fit:
     in_pieces = None if survey.groups is None or survey.groups.alone else survey.groups
     out = holds_out(decision, plan.recipe, grouped=groups is not None or in_pieces is not None)
@@ -153,6 +158,11 @@ def _fit_planned(
     del moments  # they take the memory of a model for each cluster
     if out and groups is not None and isinstance(engine, InMemory):
         fit = judge_groups(machine, engine, groups, decision)
+    elif by_sample:
+        X, w = _judged_sample(survey, approximation)
+        some = InMemory(X, w)
+        fit = judge_training(machine, some, survey, approximation, decision, {}, out=out, every_row=True)
+        fit = replace(fit, sample=(X, w))
     else:
         fit = judge_training(machine, engine, survey, approximation, decision, {}, out=out, every_row=every_row)
     return _slim(fit, engine)
@@ -328,6 +338,13 @@ def _sample_of(survey: Survey, approximation: Approximation) -> Engine:
     first = first if n >= first + _THRESHOLD_ROWS else 0
     some = slice(first, min(first + _THRESHOLD_ROWS, n))
     return InMemory(sample.rows[some, :], sample.weights[some])
+
+
+def _judged_sample(survey: Survey, approximation: Approximation) -> tuple[Array, Array]:
+    """All distinct rows, if the sample contains them, or the sampled rows that the plan did not use; their weights."""
+    sample = survey.sample
+    first = 0 if sample.rows.shape[0] < sample.size else _choosing_rows(approximation)
+    return sample.rows[first:, :], sample.weights[first:]
 
 
 def primal(machine: Machine) -> PrimalModel:

@@ -33,6 +33,7 @@ class Fit:
 
     machine: Machine
     judgement: Judgement
+    sample: tuple[Array, Array] | None = None  # sampled rows and weights that the held-out losses are of, if asked for
 
     @classmethod
     def of(cls, machine: Machine, rows: TrainingRows, decision: Decision, groups: Groups | None, *, out: bool) -> Fit:

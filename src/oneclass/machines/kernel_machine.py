@@ -46,7 +46,7 @@ from .approximate import fit_through
 from .auto_approximation import choose_approximation, chunk_approximation
 from .exact import Check, Fit, fit_exactly, in_blocks, losses_of
 from .explaining import expected_of, kept_rows, nearest_known, parts_of
-from .known_outliers import with_known, with_outliers_to_learn
+from .known_outliers import outliers_beside_chunks, with_known, with_known_beside_chunks, with_outliers_to_learn
 from .parameters import check_single, recipe_of, seed_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class KernelMachine(OneClassClassifier):
         outliers : array-like of shape (n_outliers, n_features), optional
             Known outliers that are not in `X`. Rows like them get a larger loss, and rows of other kinds about the same
             as without them. Thresholds and p-values come from the rows of the target class alone
-            (docs/known_outliers.md).
+            (docs/known_outliers.md). For a Dask collection, they must be in memory, and `groups` must be None.
         sample_weight : array-like of shape (n_samples,), optional
             In the fit, a row of weight w counts as w copies. If all weights are whole numbers, they are numbers of
             copies, and held-out losses leave out one copy at a time. Otherwise, or if each row is a group
@@ -129,17 +129,21 @@ class KernelMachine(OneClassClassifier):
         self
             The fitted machine.
         """
-        if outliers is not None and (self.known_outliers == "ignore" or is_dask(X)):
-            where = "for a Dask collection" if is_dask(X) else "in machines that ignore known outliers"
-            raise ValueError(f"{self._name}: outliers must be None {where}, got {type(outliers).__name__}")
+        self._check_may_learn(outliers)
         if is_dask(X):
-            return self._fit_collection(X, y, sample_weight=sample_weight, groups=groups, segments=segments)
+            return self._fit_collection(X, y, outliers, sample_weight=sample_weight, groups=groups, segments=segments)
         return self._fit(X, y, outliers=outliers, sample_weight=sample_weight, groups=groups, segments=segments)
+
+    def _check_may_learn(self, outliers: Rows | None) -> None:
+        if outliers is not None and self.known_outliers == "ignore":
+            kind = type(outliers).__name__
+            raise ValueError(f"{self._name}: outliers must be None in machines that ignore known outliers, got {kind}")
 
     def _fit_collection(
         self,
         X: Rows,
         y: Labels | None,
+        outliers: Rows | None,
         *,
         sample_weight: Weights | None,
         groups: Labels | Name | None,
@@ -154,7 +158,14 @@ class KernelMachine(OneClassClassifier):
         if y is not None:
             raise ValueError(f"{self._name}: y must be None for a Dask collection; pass rows of the target class")
         reader = Reader.of_collection(self, X, self.device, column_of(self, groups))
-        return self._fit_through(DaskRows(X, reader), reader.header, decision)
+        return self._fit_chunked(DaskRows(X, reader), reader, decision, outliers)
+
+    def _fit_chunked(self, engine: Engine, reader: Reader, decision: Decision, outliers: Rows | None) -> Self:
+        """Fit rows that are not in memory together."""
+        header, known = reader.header, None
+        if outliers is not None:
+            known = outliers_beside_chunks(self, outliers, header, decision, reader.groups)
+        return self._fit_through(engine, header, decision, known=known)
 
     def _read_training(self, X: Rows) -> tuple[Array, Header]:
         rows, header = super()._read_training(X)
@@ -219,7 +230,9 @@ class KernelMachine(OneClassClassifier):
         with lock_of(self):  # answers of several threads add up
             return self._fit_set(answered_set(self, rows, outliers[some]), decision_of(self))
 
-    def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
+    def fit_chunks(
+        self, chunks: Source, *, outliers: Rows | None = None, groups: Name | None = None, verbose: bool = False
+    ) -> Self:
         """Learn the target class from rows that arrive in chunks.
 
         The memory does not grow with the number of rows. The rows are read two or three times: to survey them, for
@@ -233,6 +246,10 @@ class KernelMachine(OneClassClassifier):
         chunks : array, path, TableFile, callable or iterable
             An array or memory map; a ``.npy`` file, a table file (see `TableFile`), or a list of files; a callable that
             returns a new iterator over blocks of rows; or an iterable of blocks that can be iterated over repeatedly.
+        outliers : array-like of shape (n_outliers, n_features), optional
+            Known outliers in memory, as in `fit`. They are learned beside a sample of the rows, which also sets the
+            threshold: all distinct rows if there are at most about 36,000, otherwise about 32,000 of them. With known
+            outliers, `groups` must be None.
         groups : str or int, optional
             Name or number of the column with the group of each row, as labels of any kind. The column is not a feature.
             The rows of a group need not follow each other. A hash of its label assigns each group to one of five folds.
@@ -259,11 +276,12 @@ class KernelMachine(OneClassClassifier):
         >>> VAAKELM(approximation=Nystrom(50)).fit_chunks(blocks).predict([[0.0, 0.0], [6.0, 6.0]])
         array([ 1, -1])
         """
+        self._check_may_learn(outliers)
         decision = decision_of(self)
         if (column := column_of(self, groups)) is not None:
             chunks = with_labels(chunks, column)
         engine = Chunks(chunks, partial(self._reader_of, groups=column), verbose=verbose)
-        return self._fit_through(engine, engine.reader.header, decision)
+        return self._fit_chunked(engine, engine.reader, decision, outliers)
 
     def _reader_of(self, first: Rows, groups: Name | None) -> Reader:
         """The reader of chunks that fits the first chunk; warns if successive rows of this chunk are dependent."""
@@ -279,6 +297,7 @@ class KernelMachine(OneClassClassifier):
         decision: Decision,
         approximation: Approximation | None = None,
         training: TrainingSet | None = None,
+        known: Array | None = None,
     ) -> Self:
         exact = approximation is None and not isinstance(self.approximation, Approximation)
         approximation = approximation or chunk_approximation(self)
@@ -295,8 +314,9 @@ class KernelMachine(OneClassClassifier):
                 by_row=self.rate_by == "row",
                 exact=exact,
                 every_row=training is not None and (training.outliers is not None or training.segments is not None),
+                by_sample=known is not None,
             )
-        return self._keep_fit(fit, header, decision, approximation=approximation, training=training)
+        return self._keep_fit(fit, header, decision, approximation=approximation, training=training, outliers=known)
 
     def _checking(self, header: Header, recipe: Recipe) -> Check:
         def check(columns: ColumnMoments, n_rows: int) -> None:
@@ -325,12 +345,15 @@ class KernelMachine(OneClassClassifier):
         *,
         approximation: Approximation | None,
         training: TrainingSet | None,
+        outliers: Array | None = None,
     ) -> Self:
         kept, known = None if training is None else training.kept, None
         answered = None if training is None else training.answered
         fit = without_answers(fit, answered)
         if training is not None and training.outliers is not None:
             fit, known = with_known(fit, training)
+        elif outliers is not None:
+            fit, known = with_known_beside_chunks(self, fit, header, outliers)
         judgement = fit.judgement.learning(kept).beside(0.0 if training is None else training.removed)
         if judgement.calibration is not None and self._is_unstable(judgement.calibration.total):
             judgement = judgement.by("unstable")

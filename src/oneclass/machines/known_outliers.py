@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.checks import ChoiceError
+from ..base.kernels import is_precomputed
 from ..base.known_outliers import outliers_to_learn
-from ..base.training_set import TrainingSet
+from ..base.reading import Header
+from ..base.training_set import TrainingSet, read_known_rows, with_known_rows
 from ..core.arrays import Array, blocks, device, namespace, ones, to_numpy
 from ..core.calibration import HeldOut, Judgement
 from ..core.groups import Groups
@@ -18,26 +20,56 @@ from ..core.known import COST_SHARE, Codes, KnownOutliers, fit_codes, sample_of
 from ..core.plan import Plan
 from ..core.solve import DualModel
 from ..core.threshold import Decision
+from ..core.typing import Name, Rows
 from ..engines.threads import on_one_thread
 from .exact import Fit
 
 if TYPE_CHECKING:
     from .kernel_machine import KernelMachine
 
-__all__ = ["with_known", "with_outliers_to_learn"]
+__all__ = ["outliers_beside_chunks", "with_known", "with_known_beside_chunks", "with_outliers_to_learn"]
 
 
 def with_outliers_to_learn(machine: KernelMachine, training: TrainingSet, decision: Decision) -> TrainingSet:
     """The training set with the known outliers that the machine learns, or without any."""
-    name, training = type(machine).__name__, outliers_to_learn(machine, training)
-    if training.outliers is None:
-        return training
+    training = outliers_to_learn(machine, training)
+    if training.outliers is not None:
+        _check_can_learn(machine, decision, pairwise=training.pairwise)
+    return training
+
+
+def _check_can_learn(machine: KernelMachine, decision: Decision, *, pairwise: bool) -> None:
+    name = type(machine).__name__
     ignoring = "; with known_outliers='ignore', rows that are labelled as outliers are left out"
-    if training.pairwise:
+    if pairwise:
         raise ChoiceError(f"{name}: known outliers need a kernel of rows, got kernel='precomputed'{ignoring}")
     if not decision.held_out:
         raise ChoiceError(f"{name}: known outliers need threshold='held_out', got {decision.rule!r}{ignoring}")
-    return training
+
+
+def outliers_beside_chunks(
+    machine: KernelMachine, outliers: Rows, header: Header, decision: Decision, groups: Name | None
+) -> Array:
+    """The rows of known outliers in memory, for a fit of chunks or of a Dask collection."""
+    name = type(machine).__name__
+    if groups is not None:
+        raise ValueError(
+            f"{name}: outliers must be None for chunks or a Dask collection with groups; fit a sample of whole groups "
+            f"in memory, got groups={groups!r}"
+        )
+    _check_can_learn(machine, decision, pairwise=is_precomputed(machine))
+    return read_known_rows(name, header, outliers)
+
+
+def with_known_beside_chunks(
+    machine: KernelMachine, fit: Fit, header: Header, rows: Array
+) -> tuple[Fit, KnownOutliers]:
+    """The fit of chunks with known outliers, which are learned beside the rows of its sample."""
+    if fit.sample is None:
+        raise TypeError("known outliers beside chunks need a fit by a sample")
+    training = with_known_rows(type(machine).__name__, TrainingSet(*fit.sample, header), rows)
+    fit, known = with_known(fit, outliers_to_learn(machine, training))
+    return replace(fit, judgement=replace(fit.judgement, held_out=None)), known
 
 
 def with_known(fit: Fit, training: TrainingSet) -> tuple[Fit, KnownOutliers]:

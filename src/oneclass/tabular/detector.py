@@ -40,7 +40,7 @@ from .comparing import changes_of
 from .explaining import encoding_of, in_columns
 from .frames import as_array, columns_of, rows_of
 from .hints import hints_of
-from .plan import ColumnPlan
+from .plan import ColumnPlan, Matrix
 from .planning import Kind
 from .preparing import prepared, prepared_chunks
 from .screening import sheet_of
@@ -208,13 +208,16 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         params |= {} if together is None else {"groups": together}
         params |= {} if parts is None else {"segments": parts}
         if outliers is not None:
-            check_learns_outliers(self, self._estimator())
-            try:
-                params["outliers"] = plan.encode(outliers, owner=self._name)
-            except ValueError as error:
-                raise ValueError(f"{self._name}: outliers must be rows with the columns of X: {error}") from None
+            params["outliers"] = self._encoded_outliers(plan, outliers)
         with hints_of(X, plan, rows, groups):
             return self._keep(plan, self._unfitted().fit(rows, y, **params), column)
+
+    def _encoded_outliers(self, plan: ColumnPlan, outliers: Rows) -> Matrix:
+        check_learns_outliers(self, self._estimator())
+        try:
+            return plan.encode(outliers, owner=self._name)
+        except ValueError as error:
+            raise ValueError(f"{self._name}: outliers must be rows with the columns of X: {error}") from None
 
     def fit_predict(self, X: Rows, y: Labels | None = None, **params: Any) -> Array:
         """Fit, and return the labels of the training rows; the parameters are those of `fit`."""
@@ -251,13 +254,17 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
         return replace(found, classifier=self._keep(plan, found.classifier))
 
     @if_wrapped_has("fit_chunks")
-    def fit_chunks(self, chunks: Source, *, groups: Name | None = None, verbose: bool = False) -> Self:
+    def fit_chunks(
+        self, chunks: Source, *, outliers: Rows | None = None, groups: Name | None = None, verbose: bool = False
+    ) -> Self:
         """Plan the columns from a sample of the rows, and fit to all rows; the memory use does not grow with the rows.
 
         Parameters
         ----------
         chunks : path, TableFile, callable or iterable
             As in the kernel machines. The rows are read one time more, for the plan.
+        outliers : table, optional
+            Known outliers in memory, as in the kernel machines. With known outliers, `groups` must be None.
         groups : column name, optional
             The column with the group of each row, as in the kernel machines; it is not a feature.
         verbose : bool, default=False
@@ -269,8 +276,10 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             The fitted detector.
         """
         plan, numbers = prepared_chunks(self, chunks, groups)
-        known = {} if groups is None else {"groups": -1}
-        detector = self._unfitted().fit_chunks(numbers, verbose=verbose, **known)
+        given: dict[str, Any] = {} if groups is None else {"groups": -1}
+        if outliers is not None:
+            given["outliers"] = self._encoded_outliers(plan, outliers)
+        detector = self._unfitted().fit_chunks(numbers, verbose=verbose, **given)
         return self._keep(plan, detector)
 
     def _keep(self, plan: ColumnPlan, detector: Detector, segment_column: Name | None = None) -> Self:
