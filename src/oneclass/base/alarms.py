@@ -1,4 +1,4 @@
-"""A warning if so many rows of a batch are outliers that it cannot be chance, which names the columns that moved."""
+"""A warning if more rows of a batch are outliers than chance explains; it names the columns that changed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .warnings import ShiftedBatchWarning, warn
 
 __all__ = ["columns_of_batch", "is_no_chance", "warn_of_alarms", "warned_once"]
 
-#: Fewest rows of a batch that are judged as a batch, and share of outliers up to which there is no warning: a batch may
-#: well hold outliers, and to find them is what `predict` is for.
+#: Fewest rows of a batch for a warning, and the share of outliers up to which there is none, since a batch may hold
+#: outliers.
 _FEWEST_ROWS, _MAJORITY = 10, 0.5
 #: Probability of a false warning for a batch of normal rows.
 _LEVEL = 1e-6
@@ -26,7 +26,7 @@ _FALSE_DISCOVERIES, _NAMED = 0.05, 3
 
 #: What computes the changes of the columns of a batch, if the rows are encoded columns of a table.
 _CHANGES: ContextVar[Callable[[], Iterable[ColumnChange]] | None] = ContextVar("changes", default=None)
-#: Whether a batch has got a warning, as one item, in a context where only one is to get it.
+#: A list with one item after the first warning, in a context with at most one warning.
 _WARNED: ContextVar[list[bool] | None] = ContextVar("warned", default=None)
 
 

@@ -75,9 +75,10 @@ def joined_labels(name: str, labels: NDArray[np.generic]) -> NDArray[np.generic]
     found = _numbers(connected_components(links, directed=False)[1][:n])
     if n and not found.any():
         raise OneGroupError(
-            f"{name}: groups of several columns must leave at least two sets of rows that share no label, since one is "
-            "held out, but here all rows are connected, as when each patient was measured on each device; give one "
-            "column of groups. The rate then holds for rows with new labels of this column and old ones of the others"
+            f"{name}: groups of several columns must form at least two sets of rows that share no label, since one set "
+            "is held out, but here all rows are connected, for example because each patient was measured on each "
+            "device; give one column of groups. The rate then holds for rows with new labels in this column and known "
+            "labels in the others"
         )
     return found
 

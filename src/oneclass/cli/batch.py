@@ -31,7 +31,8 @@ def compare_batch(
 ) -> None:
     """Compare TABLE as a whole with the training rows.
 
-    Prints a p-value, a lower bound on the number of odd rows, and the columns that moved. It reads the whole table.
+    Prints a p-value, a lower bound on the number of odd rows (rows that are not drawn from the distribution of the
+    training rows), and the columns that changed. It reads the whole table.
 
     \b
     Examples:

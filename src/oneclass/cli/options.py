@@ -93,7 +93,9 @@ def cell_options(command: Command) -> Command:
 
 
 confidence = click.option(
-    "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Keep delta with this confidence."
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Confidence with which the rate of this model is at most delta.",
 )
 rate_by = click.option(
     "--rate-by",

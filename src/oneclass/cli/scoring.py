@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "score", "screen"]
 
-#: Most groups of rows with like mistakes that are printed.
+#: Most groups of rows with similar mistakes that are printed.
 _GROUPS = 5
 
 
@@ -177,7 +177,7 @@ def screen(
     """Find suspicious cells and rows of TABLE, without a model.
 
     Prints the most suspicious cells with expected values; * marks those that are named at the rate q. Rows are counted
-    from 1, without the header. Below them, groups of rows with like mistakes.
+    from 1, without the header. Groups of rows with similar mistakes follow.
 
     \b
     Examples:
@@ -229,7 +229,7 @@ def screen(
 
 
 def _like_mistakes(groups: Sequence[AlarmGroup]) -> Iterator[str]:
-    """A line for each of the largest groups of rows with like mistakes."""
+    """A line for each of the largest groups of rows with similar mistakes."""
     for group in groups[:_GROUPS]:
         expected = f" (expected {group['expected']})" if group["expected"] else ""
         yield f"{group['rows']} rows: {group['reason']}{expected}"

@@ -17,11 +17,17 @@ __all__ = ["mcp", "serve"]
 @click.argument("model")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 chooses one.")
-@click.option("--max-bytes", type=click.IntRange(1), default=8 << 20, show_default=True, help="Bytes of a request.")
-@click.option("--rate", type=click.FloatRange(0), default=1000.0, show_default=True, help="Requests a second; 0: any.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Requests computed at a time.")
+@click.option(
+    "--max-bytes", type=click.IntRange(1), default=8 << 20, show_default=True, help="Most bytes of a request."
+)
+@click.option(
+    "--rate", type=click.FloatRange(0), default=1000.0, show_default=True, help="Most requests a second; 0: no limit."
+)
+@click.option(
+    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Most requests computed at a time."
+)
 @click.option("--reload", type=click.FloatRange(0), default=1.0, show_default=True, metavar="SECONDS",
-              help="Time between checks whether MODEL has changed; 0: none.")  # fmt: skip
+              help="Time between checks whether MODEL has changed; 0: no checks.")  # fmt: skip
 def serve(model: str, host: str, port: int, max_bytes: int, rate: float, threads: int, reload: float) -> None:
     """Answer HTTP requests with MODEL: labels, p-values, reasons.
 

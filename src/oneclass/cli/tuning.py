@@ -90,7 +90,7 @@ def compare(
     "--grid",
     metavar="NAME=A,B,...",
     multiple=True,
-    help="Values to try, instead of the method's own; a single value is used in any case.",
+    help="Values to try, instead of the method's own; all candidates use a single value.",
 )
 @click.option("--scoring", metavar="NAME", default="auroc", show_default=True,
               help="Score by which parameters are compared.")  # fmt: skip

@@ -25,9 +25,9 @@ __all__ = ["Alarms", "Calibration", "HeldOut", "Judgement", "benjamini_hochberg"
 _NO_WEIGHT = 1e-9
 
 
-#: Share of the rows that limits for the rate of one model count, if leave-one-out losses are unstable: as many random
-#: features as rows. There the rate varied up to 7.4 times as much as its Beta distribution (OCELM, 25 to 600 rows, 4 to
-#: 200 columns). With this share, 0 to 3 % of the rates were above the upper limit of a 95 % interval.
+#: Share of the rows that is counted for the limits of the rate of one model, if leave-one-out losses are unstable: as
+#: many random features as rows. There the rate varied up to 7.4 times as much as its Beta distribution (OCELM, 25 to
+#: 600 rows, 4 to 200 columns). With this share, 0 to 3 % of the rates were above the upper limit of a 95 % interval.
 _COUNTED_IF_UNSTABLE = 0.02
 
 
@@ -36,7 +36,7 @@ class _Way(NamedTuple):
 
     #: Guarantee for the mean false-alarm rate over training sets.
     guarantee: str
-    #: Share of the rows that limits for the rate of one model count.
+    #: Share of the rows that is counted for the limits of the rate of one model.
     counted: float = COUNTED
     #: Whether the rate of one model has a lower limit. Models of folds have larger losses than the model of all rows,
     #: and the p-values of CV+ are means over such models: rates may be far below the one asked for.

@@ -35,7 +35,7 @@ __all__ = [
 
 #: Relative tolerance of ranks: a product such as 0.05 * 100 may be less than the integer by rounding.
 _SLACK = 1e-9
-#: Share of the rows that limits for the rate of one model count, if the model has learned from the rows too
+#: Share of the rows that is counted for the limits of the rate of one model, if the model has learned from them
 #: (leave-one-out, CV+, folds). Chosen with 9 classifiers, 6 distributions and n = 50 and 199: 95 % intervals that count
 #: all rows contained the rate of 88 % of the models (lowest 69 %), and those that count half of them 97 % (84 %).
 #: benchmarks/ways.py reports on other distributions.

@@ -16,7 +16,7 @@ __all__ = ["Shown", "shown_of"]
 
 
 class Shown(NamedTuple):
-    """The threshold and calibration of the rows shown, and the options with which a model judges them."""
+    """The threshold and calibration of the rows shown, and the options for the model's methods."""
 
     offset: float
     calibration: Calibration | None
@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
 
 def shown_of(model: Detector, X: Rows, segment: object, *, caller: str) -> Shown:
-    """Return what judges the rows `X`, which are all of one segment if the fit had segments."""
+    """Return what displays show of the rows `X`, which are all of one segment if the fit had segments."""
     known, everywhere = model.segments_, model.calibration_
     if known is None or everywhere is None:
         if segment is not None:

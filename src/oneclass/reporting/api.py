@@ -138,7 +138,7 @@ def report(
     ----------
     model : fitted classifier, pipeline, search or TableDetector; or Screening
         Model that scores the rows. If it is the result of `screen`, the report shows the suspicious cells of the table
-        in their rows, and groups of like mistakes.
+        in their rows, and groups of similar mistakes.
     X : table or array-like of shape (n_samples, n_features)
         New rows, in memory, in the form that the model accepts; or the table that was screened.
     X_train : table or array-like, optional

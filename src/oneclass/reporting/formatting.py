@@ -30,7 +30,7 @@ CHANGES = {
     "slightly": "slightly changed",
     "clearly": "changed",
     "flagged": "in flagged rows only",
-    "later": "later, as time goes on",
+    "later": "later than in training",
 }
 
 #: Most names in a list, most characters of a text, and most categories in the description of a column.

@@ -1,4 +1,4 @@
-"""The summary of a screening: suspicious cells in their rows and groups of like mistakes, as a plain dict."""
+"""The summary of a screening: suspicious cells in their rows and groups of similar mistakes, as a plain dict."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def verdict_of(
     """What was found: more odd rows than chance explains, some extreme rows, or nothing.
 
     `rows_in_groups` are the numbers of the groups of the listed rows, the most unusual row first.
-    Nothing is concluded about rows of which the model was `trained_on` most.
+    If the model was `trained_on` most of the rows, the number of odd rows is not estimated.
     """
     n, flagged, expected = len(scored.scores), alarms["flagged"], alarms.get("if_all_normal")
     rows = f"{flagged:,} of {counted(n, 'row')} {'is' if flagged == 1 else 'are'} flagged"

@@ -114,7 +114,7 @@ def judge(
     suspicion = np.maximum(suspicion, -remote)
     order = np.argsort(-suspicion, kind="stable")
     bad = np.zeros(len(p), dtype=bool) if sheet.bad is None else sheet.bad.any(axis=1)
-    odd = bad | (p <= benjamini_hochberg(np.where(bad, 1.0, p), q=q))  # bad cells do not lower the bar for other rows
+    odd = bad | (p <= benjamini_hochberg(np.where(bad, 1.0, p), q=q))  # bad cells do not raise the limit for other rows
     listed = order[: max(top, int(odd.sum()), _LISTED)]
     suspects = _list_cells(table, evidence, shrinkage, residuals, cells, listed, groups)
     named = odd[suspects.rows] & (suspects.p_values <= _FURTHER)

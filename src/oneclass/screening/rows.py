@@ -1,4 +1,4 @@
-"""Predictions of every column of a table from the other columns, by regressions that have not seen the row."""
+"""Predictions of every column of a table from the other columns, by regressions that were fitted without the row."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def predict_held_out(Z: Array, blocks: Blocks, *, groups: Groups | None = None) 
     """Return the residuals of all columns of the scaled rows `Z`, and the squared errors of their reconstruction.
 
     The residuals are those of predictions from the other columns, and the reconstruction is the prediction of all
-    columns from all columns. The regressions did not see the row or its group. They are fitted to all rows, or to a
-    sample of many. `blocks` are the columns that each regression leaves out of the kernel and predicts; every column is
-    in one block.
+    columns from all columns. The regressions were fitted without the row and its group. They are fitted to all rows, or
+    to a sample of many. `blocks` are the columns that each regression leaves out of the kernel and predicts; every
+    column is in one block.
     """
     xp, (n, d) = namespace(Z), Z.shape
     chosen = _sample(Z, np.ones(n, dtype=bool), groups)
