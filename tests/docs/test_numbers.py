@@ -51,7 +51,7 @@ def sentences():
     ours, pca, z = (
         blamed[name][1] for name in ("default VAAKELM", "PCADetector()", "largest z-score, rows of the default")
     )
-    said = "blamed first in {} of alarms, PCA {}, largest z-score {}".format(
+    said = "has the largest share in {} of alarms, PCA {}, largest z-score {}".format(
         *(x.replace("%", " %") for x in (ours, pca, z))
     )
     yield "docs/choose.md", said
