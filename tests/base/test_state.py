@@ -273,7 +273,7 @@ def test_warnings_of_approximated_fits_point_at_the_users_line(name, way):
 
 TABLE = pd.DataFrame(ROWS, columns=["length", "width", "weight"]).assign(kind=np.where(np.arange(40) % 3, "a", "b"))
 SEARCH = OneClassSearchCV(VAAKELM(), {"C": [1.0, 8.0]})
-LABELS = np.where(np.arange(40) % 9, 1, -1)
+LABELS = np.where(np.arange(40) % 4, 1, -1)
 
 #: Functions that make fitted estimators, beside the classifiers that are fitted to rows in memory.
 FITTED = {

@@ -77,7 +77,7 @@ def test_a_mutated_file_is_refused_or_answers(kind, place):
 #: Attributes that may hold anything of the kind that files hold: a classifier's `__check__` looks at them, or nothing
 #: computes with them.
 ANYTHING = {"estimator_", "best_estimator_", "change_detector_", "cv_results_", "best_params_"}
-ANYTHING |= {"model", "estimator"}  # of `Learned` and of `Calibrated`
+ANYTHING |= {"model", "estimator", "own"}  # of `Learned`, of `Calibrated` and of `WithKnown`
 
 
 def says_nothing(rule):

@@ -12,6 +12,7 @@ from ..core.data_choices import choose_cost, choose_kernel
 from ..core.kernels import Kernel, Laplacian, Settled
 from ..core.known import COST_SHARE, KnownOutliers, fit_codes, sample_of
 from ..core.scaling import ColumnMoments, Scaler
+from ..core.stored import must
 from ._training import Training
 
 __all__ = ["WithKnown"]
@@ -29,6 +30,9 @@ class WithKnown:
     known: KnownOutliers
     scaler: Scaler
     kernel: Annotated[Kernel, Settled()]
+
+    def __check__(self) -> None:
+        must(hasattr(self.own, "score") and hasattr(self.own, "some"), "own must be a model with an estimator")
 
     @classmethod
     def of(cls, own: Any, training: Training, outliers: Array) -> Self:
