@@ -28,6 +28,7 @@ transcript: $(VENV)/.all
 # The pictures that pages and README keep.
 pictures: $(VENV)/.all
 	$(BIN)/python -m examples.front
+	$(BIN)/python -m examples.howto
 	$(BIN)/python -m examples.pages understand known_outliers time_series
 	$(BIN)/python -m examples.streams
 	$(BIN)/python -m examples.plots

@@ -29,12 +29,13 @@ def table_rows(page: str, mark: str) -> Iterator[tuple[str, list[str]]]:
             yield first, others
 
 
-def run(page: Path) -> None:
-    """Run all blocks of a page in one namespace, in the current folder."""
+def run(page: Path) -> dict[str, object]:
+    """Run all blocks of a page in one namespace, in the current folder; return the names that they define."""
     text, names = page.read_text(), dict[str, object](__name__="__main__")
     for block in BLOCK.finditer(text):
         if block["reason"] is None:
             _run_block(block["code"], names, page, text.count("\n", 0, block.start("code")))
+    return names
 
 
 def _run_block(source: str, names: dict[str, object], page: Path, line: int) -> None:
