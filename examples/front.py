@@ -96,11 +96,11 @@ def draw_rates() -> Figure:
     """Rates delivered for 5 % asked: by detectors on three tables, and with and without three options."""
     measured = dict(table_rows("false_alarms", "conformal-peers")) | dict(table_rows("false_alarms", "peers"))
     rates = {name: [float(cell.split(" / ")[1]) for cell in measured[key][:3]] for key, name in _PEERS.items()}
-    hard, streams = dict(table_rows("false_alarms", "hard rates")), dict(table_rows("streams_measured", "held-out"))
+    hard, streams = dict(table_rows("rates_measured", "hard rates")), dict(table_rows("streams_measured", "unseen"))
     case = "8 % of the rows 3 times as wide, VAAKELM"
     options = {
         "new patients, groups=": dict(table_rows("dependent_rows", "groups"))["VAAKELM"][1].split(" → "),
-        "a rare machine, segments=": [hard[key][1].split()[0] for key in (case, f"{case} with segments")],
+        "a rare machine, segments=": [hard[key][2].split()[0] for key in (case, f"{case} with segments")],
         "drift, Stream": [streams[key][1] for key in ("VAAKELM fitted once", "Stream")],
     }
     figure, (above, below) = plt.subplots(

@@ -100,6 +100,16 @@ def test_pages_repeat_what_was_measured(page, sentence):
     assert sentence in " ".join((HERE / page).read_text().split())
 
 
+def test_the_pictures_of_rates_find_their_tables():
+    pytest.importorskip("matplotlib")
+    from examples import front
+
+    for draw in (front.draw_rates, front.draw_groups):
+        figure = draw()
+        assert all(panel.collections for panel in figure.axes)
+        front.plt.close(figure)
+
+
 def test_scripts_import_what_other_scripts_have():
     trees = {path.stem: ast.parse(path.read_text()) for path in (HERE / "benchmarks").glob("*.py")}
     lacking = [
