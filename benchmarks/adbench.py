@@ -40,8 +40,7 @@ from sklearn.svm import OneClassSVM
 import oneclass
 from _arrays import Rows
 from _table import PAGES, markdown, write_between_markers
-from reproduction.figures.ranking import critical_difference_diagram
-from reproduction.statistics import friedman, ranks
+from reproduction.statistics import critical_difference, friedman, ranks
 
 VARIABLE = "ONECLASS_ADBENCH"
 #: Results of the last run.
@@ -196,8 +195,9 @@ def summary(results: list[Result], source: str, seeds: int, most: int) -> str:
     """A sentence about the tasks, and Friedman's test."""
     _, auroc, _ = as_array(results)
     statistic, p = friedman(auroc)
+    splits = "one random split" if seeds == 1 else f"{seeds} random splits"
     return (
-        f"{len(auroc)} sets of {source}, {seeds} random splits each, at most {most:,} training rows and test rows of "
+        f"{len(auroc)} sets of {source}, {splits} each, at most {most:,} training rows and test rows of "
         f"each kind. Friedman's test that the detectors do not differ: chi-square {statistic:.0f}, p = {p:.1g}."
     )
 
@@ -234,10 +234,23 @@ def run(asked: argparse.Namespace, seeds: int) -> dict[str, Any]:
 
 
 def _draw(stored: dict[str, Any]) -> None:
+    """Write the table to the page, and draw mean ranks with bars of the critical difference."""
+    from examples.style import BLUE, GREY, RC, plt, save
+
     mark = "adbench" if stored["source"] == "ADBench" else "loaded"
     write_between_markers(PAGES / "adbench.md", mark, stored["text"])
-    figure = critical_difference_diagram({stored["source"]: np.array(stored["auroc"])}, stored["names"])
-    figure.savefig(PAGES / f"adbench_{mark}.png", dpi=160, metadata={"Software": None})
+    auroc, names = np.array(stored["auroc"]), stored["names"]
+    mean = ranks(auroc).mean(axis=0)
+    half = critical_difference(len(names), len(auroc)) / 2
+    order = np.argsort(mean, kind="stable")
+    with plt.rc_context(RC):
+        figure, ax = plt.subplots(figsize=(5.2, 0.22 * len(names) + 1), layout="constrained")
+        for y, i in enumerate(order):
+            colour = GREY if names[i].startswith(("sklearn", "PyOD")) else BLUE
+            ax.errorbar(mean[i], y, xerr=half, fmt="o", color=colour, markersize=4, elinewidth=1.5)
+        ax.set_yticks(range(len(order)), [names[i] for i in order], fontsize=9)
+        ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"mean rank on {len(auroc)} sets (1 is best)")
+        save(figure, PAGES / f"adbench_{mark}.png")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def test_the_command_reads_the_folder_of_the_variable(folder):
     environ = {**os.environ, "ONECLASS_ADBENCH": str(folder), "PYTHONPATH": f"{HERE / 'src'}{os.pathsep}{HERE}"}
     command = [sys.executable, str(HERE / "benchmarks" / "adbench.py"), "--quick", "--jobs", "1"]
     said = subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
-    assert said.startswith("2 sets of ADBench, 1 random splits each")
+    assert said.startswith("2 sets of ADBench, one random split each")
     assert "| VAAKELM |" in said
 
 
