@@ -89,6 +89,12 @@ def sentences():
     named = [int(cell.strip("%")) for cell in rows("dirty_measured", "dirty-naming")["normal rows among those named"]]
     yield "docs/choose.md", f"{min(named)} to {max(named)} % of the rows it names hold no planted mistake"
 
+    million = float(rows("scale_measured", "large")["VAAKELM, predictive"][0])
+    yield "README.md", f"a million rows take {million:.0f} seconds on two cores"
+    yield "docs/choose.md", f"{million:.0f} s for a million"
+    yield "docs/faq.md", f"A million in {million:.0f} s on two cores"
+    yield "docs/trust.md", f"a million rows in {million:.0f} s on two cores"
+
     name = "AAKELM, predictive, n = 100,000,000, d = 32, m = 2,048"
     default = float(rows("scale_measured", "gpu")[name][0])
     yield "README.md", f"100 million in {5 * round(default / 5)} seconds on one GPU"
