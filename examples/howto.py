@@ -6,6 +6,7 @@ python -m examples.howto        (needs matplotlib and pandas)
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def main() -> None:
     """Draw."""
     for name, draw in (("tables", draw_tables), ("tune", draw_tune)):
         page = run(DOCS / f"{name}.md")
-        save_both(lambda draw=draw, page=page: draw(page), FOLDER / f"{name}.png")
+        save_both(partial(draw, page), FOLDER / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def sentences():
     alarms, often = rounded([alarms, often], 0)
     yield "docs/choose.md", f"AUROC {ours} at {alarms} % false alarms; fitted once {once} at {often} %"
     yield "README.md", f"AUROC {ours}, {alarms} % false alarms"
+    yield "docs/trust.md", f"{alarms} % in streams"
 
     at_5 = {
         name: [float(cell.split(" / ")[1]) for cell in cells[:3]]
