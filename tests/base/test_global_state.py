@@ -1,8 +1,6 @@
 """Fits, also in several threads, change nothing that other code of the process uses."""
 
-import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -23,21 +21,6 @@ def test_a_fit_draws_nothing_from_the_global_generator_of_numpy(name):
     after = np.random.get_state()  # noqa: NPY002
     np.testing.assert_array_equal(before[1], after[1])
     assert before[2:] == after[2:]
-
-
-@pytest.mark.parametrize("name", ["AutoencoderDetector", "OCSVM", "SVDD"])
-def test_fits_in_threads_leave_the_filters_of_warnings_as_they_were(name):
-    interval = sys.getswitchinterval()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        before = [*warnings.filters]
-        sys.setswitchinterval(1e-6)
-        try:
-            with ThreadPoolExecutor(6) as threads:
-                list(threads.map(lambda _: quick(name).fit(ROWS), range(24)))
-        finally:
-            sys.setswitchinterval(interval)
-        assert [*warnings.filters] == before
 
 
 def test_warnings_of_scikit_learn_are_ignored_until_the_last_block_ends():
