@@ -110,7 +110,7 @@ def main() -> None:
     for name, (head, body) in tables.items():
         table = markdown(head, body)
         print(table, flush=True)
-        write_between_markers(PAGE, name, table)
+        write_between_markers(PAGE, name, table, of_cores="threads" in name)
 
 
 if __name__ == "__main__":

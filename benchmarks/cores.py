@@ -62,7 +62,7 @@ def main() -> None:
     ]
     table = markdown(head, body)
     print(table, flush=True)
-    write_between_markers(PAGE, "cores", table)
+    write_between_markers(PAGE, "cores", table, of_cores=True)
 
 
 if __name__ == "__main__":
