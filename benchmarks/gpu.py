@@ -1,6 +1,7 @@
 """Exact and approximate fits on one GPU, against the machine's own matrix-product rate. Needs PyTorch with CUDA.
 
-Prints a markdown table; `python benchmarks/gpu.py [rows]` sets the rows of the large fit (default 100 million).
+Writes a table of docs/scale_measured.md. `python benchmarks/gpu.py [rows]` sets the rows of the large fit (default 100
+million).
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypedDict, TypeVar
 
 import torch
 
-from _table import markdown
+from _table import markdown, write_between_markers
 from oneclass import AAKELM, VAAKELM, Nystrom
 from oneclass.base.rates import decision_of
 from oneclass.core.block import Block
@@ -22,6 +24,7 @@ from oneclass.machines.exact import Fit, losses_of
 from oneclass.machines.parameters import recipe_of
 
 S = TypeVar("S")
+PAGE = Path(__file__).parents[1] / "docs" / "scale_measured.md"
 
 
 class Settings(TypedDict, total=False):
@@ -110,6 +113,7 @@ def main() -> None:
     n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000_000
     rate = gemm_rate()
     print(f"{torch.cuda.get_device_name()}: float64 matrix product {rate / 1e12:.1f} TFLOP/s", flush=True)
+    made = []
     for kernel, params in KERNELS.items():
         rows = []
         for size in (20_000, 50_000):
@@ -127,8 +131,11 @@ def main() -> None:
             print(rows[-5:], flush=True)
         rows.append(exact(100_000, rate, params))
         heads = [f"{kernel}, float64", "seconds", "of the product rate", "peak GB", "false alarms at 5 %"]
-        print(markdown(heads, rows), flush=True)
+        made.append(markdown(heads, rows))
+        print(made[-1], flush=True)
         torch.cuda.empty_cache()
+    beside = f", one {torch.cuda.get_device_name()}, PyTorch {torch.__version__}"
+    write_between_markers(PAGE, "gpu", "\n\n".join(made), beside=beside)
 
 
 if __name__ == "__main__":
