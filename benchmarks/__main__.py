@@ -1,7 +1,8 @@
 """Run measurements, each in its own process: ``python benchmarks [part ...] [--long]``.
 
-Without parts, those of speed: about an hour on two idle cores. ``--long`` adds longer ones, and the studies of
-quality. Each part writes its tables to the docs and stores them in ``benchmarks/stored``; ``python
+Without parts, those of speed: less than an hour on two idle cores. ``--long`` adds those about many cores, and the
+studies of quality. "uncertainty", "search_speed" and "scale" read the paper's datasets: set ONECLASS_DATA to their
+folder. Each part writes its tables to the docs and stores them in ``benchmarks/stored``; ``python
 benchmarks/_table.py`` writes the stored tables to the docs again.
 """
 
@@ -15,10 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 #: Parts, which are scripts with their arguments.
 SPEED = (
-    "fit_cost", "small_fits", "exact_fit", "city_block", "scoring", "rates", "screening_cost", "uncertainty",
-    "importing", "search_speed", "baselines", "files", "command_line", "serving",
+    "fit_cost", "fit_parts", "small_fits", "exact_fit", "city_block", "scoring", "rates", "screening_cost",
+    "uncertainty", "importing", "search_speed", "baselines", "files", "command_line", "serving", "growth", "scale",
 )  # fmt: skip
-LONG = ("growth", "scale", "cores", "clusters")
+LONG = ("cores", "clusters")
 QUALITY = (
     "false_alarm", "few_rows", "defaults", "criteria", "delivered", "peers", "groups", "false_discovery", "dirty",
     "explanations", "difficult_rows", "drift", "known",

@@ -1,6 +1,7 @@
 """Requests to `oneclass serve`: milliseconds of a request of 1 and of 1,000 rows, and rows a second.
 
 python benchmarks/serving.py [--seconds 5]
+Writes a table of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from _table import markdown, write_between_markers
 from command_line import block
 from oneclass import TableDetector
 
@@ -51,8 +53,7 @@ def main() -> None:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         address = ("127.0.0.1", int(process.stdout.readline().rpartition(":")[2]))
-        print("| rows of a request | reasons | clients | requests a second | rows a second | median ms | p99 ms |")
-        print("| --- | --- | --- | --- | --- | --- | --- |")
+        table = []
         for rows, reasons, clients in ((1, 0, 1), (1, 3, 1), (1, 0, 4), (1000, 0, 1), (1000, 3, 1)):
             body = json.dumps({"rows": fresh[:rows], "reasons": reasons}).encode()
             asked(address, body, time.perf_counter() + 0.2 * seconds, [])
@@ -65,9 +66,13 @@ def main() -> None:
                 thread.join()
             middle, slow = np.quantile(taken, [0.5, 0.99]) * 1e3
             rate = len(taken) / seconds
-            print(f"| {rows:,} | {reasons} | {clients} | {rate:.0f} | {rate * rows:,.0f} | {middle:.1f} | {slow:.1f} |")
+            rates = f"{rate:.0f}", f"{rate * rows:,.0f}"
+            table.append([f"{rows:,}", reasons, clients, *rates, f"{middle:.1f}", f"{slow:.1f}"])
+            print(*table[-1], flush=True)
         process.terminate()
         process.wait()
+    head = ["rows of a request", "reasons", "clients", "requests a second", "rows a second", "median, ms", "99 %, ms"]
+    write_between_markers(Path(__file__).parents[1] / "docs" / "speed.md", "serving", markdown(head, table))
 
 
 if __name__ == "__main__":
