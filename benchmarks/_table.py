@@ -42,7 +42,12 @@ def write_between_markers(page: Path, name: str, text: str, *, of_cores: bool = 
 
 
 def publish(page: Path) -> None:
-    """Write all stored tables of a page to it, each with the date and the machine."""
+    """Write all stored tables of a page to it."""
+    page.write_text(published(page))
+
+
+def published(page: Path) -> str:
+    """The page with all its stored tables, each with the date and the machine."""
     text = page.read_text()
     for name, table in json.loads((STORED / f"{page.stem}.json").read_text()).items():
         before, begun, rest = text.partition(f"<!-- {name} -->\n")
@@ -51,7 +56,7 @@ def publish(page: Path) -> None:
             raise ValueError(f"{page.name} has no place for the stored table {name!r}")
         made = f"*Measured on {table['date']}: {table['machine']}.*"
         text = "\n".join([f"{before}{begun}" + "\n".join(table["lines"]), "", f"{made}", f"{ended}{after}"])
-    page.write_text(text)
+    return text
 
 
 def cores() -> int:

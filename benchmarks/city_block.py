@@ -92,7 +92,7 @@ def main() -> None:
     threadpool_limits(1)
     if (fill := compiled.load()) is None:
         sys.exit("city_block.py measures what numba makes, which is not installed: pip install numba")
-    rounds = int(sys.argv[1]) if sys.argv[1:] else 5
+    rounds = int(sys.argv[1]) if sys.argv[1:] else 3
     tables = {
         "city-block": (
             [f"columns (m = {M:,})", "SciPy and `exp`, ns a value", "compiled, ns", "ratio"],

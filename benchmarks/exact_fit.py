@@ -53,7 +53,7 @@ def main() -> None:
                 runs[f"{machine.__name__} {threshold}"] = partial(model.fit, X)
         # Interleaved, so that load of the machine affects all of them; the best of each is compared.
         times: dict[str, list[float]] = {name: [] for name in runs}
-        for _ in range(max(3, 40_000 // n)):
+        for _ in range(max(3, 24_000 // n)):
             for name, run in runs.items():
                 times[name].append(seconds(run))
         best = {name: min(t) for name, t in times.items()}
