@@ -106,8 +106,7 @@ class State:
     @cached_property
     def calibration(self) -> Calibration:
         """The latest losses, before learning, of rows that may be normal."""
-        losses = self.memory.loss[self.ranked]
-        return Calibration.of(losses, np.ones(len(losses)))
+        return Calibration.of(self.memory.loss[self.ranked], None)
 
     @cached_property
     def accepted(self) -> Vector:

@@ -116,10 +116,10 @@ def in_bursts(before: Mask, alarm: Mask) -> Mask:
     if n < stretch:
         return np.zeros(len(alarm), dtype=bool)
     alarm_count = np.concatenate([[0], np.cumsum(seq)])
-    burst = np.concatenate(
-        [alarm_count[stretch:] - alarm_count[:-stretch] > stretch / 2, np.zeros(stretch - 1, dtype=bool)]
-    )
-    burst_count = np.concatenate([np.zeros(stretch), np.cumsum(burst)])
+    burst = alarm_count[stretch:] - alarm_count[:-stretch] > stretch / 2
+    if not np.any(burst):
+        return np.zeros(len(alarm), dtype=bool)
+    burst_count = np.concatenate([np.zeros(stretch), np.cumsum(burst), np.full(stretch - 1, np.sum(burst))])
     inside = burst_count[stretch:] > burst_count[:-stretch]
     places = np.arange(n)
     begin = np.maximum.accumulate(np.where(inside & ~np.roll(inside, 1), places, 0))
@@ -147,8 +147,8 @@ def with_corrected_level(settings: Settings, state: State, rows: Memory, in_burs
     count when it is over.
     """
     counted = rows.counted | (rows.waiting & ~in_burst)
-    over = _ended_bursts(settings, state.memory, rows)
-    false = float(np.sum(rows.alarm[counted] - settings.delta) + np.sum(over.alarm - settings.delta))
+    over = _alarms_of_ended_bursts(settings, state.memory, rows)
+    false = float(np.sum(rows.alarm[counted] - settings.delta) + np.sum(over - settings.delta))
     return _with_level(settings, state, -false)
 
 
@@ -169,16 +169,16 @@ def _with_level(settings: Settings, state: State, missing: float) -> State:
     return replace(state, level=float(np.clip(level, -POLICY.max_level * delta, min(POLICY.max_level * delta, 0.5))))
 
 
-def _ended_bursts(settings: Settings, memory: Memory, rows: Memory) -> Memory:
-    """Return the rows held back that are in a short burst of which only the new rows show that it is over."""
-    patience = settings.patience
-    if patience is None:
-        return rows[:0]
-    known = memory[-(POLICY.false_burst + 2 * POLICY.stretch) :]
-    latest = known + rows if len(known) else rows
-    length, before = burst_lengths(latest.alarm), np.full(len(latest), np.inf)
-    before[: len(known)] = burst_lengths(known.alarm)
-    return latest[latest.waiting & (length > 0) & (length <= POLICY.false_burst) & (before == np.inf)]
+def _alarms_of_ended_bursts(settings: Settings, memory: Memory, rows: Memory) -> Mask:
+    """Return which rows held back are alarms, for the rows of short bursts that the new rows show to be over."""
+    if settings.patience is None:
+        return rows.alarm[:0]
+    known = slice(max(0, len(memory) - POLICY.false_burst - 2 * POLICY.stretch), None)
+    alarm = np.concatenate([memory.alarm[known], rows.alarm])
+    waiting = np.concatenate([memory.waiting[known], rows.waiting])
+    length, before = burst_lengths(alarm), np.full(len(alarm), np.inf)
+    before[: len(alarm) - len(rows)] = burst_lengths(memory.alarm[known])
+    return np.asarray(alarm[waiting & (length > 0) & (length <= POLICY.false_burst) & (before == np.inf)])
 
 
 # Adoption of rows that were held back.
