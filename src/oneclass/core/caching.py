@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
 __all__ = ["cached", "preset"]
@@ -12,16 +12,20 @@ V = TypeVar("V")
 
 def cached(value: object) -> dict[str, object]:
     """Results of the cached properties of a value that have been computed so far, by name."""
-    kind = type(value)
-    return {
-        name: found for name, found in vars(value).items() if isinstance(getattr(kind, name, None), cached_property)
-    }
+    found = vars(value)
+    return {name: found[name] for name in _names(type(value)) if name in found}
 
 
 def preset(value: V, **results: object) -> V:
     """Set cached properties of a value whose results are known already; return the value."""
     for name in results:
-        if not isinstance(getattr(type(value), name, None), cached_property):
+        if name not in _names(type(value)):
             raise TypeError(f"{type(value).__name__}.{name} is not a cached property")
     vars(value).update(results)
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of the cached properties of a class."""
+    return tuple(name for name in dir(kind) if isinstance(getattr(kind, name, None), cached_property))

@@ -151,11 +151,11 @@ def product_squares(L: Array, F: Array) -> Array:
 
 def times_upper(F: Array, R: Array) -> Array:
     """Return ``F R`` for an upper triangular `R`; with NumPy at half the cost of a full product. May overwrite `F`."""
-    if isinstance(F, np.ndarray):
+    if isinstance(F, np.ndarray) and len(F) != 1:
         product = np.array(F, dtype=R.dtype, order="C", copy=None)
         blas.times_triangle(product, R, upper=True)
         return product
-    return F @ R
+    return F @ R  # of a single row, this is faster
 
 
 def cho_solve(L: Array, B: Array) -> Array:

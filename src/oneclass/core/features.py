@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from .arrays import Array, device, namespace
+from .arrays import Array, clipped, device, namespace
 from .cholesky import SingularSystemError, diagonal_of_inverse, explained, factor, solve_lower, times_upper
 from .kernels import RBF, Kernel, Settled, values_among, values_in_blocks
 from .stored import Floats, OneOf, must
@@ -109,7 +109,7 @@ class NystromMap:
         """Return ``k(z, z)`` minus the part that the landmarks explain."""
         xp, L = namespace(F), self.factored
         reached = xp.vecdot(F, F) if L is None else explained(L, F)
-        return xp.clip(self.kernel.diagonal(Z) - reached, min=0.0)
+        return clipped(self.kernel.diagonal(Z) - reached, 0.0, math.inf)
 
     @property
     def coefficients(self) -> Array:

@@ -151,7 +151,9 @@ class Moments:
         """Return ``F'WF``, ``F'WT`` and the sum of ``w |t|²``."""
         xp = namespace(self.f)
         scaled = self.weight[:, None] * self.f
-        FF = xp.sum(self.ff, axis=0) + scaled.T @ self.f
+        FF = xp.sum(self.ff, axis=0)
+        for p in range(self.weight.shape[0]):  # a matrix product is slow for the outer product of two vectors
+            FF += scaled[p, :, None] * self.f[p, :]
         FT = xp.sum(self.ft, axis=0) + scaled.T @ self.t
         return FF, FT, float(xp.sum(self.tt) + xp.sum(self.weight * xp.sum(self.t**2, axis=1)))
 

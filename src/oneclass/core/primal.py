@@ -215,7 +215,8 @@ def solve_primal(
         V = scatter.columns(moments.weight, (moments.weight[:, None] * moments.f).T)
         PV = cho_solve(L, V)
         columns = Columns(scatter, C, *(xp.astype(A, dtype) for A in (moments.weight, PV, V.T @ PV, V.T @ B)))
-    return PrimalModel(map, xp.astype(B, dtype), ridge, xp.astype(L, dtype), effective, columns), signal
+    B, L = (xp.astype(A, dtype, copy=False) for A in (B, L))
+    return PrimalModel(map, B, ridge, L, effective, columns), signal
 
 
 def _normal_factor(
@@ -223,7 +224,7 @@ def _normal_factor(
 ) -> Array:
     """Return the Cholesky factor of the normal equations from moments and their ``F'WF``."""
     xp = namespace(FF)
-    penalty = xp.astype(map.penalty, xp.float64)
+    penalty = xp.astype(map.penalty, xp.float64, copy=False)
     variance = None if scatter is None else moments.variance(scatter.shares, own_mean=scatter.own_mean)
 
     def build() -> Array:

@@ -61,9 +61,11 @@ class Fitting:
         """Return the statistics: weight and features from the moments of all rows, columns from the latest rows."""
         whole, features = moments.total(), plan.features
         weight = float(whole.weight[0])
-        squares = whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0])
         plain = features.factored if isinstance(features, NystromMap) else None
-        reached = float(np.trace(squares)) if plain is None else trace_of_solved(plain, squares)
+        if plain is None:
+            reached = float(np.trace(whole.ff[0]) / weight + whole.f[0] @ whole.f[0])
+        else:
+            reached = trace_of_solved(plain, whole.ff[0] / weight + np.outer(whole.f[0], whole.f[0]))
         Z = memory.Z[memory.trust > 0][-POLICY.compared :]
         return cls(weight, reached, np.mean(Z, axis=0), np.std(Z, axis=0) + _WIDTH_OFFSET)
 

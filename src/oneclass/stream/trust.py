@@ -132,9 +132,10 @@ def in_bursts(before: Mask, alarm: Mask) -> Mask:
 def burst_lengths(alarm: Mask) -> Vector:
     """Return the number of rows of the burst that each row is in: 0 outside bursts, infinity if it may still go on."""
     n, stretch = len(alarm), POLICY.stretch
-    inside = in_bursts(alarm[:0], alarm)
+    inside, lengths = in_bursts(alarm[:0], alarm), np.zeros(n)
+    if not np.any(inside):
+        return lengths
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-    lengths = np.zeros(n)
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         lengths[start:end] = end - start if end <= n - stretch else np.inf
     return lengths
@@ -164,9 +165,8 @@ def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> 
 
 def _with_level(settings: Settings, state: State, missing: float) -> State:
     """Return the state with a level that is higher by one step for each alarm that is missing."""
-    delta, step = settings.delta, POLICY.step
-    level = state.level + step * delta * missing
-    return replace(state, level=float(np.clip(level, -POLICY.max_level * delta, min(POLICY.max_level * delta, 0.5))))
+    size, level = POLICY.max_level * settings.delta, state.level + POLICY.step * settings.delta * missing
+    return replace(state, level=max(-size, min(level, size, 0.5)))
 
 
 def _alarms_of_ended_bursts(settings: Settings, memory: Memory, rows: Memory) -> Mask:
