@@ -68,7 +68,7 @@ def test_all_rows_as_landmarks_is_exact(xp, kernel, weighted):
     close = conditional(kernel, rows, SETS, C=8.0, w=w, new=new, landmarks=rows)
     for one, other in zip(exact, close, strict=True):
         for name in ("residuals", "variances", "predicted", "predicted_variances"):
-            assert_agree(getattr(other, name), np.asarray(getattr(one, name)), 1e-5)
+            assert_agree(getattr(other, name), np.asarray(getattr(one, name)), 3e-5)
 
 
 @each_kernel
