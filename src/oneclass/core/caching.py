@@ -12,15 +12,17 @@ V = TypeVar("V")
 
 def cached(value: object) -> dict[str, object]:
     """Results of the cached properties of a value that have been computed so far, by name."""
+    kind: type = type(value)
     found = vars(value)
-    return {name: found[name] for name in _names(type(value)) if name in found}
+    return {name: found[name] for name in _names(kind) if name in found}
 
 
 def preset(value: V, **results: object) -> V:
     """Set cached properties of a value whose results are known already; return the value."""
+    kind: type = type(value)
     for name in results:
-        if name not in _names(type(value)):
-            raise TypeError(f"{type(value).__name__}.{name} is not a cached property")
+        if name not in _names(kind):
+            raise TypeError(f"{kind.__name__}.{name} is not a cached property")
     vars(value).update(results)
     return value
 
