@@ -37,7 +37,16 @@ def known(number):
     n = len(number)
     X = np.concatenate([rows(np.random.default_rng(1), 50), rows(np.random.default_rng(2), n, AWAY)])
     strange = np.arange(50 + n) >= 50
-    memory = Memory.of(X, X, number=0, time=np.zeros(50 + n), loss=np.ones(50 + n), alarm=strange, trust=1.0 - strange)
+    memory = Memory.of(
+        X,
+        X,
+        number=0,
+        time=np.zeros(50 + n),
+        loss=np.ones(50 + n),
+        alarm=strange,
+        trust=1.0 - strange,
+        boost=np.zeros(50 + n),
+    )
     return replace(memory, number=np.concatenate([np.arange(-50, 0), number]), waiting=strange)
 
 

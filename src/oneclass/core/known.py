@@ -19,10 +19,10 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, clipped, device, namespace
-from .cholesky import factor, inverse
+from .arrays import Array, add_to_diagonal, clipped, device, namespace
+from .cholesky import cho_solve, diagonal_of_inverse, factor, inverse
 from .groups import Groups
-from .kernels import Kernel
+from .kernels import Kernel, values_among
 from .machine import Machine
 from .row_sample import row_keys
 from .scaling import quantiles
@@ -63,12 +63,19 @@ def solve_codes(kernel: Kernel, Z: Array, w: Array, codes: Array, *, C: float, g
     """
     xp = namespace(Z)
     own = 1 / (C * w)  # the residual of row i is own[i] * alpha[i]
-    P = inverse(factor(lambda: kernel(Z, Z) + own[:, None] * xp.eye(Z.shape[0], dtype=Z.dtype, device=device(Z))))
-    alpha = P @ codes
+
+    def build() -> Array:
+        G = values_among(kernel, Z)
+        add_to_diagonal(G, own)
+        return G
+
+    L = factor(build)
+    alpha = cho_solve(L, codes[:, None])[:, 0]
     if groups is None:
-        unit, itself = clipped(w, 0.0, 1.0), xp.linalg.diagonal(P)
+        unit, itself = clipped(w, 0.0, 1.0), diagonal_of_inverse(L, overwrite=True)
         change = alpha / (C * w * (w - unit) / unit + itself)
         return Codes(alpha, codes - own * alpha - (1 - own * itself) * change, None)
+    P = inverse(L)
     change = _without_groups(P, alpha, groups)
     of_group = xp.asarray(groups.of_rows, device=device(Z))[:, None] == xp.arange(groups.count, device=device(Z))
     return Codes(alpha, codes - change, P @ (xp.astype(of_group, Z.dtype) * change[:, None]))

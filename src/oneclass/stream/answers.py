@@ -157,7 +157,7 @@ class Answers(OneClassClassifier):
 
     def _losses(self, X: Array) -> Array:
         state = self._state()
-        return losses_of(state.machine, X) if state.known is None else state.losses(state.plan.scaler(X))
+        return losses_of(state.machine, X) if state.known is None else state.losses(state.plan.scaler(X))[0]
 
     def _read(self, X: Rows) -> Array:
         return np.asarray(to_numpy(super()._read(X)), dtype=float)

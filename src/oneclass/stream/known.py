@@ -61,8 +61,9 @@ def learned(settings: Settings, state: State) -> State:
     scores = codes.held_out[: len(kept)]
     known = KnownOutliers.of(rows, given, codes, losses, scores, w, normal=Z, groups=None)
     state = replace(state, known=known)
-    boost = state.boost(state.memory.Z)
-    boost[kept] = boost_of(known, scores)
+    boost, rest = np.empty(len(state.memory)), np.ones(len(state.memory), dtype=bool)
+    rest[kept] = False
+    boost[kept], boost[rest] = boost_of(known, scores), state.boost(state.memory.Z[rest])
     pending = state.boost(plan.scaler(state.pending.X))
     return replace(state, memory=_boosted(state.memory, boost), pending=_boosted(state.pending, pending))
 

@@ -58,8 +58,8 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
     now = float(time[-1])
     inside = settings.forgetting.inside(now - time)
     plan, moments = planned(settings, X[inside], (w * settings.forgetting.weights(now - time))[inside])
-    nothing = np.zeros(n)
-    memory = Memory.of(X, plan.scaler(X), number=0, time=time, loss=nothing, alarm=nothing.astype(bool), trust=w)
+    nothing, none = np.zeros(n), np.zeros(n, dtype=bool)
+    memory = Memory.of(X, plan.scaler(X), number=0, time=time, loss=nothing, alarm=none, trust=w, boost=nothing)
     memory = memory.where(w > 0, counted=True)[inside]
     fit = Fitting.at_first(plan, moments, memory)
     state = State(plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets())
@@ -134,7 +134,7 @@ def scored(state: State, X: Vector, time: Vector | None, given_trust: Vector) ->
     """
     Z = state.plan.scaler(X)
     F = state.plan.features(Z)
-    loss, boost = state.losses(Z, F), state.boost(Z)
+    loss, boost = state.losses(Z, F)
     time = np.full(len(X), np.nan) if time is None else time
     alarm = loss > state.threshold
     rows = Memory.of(X, Z, number=state.seen, time=time, loss=loss, alarm=alarm, trust=given_trust, boost=boost)

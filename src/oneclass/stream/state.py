@@ -139,10 +139,10 @@ class State:
         """Total weight of all learned rows after forgetting."""
         return float(np.sum(self.moments.weight))
 
-    def losses(self, Z: Vector, F: Vector | None = None) -> Vector:
-        """Return the losses of scaled rows."""
-        found = finite_losses(self.machine, Z, F)
-        return found if self.known is None else raised(found, self.boost(Z))
+    def losses(self, Z: Vector, F: Vector | None = None) -> tuple[Vector, Vector]:
+        """Return the losses of scaled rows, and the logarithm of the factor by which known outliers raise them."""
+        found, boost = finite_losses(self.machine, Z, F), self.boost(Z)
+        return found if self.known is None else raised(found, boost), boost
 
     def boost(self, Z: Vector) -> Vector:
         """Return the logarithm of the factor by which known outliers raise the losses of scaled rows."""

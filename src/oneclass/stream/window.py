@@ -65,12 +65,11 @@ class Memory:
         loss: Vector,
         alarm: Mask,
         trust: Vector,
-        boost: Vector | None = None,
+        boost: Vector,
     ) -> Memory:
         """Return a table of rows that were just scored. The first row has this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
-        boost = np.zeros(n) if boost is None else boost
         return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none, boost)
 
     def __len__(self) -> int:
