@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
@@ -67,9 +66,9 @@ _LEAST_IN_PARTS = 256
 
 def namespace(first: Array, *others: Array) -> Namespace:
     """Return the array-API namespace that the arrays share."""
-    # A shortcut for the most frequent case: it is much faster.
+    # NumPy itself follows the standard, and is faster than the wrapper of array_api_compat.
     if type(first) is np.ndarray and (not others or all(type(x) is np.ndarray for x in others)):
-        return array_api_compat.numpy
+        return np
     return array_api_compat.array_namespace(first, *others)
 
 
