@@ -33,7 +33,7 @@ Plain: TypeAlias = str | bool | int | float | np.datetime64 | None
 _TYPED = {Figures: "iuf", Durations: "m", Days: "M", TimesOfDay: "M"}
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 DAY = 86_400_000_000  # in microseconds, the unit of times
-#: Most cells of text that are parsed one by one. One cell takes 19 microseconds so, and 52 with PyArrow; 16 different
+#: Most different cells of text that are parsed one by one. One cell takes 19 microseconds so, and 52 with PyArrow; 16 different
 #: numbers take 84 and 94.
 _FEW = 16
 
@@ -143,7 +143,7 @@ def read_cells(column: Values, label: str, notation: Notation | None = None) -> 
         if len(column) <= _FEW:
             return _of_distinct(*_different(column.to_pylist(), label))
         distinct, codes = different(column)
-        if (found := meant(distinct)) is None:
+        if len(distinct) <= _FEW or (found := meant(distinct)) is None:
             return _of_distinct(distinct.to_pylist(), codes)
         is_time = found.dtype.kind == "M"
         return Cells("time", times=found[codes]) if is_time else Cells("number", numbers=found[codes])
