@@ -167,7 +167,7 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
                 f"{self._name}: delta must be None if an estimator is given, which has a delta of its own; got "
                 f"{self.delta!r}"
             )
-        return clone(self._estimator())
+        return _default(self.delta) if self.estimator is None else clone(self.estimator)
 
     def fit(
         self,
@@ -203,13 +203,14 @@ class TableDetector(StreamsTables, OutlierMixin, BaseEstimator):
             The fitted detector.
         """
         column = segments if is_column(segments) else None
-        plan, rows, together = prepared(self, X, groups, y, params.get("sample_weight"), column)
+        table: Any = columns_of(X, self._name) or X  # an error about a table without columns says what it was
+        plan, rows, together = prepared(self, table, groups, y, params.get("sample_weight"), column)
         parts = segments if column is None else self._labels_in(X, column)
         params |= {} if together is None else {"groups": together}
         params |= {} if parts is None else {"segments": parts}
         if outliers is not None:
             params["outliers"] = self._encoded_outliers(plan, outliers)
-        with hints_of(X, plan, rows, groups):
+        with hints_of(table, plan, rows, groups):
             return self._keep(plan, self._unfitted().fit(rows, y, **params), column)
 
     def _encoded_outliers(self, plan: ColumnPlan, outliers: Rows) -> Matrix:

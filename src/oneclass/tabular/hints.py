@@ -14,7 +14,7 @@ from ..core.repeats import FEWEST_ROWS, FEWEST_VALUES, likeness
 from ..core.typing import Rows
 from .cells import read_cells
 from .codes import CategoryCode, DateCode
-from .frames import as_array, columns_of, rows_of
+from .frames import Values, columns_of, rows_of
 from .plan import Column, ColumnPlan
 
 __all__ = ["hints_of", "segment_candidates"]
@@ -61,7 +61,7 @@ def _named(
     table, found = columns_of(X, "hints"), {}
     places = {column.name: i for i, column in enumerate(plan.used)}
     for column in plan.columns:
-        codes = _values_of(column, as_array(table[column.name])) if column.name in table else None
+        codes = _values_of(column, table[column.name]) if column.name in table else None
         others = ~clocks & (origin != places.get(column.name, -2))
         if codes is not None and others.any():
             alike = likeness(codes, centred_ranks(rows[:, others]), ordered=column.kind == "number")
@@ -74,7 +74,7 @@ def _named(
     return f"rows with the same value of {shown} are alike (correlation within the value)"
 
 
-def _values_of(column: Column, cells: Any) -> NDArray[np.intp] | None:
+def _values_of(column: Column, cells: Values) -> NDArray[np.intp] | None:
     """The number of each cell's value, for words and whole numbers that repeat; None for other columns."""
     if column.kind not in ("number", "category", "drop"):
         return None
