@@ -41,7 +41,7 @@ def _seen_from(xp: Namespace, origin: Array, Z: Array) -> tuple[Array, Array]:
 
 
 def _nearest(xp: Namespace, rows: Array, lengths: Array, centres: Array) -> Array:
-    halves = xp.sum(centres * centres, axis=1) / 2
+    halves = xp.vecdot(centres, centres) / 2
     reach = xp.sqrt(2 * xp.max(halves))
     far = halves - rows @ centres.T
     margin = _margin(xp, rows.dtype, 0.75) * reach * (reach + lengths)
