@@ -157,6 +157,12 @@ def test_expected_values_and_ranges_are_those_of_the_rows_that_are_nearest_by_th
         np.testing.assert_allclose(found.high[:, j], share if j == 3 else values[:, -2])
 
 
+def test_of_equally_near_rows_a_sorted_table_does_not_give_the_first_or_the_last_ones():
+    rows = np.stack([np.arange(400.0), np.tile([0.0, 1.0], 200)], axis=1)
+    found = expected_values(np.array([[0.0, 1.0]]), rows / 400, rows)
+    assert found.low[0, 0] < 100 < 300 < found.high[0, 0]
+
+
 @pytest.mark.parametrize("copula", ["normal", "curve", "independent"])
 def test_ranges_hold_about_nine_of_ten_values_of_new_rows(copula):
     rng = np.random.default_rng(5)
