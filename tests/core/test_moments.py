@@ -96,6 +96,25 @@ def test_subtracting_undoes_adding(xp, table):
     assert_same((a + b) - a, b, 1e-10)
 
 
+@given(table=tables(), more=tables())
+def test_exchanging_rows_is_to_add_some_and_subtract_others(xp, table, more):
+    F, T, w, chunk = table
+    G, U, v, _ = more
+    G, U = np.resize(G, (len(G), F.shape[1])), np.resize(U, (len(U), T.shape[1]))
+    stays, nothing = chunk < chunk.max(), Moments.nothing(xp.asarray(F), xp.asarray(T))
+
+    def part(*arrays):
+        return [tuple(xp.asarray(x, copy=True) for x in arrays)]
+
+    leaving = part(F[~stays], T[~stays], w[~stays])
+    # The second cluster has no rows, and gets those that arrive.
+    before = Moments.stack([of(xp, F, T, w), nothing])
+    found = before.exchanged([part(G, U, v), part(G, U, v)], [leaving, []])
+    rest = of(xp, F[stays], T[stays], w[stays]) if np.any(stays) else nothing
+    assert_same(found, Moments.stack([rest + of(xp, G, U, v), of(xp, G, U, v)]), 1e-10)
+    assert_same(before, Moments.stack([of(xp, F, T, w), nothing]))
+
+
 @given(table=tables(), rho=st.floats(0.01, 1.0))
 def test_decay_commutes_with_merging_and_scales_the_weights(xp, table, rho):
     a, b = (chunks(xp, table) * 2)[:2]

@@ -9,7 +9,7 @@ from .arrays import Array, blocks, copy, is_host_double, namespace
 from .features import FeatureMap
 from .moments import Moments, Part
 
-__all__ = ["moments_of_rows"]
+__all__ = ["moments_of_rows", "parts_of_rows"]
 
 #: A function from scaled rows to the targets of a machine.
 Target = Callable[[Array], Array]
@@ -24,8 +24,15 @@ def moments_of_rows(
     """
     if not Z.shape[0]:
         return Moments.nothing(map(Z), target(Z), 1 if centres is None else centres.shape[0])
+    return Moments.gathered(parts_of_rows(map, Z, F, target, w, centres))
+
+
+def parts_of_rows(
+    map: FeatureMap, Z: Array, F: Array | None, target: Target, w: Array | None, centres: Array | None
+) -> list[Iterator[Part]]:
+    """Return the rows of each cluster in blocks: as arguments of `Moments.gathered` and `Moments.exchanged`."""
     # Cluster by cluster, not block by block: this needs fewer matrix sums and less memory.
-    return Moments.gathered([_parts(map, Z, F, target, w, members) for members in _by_cluster(Z, centres)])
+    return [_parts(map, Z, F, target, w, members) for members in _by_cluster(Z, centres)]
 
 
 def _parts(

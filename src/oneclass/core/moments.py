@@ -63,7 +63,23 @@ class Moments:
         shapes = ((k,), (k, m), (k, p), (k, m, m), (k, m, p), (k,))
         return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
 
-    def _add(self, p: int, F: Array, T: Array, w: Array | None) -> None:
+    def exchanged(self, arriving: Sequence[Iterable[Part]], leaving: Sequence[Iterable[Part]]) -> Moments:
+        """Return the moments with the rows that arrive and without those that leave, which are parts of each cluster.
+
+        This is ``self + arriving - leaving`` in fewer passes over the scatters.
+        """
+        xp = namespace(self.f)
+        weight, ff, ft, tt = (xp.asarray(of, copy=True) for of in (self.weight, self.ff, self.ft, self.tt))
+        total = Moments(weight, xp.zeros_like(self.f), xp.zeros_like(self.t), ff, ft, tt)
+        for p, both in enumerate(zip(arriving, leaving, strict=True)):
+            for sign, parts in zip((1.0, -1.0), both, strict=True):
+                for F, T, w in parts:
+                    F -= self.f[p, :]
+                    total._add(p, F, T - self.t[p, :], w, sign)
+            total._move(p, self.f[p, :], self.t[p, :], parted=bool(weight[p] > 0))
+        return total
+
+    def _add(self, p: int, F: Array, T: Array, w: Array | None, sign: float = 1.0) -> None:
         """Add sums over rows to those of cluster `p`; for host rows, only the scatter's upper half. Overwrites `F`."""
         xp = namespace(F)
         if w is None:
@@ -73,10 +89,10 @@ class Moments:
             F *= roots[:, None]
             T = T * roots[:, None]
             n, f, t = xp.sum(xp.astype(w, xp.float64)), roots @ F, roots @ T
-        add_gram(self.ff[p, ...], F)
-        self.weight[p] += n
+        add_gram(self.ff[p, ...], F, sign)
+        self.weight[p] += sign * n
         for total, more in ((self.f, f), (self.t, t), (self.ft, F.T @ T), (self.tt, xp.sum(T * T))):
-            total[p, ...] += xp.astype(more, xp.float64, copy=False)
+            total[p, ...] += sign * xp.astype(more, xp.float64, copy=False)
 
     def _move(self, p: int, f: Array, t: Array, *, parted: bool) -> None:
         """Convert sums about the origin (f, t) to moments about the mean of all rows of cluster `p`.

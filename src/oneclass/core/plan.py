@@ -18,7 +18,7 @@ from .block import Block
 from .cholesky import solve_lower
 from .data_choices import choose_cost, choose_kernel
 from .features import FeatureMap, NystromMap
-from .gathering import moments_of_rows
+from .gathering import moments_of_rows, parts_of_rows
 from .groups import GroupCounts, Groups
 from .kernels import Kernel, Settled, diagonal
 from .leave_landmarks_out import Landmarks
@@ -132,6 +132,15 @@ class Plan:
     def moments_of(self, Z: Array, F: Array | None, w: Array | None) -> Moments:
         """Return the moments of scaled rows for each cluster."""
         return moments_of_rows(self.features, Z, F, self.recipe.target, w, self.centres)
+
+    def exchanged(
+        self, moments: Moments, arriving: tuple[Array, Array | None, Array], leaving: tuple[Array, Array | None, Array]
+    ) -> Moments:
+        """Return the moments after scaled rows arrived and others left, each with features if known, and weights."""
+        both = [
+            parts_of_rows(self.features, Z, F, self.recipe.target, w, self.centres) for Z, F, w in (arriving, leaving)
+        ]
+        return moments.exchanged(*both)
 
     @property
     def features(self) -> FeatureMap:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.moments import Moments
-from ..core.plan import Plan
 from ..core.stored import Flags, Floats, Positive, Whole
 from .policy import POLICY
 
@@ -135,39 +133,28 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
     The rows come with their trust and time. `F` holds their features.
     """
     forgetting, now = settings.forgetting, float(rows.time[-1])
-    moments, memory = state.moments, state.memory
-    arriving = rows.trust > 0
+    moments, memory, arriving = state.moments, state.memory, rows.trust > 0
     first = len(memory) - int(np.sum(forgetting.inside(now - memory.time)))  # rows are in the order of arrival
     if not np.any(memory.trust[first:] > 0) and not np.any(arriving):
         first = 0  # keep old rows, because otherwise no learned row would remain
-    memory, gone = memory[first:], memory[:first]
-    moments = _without(state.plan, moments, memory, gone)
+    memory, gone = bounded(settings, memory[first:] + rows)
+    if forgetting.window is None:
+        gone = gone[:0]  # the moments keep rows that the memory does not
+    elif first:
+        gone = state.memory[:first] + gone
+    gone = gone[gone.trust > 0]
     if forgetting.half_life is not None and state.weight > 0:
         rho = float(forgetting.weights(np.array([now - state.now]))[0])
         moments = moments.decay(max(rho, min(1.0, _MIN_TOTAL_WEIGHT / state.weight)))
-    if np.any(arriving):
+    if len(gone) and len(gone) >= np.count_nonzero(memory.trust):
+        known = memory[memory.trust > 0]  # fewer rows than those that leave
+        moments = state.plan.moments_of(known.Z, None, known.trust)
+    elif len(gone) or np.any(arriving):
         w = rows.trust * forgetting.weights(now - rows.time)
-        everything = bool(np.all(arriving))
-        part = (rows.Z, F, w) if everything else (rows.Z[arriving], F[arriving], w[arriving])
-        moments = moments + state.plan.moments_of(*part)
-    memory, gone = bounded(settings, memory + rows if len(memory) else rows)
-    if forgetting.window is not None:
-        moments = _without(state.plan, moments, memory, gone)
+        new, old = (rows.Z[arriving], F[arriving], w[arriving]), (gone.Z, None, gone.trust)
+        moments = state.plan.exchanged(moments, new, old)
     learned = state.learned + float(np.sum(rows.trust))
     return replace(state, moments=moments, memory=memory, now=now, learned=learned)
-
-
-def _without(plan: Plan, moments: Moments, stays: Memory, gone: Memory) -> Moments:
-    """Return the moments without removed rows, by subtraction, or from the remaining rows if that is less work."""
-    leaving, left = np.count_nonzero(gone.trust), np.count_nonzero(stays.trust)
-    if not leaving:
-        return moments
-    return _moments(plan, stays) if leaving >= left else moments - _moments(plan, gone)
-
-
-def _moments(plan: Plan, rows: Memory) -> Moments:
-    Z, w = rows.Z[rows.trust > 0], rows.trust[rows.trust > 0]
-    return plan.moments_of(Z, plan.features(Z), w)
 
 
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
