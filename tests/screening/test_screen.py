@@ -262,3 +262,12 @@ def test_a_person_whose_rows_are_alike_is_found_as_a_whole():
     X[owner < 2] += 15
     found = oneclass.screen(X, groups=owner)
     assert set(found.order[:10]) == set(range(10))
+
+
+def test_every_named_row_has_a_listed_cell():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    X[rng.choice(3000, 150, replace=False)] += 6 * rng.standard_t(2, size=(150, 6))
+    found = screen(X)
+    assert found.odd.sum() > 100
+    assert set(np.flatnonzero(found.odd)) <= {cell.row for cell in found.cells}

@@ -115,7 +115,7 @@ def judge(
     order = np.argsort(-suspicion, kind="stable")
     bad = np.zeros(len(p), dtype=bool) if sheet.bad is None else sheet.bad.any(axis=1)
     odd = bad | (p <= benjamini_hochberg(np.where(bad, 1.0, p), q=q))  # bad cells do not raise the limit for other rows
-    listed = order[: max(top, int(odd.sum()), _LISTED)]
+    listed = order[(np.arange(len(order)) < max(top, _LISTED)) | odd[order]]
     suspects = _list_cells(table, evidence, shrinkage, residuals, cells, listed, groups)
     named = odd[suspects.rows] & (suspects.p_values <= _FURTHER)
     return Judgement(p, suspicion, order, odd, named, suspects, tuple(table.copies(numbers)))
