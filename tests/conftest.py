@@ -8,10 +8,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import array_api_compat
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+from oneclass.core.arrays import namespace
 
 settings.register_profile("theorems", deadline=None, max_examples=15, derandomize=True, database=None)
 settings.load_profile("theorems")
@@ -90,7 +91,7 @@ def one_thread():
 def xp(request):
     """The array libraries that run the same lines, one after the other."""
     library = pytest.importorskip(request.param)
-    return array_api_compat.array_namespace(library.zeros(1))
+    return namespace(library.zeros(1))
 
 
 @pytest.fixture
