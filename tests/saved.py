@@ -7,10 +7,19 @@ import traceback
 import numpy as np
 import pandas as pd
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.preprocessing import RobustScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import oneclass
-from oneclass import AAKELM, Fourier, Nystrom, OneClassSearchCV, Stream, TableDetector, make_one_class_pipeline
+from oneclass import (
+    AAKELM,
+    Calibrated,
+    Fourier,
+    Nystrom,
+    OneClassSearchCV,
+    Stream,
+    TableDetector,
+    make_one_class_pipeline,
+)
 from oneclass.core import kernels
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 10.0, 0.1] + [5.0, -3.0, 0.0]
@@ -108,6 +117,27 @@ def table():
     return pd.DataFrame({"mass": ROWS[:, 0], "town": np.resize(["Bonn", "Graz", "Lyon"], len(ROWS))})
 
 
+def notations():
+    """Columns whose text is dates, times, durations and amounts, an ordered category, and labels of segments."""
+    rng, n = np.random.default_rng(3), 60
+    minutes = rng.integers(60, 600, n)
+    return pd.DataFrame(
+        {
+            "sent": [f"{d}.{m}.2024" for d, m in zip(rng.integers(1, 29, n), rng.integers(1, 13, n), strict=True)],
+            "lasted": [f"{m // 60} h {m % 60} min" for m in minutes],
+            "at": [f"{m // 60:02}:{m % 60:02}" for m in minutes],
+            "cost": [f"{x:.2f} €".replace(".", ",") for x in rng.lognormal(3, 1, n)],
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "machine": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+def told_stream():
+    stream = Stream(AAKELM(C=1.0, approximation=Nystrom(8)), window=60).fit(ROWS)
+    return stream.tell(stream.watch(np.tile(FRESH, (3, 1))).rows[-5:], normal=False)
+
+
 OTHERS = {
     "table": lambda: (TableDetector(AAKELM(approximation=Nystrom(8))).fit(table()), table()[:9]),
     "stream": lambda: (
@@ -115,6 +145,21 @@ OTHERS = {
         FRESH,
     ),
     "search": lambda: (OneClassSearchCV(AAKELM(sigma=1.0), {"C": [0.5, 2.0]}, criterion="likelihood").fit(ROWS), FRESH),
+    "notations, segments": lambda: (
+        TableDetector(AAKELM(approximation=Nystrom(8))).fit(notations(), segments="machine"),
+        notations()[:9],
+    ),
+    "known outliers": lambda: (AAKELM(approximation=Nystrom(8)).fit(ROWS, outliers=FRESH[10:]), FRESH),
+    "calibrated": lambda: (Calibrated(oneclass.KNNDetector()).fit(ROWS), FRESH),
+    "calibrated, known outliers": lambda: (
+        Calibrated(oneclass.KNNDetector(), hold_out="split").fit(ROWS, outliers=FRESH[10:]),
+        FRESH,
+    ),
+    "stream, known outliers": lambda: (told_stream(), FRESH),
+    "scalers": lambda: (
+        make_one_class_pipeline(StandardScaler(), MinMaxScaler(), MaxAbsScaler(), oneclass.KNNDetector()).fit(ROWS),
+        FRESH,
+    ),
     "pipeline": lambda: (make_one_class_pipeline(RobustScaler(), oneclass.KNNDetector()).fit(ROWS), FRESH),
 }
 KINDS = [*CASES, *OTHERS]

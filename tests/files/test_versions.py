@@ -15,8 +15,8 @@ from oneclass.io.codec import decode
 from oneclass.io.container import VERSION
 
 FOLDER = Path(__file__).parent / "versions"
-EVERY_KIND = zipfile.ZipFile(FOLDER / "0.1.zip")
-KNOWN = json.loads(EVERY_KIND.read("answers.json"))
+RELEASES = {path.stem: zipfile.ZipFile(path) for path in sorted(FOLDER.glob("*.zip"))}
+KNOWN = {release: json.loads(archive.read("answers.json")) for release, archive in RELEASES.items()}
 FILES = sorted(FOLDER.glob("*.oneclass"))
 
 
@@ -24,6 +24,11 @@ def test_there_are_files_of_every_version():
     for version in range(1, VERSION + 1):
         kinds = {path.stem.split("-")[1] for path in FILES if path.name.startswith(f"{version}-")}
         assert {"exact", "vaakelm", "ocrf", "ocsvm", "pca", "table"} <= kinds
+
+
+def test_there_are_files_of_every_release_up_to_this_one():
+    major, minor, _ = oneclass.__version__.split(".")
+    assert {f"{major}.{i}" for i in range(1, int(minor) + 1)} <= RELEASES.keys()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -58,9 +63,9 @@ def test_a_parameter_that_was_not_there_yet_takes_its_default():
 
 
 @pytest.mark.filterwarnings("ignore::oneclass.ColumnWarning")
-@pytest.mark.parametrize("name", KNOWN)
-def test_every_kind_of_file_of_version_0_1_answers_as_it_did(name, tmp_path):
-    model, known = oneclass.load(EVERY_KIND.extract(f"{name}.oneclass", tmp_path)), KNOWN[name]
+@pytest.mark.parametrize(("release", "name"), [(release, name) for release in KNOWN for name in KNOWN[release]])
+def test_every_kind_of_file_of_a_release_answers_as_it_did(release, name, tmp_path):
+    model, known = oneclass.load(RELEASES[release].extract(f"{name}.oneclass", tmp_path)), KNOWN[release][name]
     rows = np.array(known["rows"], dtype=known["dtype"]) if known["columns"] is None else None
     rows = pd.DataFrame(known["rows"], columns=known["columns"]) if rows is None else rows
     single = known["dtype"] == "float32"

@@ -1,21 +1,28 @@
-"""Write a small model file of each kind in the present version of the format, and what it must answer for ever.
+"""Write model files and what they must answer for ever; files of older versions stay as they are.
 
-To be run once when the format gets a new version, from the root: ``python tests/files/versions/write.py``. The files of
-older versions stay as they are.
+To be run from the root. When the format gets a new version, once: ``python tests/files/versions/write.py`` writes a
+small file of each kind. At each minor release, once: ``PYTHONPATH=tests python tests/files/versions/write.py release``
+writes all cases of tests/saved.py into one archive.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+import oneclass
 from oneclass import OCRF, OCSVM, VAAKELM, Nystrom, PCADetector, TableDetector
 from oneclass.io.container import VERSION
 
+FOLDER = Path(__file__).parent
 ROWS = np.random.default_rng(0).normal(size=(25, 2)) * [1, 30]
 FRESH = (ROWS[:6] * [[1], [1], [1], [3], [9], [27]]).round(3)
 
@@ -48,20 +55,42 @@ def answers(model: Any, fresh: pd.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
-    folder = Path(__file__).parent
     known = {}
     for name, model in MODELS.items():
         model.fit(pd.DataFrame(ROWS, columns=["mass", "height"]))
-        model.save(folder / f"{VERSION}-{name}.oneclass")
+        model.save(FOLDER / f"{VERSION}-{name}.oneclass")
         known[name] = answers(model, pd.DataFrame(FRESH, columns=["mass", "height"]))
     written = {"columns": ["mass", "height"], "rows": FRESH.tolist(), "answers": known}
-    (folder / f"{VERSION}.json").write_text(json.dumps(written, indent=1) + "\n")
+    (FOLDER / f"{VERSION}.json").write_text(json.dumps(written, indent=1) + "\n")
     table, fresh = TableDetector(VAAKELM(sigma=1.0, C=8.0, approximation=Nystrom(5))).fit(mixed(40, 0)), mixed(6, 1)
-    table.save(folder / f"{VERSION}-table.oneclass")
+    table.save(FOLDER / f"{VERSION}-table.oneclass")
     fresh = fresh.astype(object).where(fresh.notna(), None)
     written = {"columns": list(fresh), "rows": fresh.values.tolist(), "answers": {"table": answers(table, fresh)}}
-    (folder / f"{VERSION}-table.json").write_text(json.dumps(written, indent=1) + "\n")
+    (FOLDER / f"{VERSION}-table.json").write_text(json.dumps(written, indent=1) + "\n")
 
+
+def every_case() -> None:
+    """Write the model file of each case of tests/saved.py, some rows, and the answers for them."""
+    import saved
+
+    known, release = {}, oneclass.__version__.rpartition(".")[0]
+    with zipfile.ZipFile(FOLDER / f"{release}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for case in saved.KINDS:
+            model, fresh = saved.made(case)
+            fresh, name = fresh[::3], case.replace(",", "")
+            with tempfile.TemporaryDirectory() as place:
+                model.save(f"{place}/{name}.oneclass")
+                archive.write(f"{place}/{name}.oneclass", f"{name}.oneclass")
+            found = {verb: value.tolist() for verb, value in saved.answers(model, fresh).items() if verb in ANSWERS}
+            columns = list(fresh) if isinstance(fresh, pd.DataFrame) else None
+            dtype = None if columns else fresh.dtype.name
+            rows = np.asarray(fresh, dtype=object if columns else None).tolist()
+            known[name] = {"columns": columns, "rows": rows, "dtype": dtype, "answers": found}
+        archive.writestr("answers.json", json.dumps(known))
+
+
+ANSWERS = {"score_samples", "predict", "p_value", "offset_"}
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    every_case() if sys.argv[1:] == ["release"] else main()
