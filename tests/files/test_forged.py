@@ -288,7 +288,8 @@ def test_a_long_header_takes_a_small_multiple_of_its_size(name, place):
     tracemalloc.start()
     try:
         refused(place, content)
-        assert tracemalloc.get_traced_memory()[1] < 5 * len(content)
+        # Python 3.14 needs 5 copies to find out that a text is no UTF-8, and earlier versions 2.
+        assert tracemalloc.get_traced_memory()[1] < (8 if name == "what is no UTF-8" else 5) * len(content)
     finally:
         tracemalloc.stop()
 
