@@ -1,5 +1,6 @@
 """Fits, also in several threads, change nothing that other code of the process uses."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -30,13 +31,20 @@ def test_warnings_of_scikit_learn_are_ignored_until_the_last_block_ends():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        before = [*warnings.filters]
-        one, two = ignoring(ConvergenceWarning), ignoring(ConvergenceWarning)
-        one.__enter__()
-        two.__enter__()
-        one.__exit__(None, None, None)
-        raised()
-        two.__exit__(None, None, None)
+        before, entered, leave = [*warnings.filters], threading.Event(), threading.Event()
+
+        def other():
+            with ignoring(ConvergenceWarning):
+                entered.set()
+                leave.wait()
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        entered.wait()
+        with ignoring(ConvergenceWarning):
+            leave.set()
+            thread.join()
+            raised()
         assert [*warnings.filters] == before
         with pytest.raises(ConvergenceWarning):
             raised()

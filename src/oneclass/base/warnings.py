@@ -186,8 +186,14 @@ def collected(*categories: type[Warning]) -> Iterator[list[str]]:
 def ignoring(category: type[Warning]) -> Iterator[None]:
     """Ignore the warnings of this category that scikit-learn raises.
 
-    The first of several blocks at the same time adds a filter, and the last one removes it.
+    The first of several blocks at the same time adds a filter, and the last one removes it. Where filters belong to a
+    context, as in Python 3.14 without the GIL, each block has its own.
     """
+    if getattr(sys.flags, "context_aware_warnings", False):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=category, module="sklearn")
+            yield
+        return
     with _counting:
         _ignoring[category] += 1
         if _ignoring[category] == 1:
