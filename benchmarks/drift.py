@@ -433,40 +433,34 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def cost(blocks: int = 40) -> str:
+def cost(rounds: int = 8) -> str:
     """Processor time of blocks of 50 rows and of single rows, each with learning, and of a refit on 1,000 rows.
 
-    They take turns, and the rows do not drift. The time of labelled blocks is the mean, since only those with anomalies
-    learn known outliers, and that of single rows too, since 49 of 50 are only scored. The others are medians.
+    They take turns, in rounds of 500 rows that do not drift. The time of labelled blocks is the mean, since only those
+    with anomalies learn known outliers, and that of single rows too, since 49 of 50 are only scored. The others are
+    medians.
     """
     body = []
     for d in (4, 8, 20, 60):
-        rng, n = np.random.default_rng(d), 2000 + BLOCK * blocks
+        rng, n = np.random.default_rng(d), 2000 + 10 * BLOCK * rounds
         X, anomaly = _streams.mixed(n, rng.normal(size=(d, d)), rng), rng.random(n) < _streams.SHARE
         X[anomaly] *= 3
-        plain, told, single = Ours(), Ours(told=True), Ours()
-        for method in (plain, told, single):
+        methods = {"plain": (Ours(), BLOCK), "told": (Ours(told=True), BLOCK), "single": (Ours(), 1)}
+        took: dict[str, list[float]] = {"refit": [], **{name: [] for name in methods}}
+        for method, _ in methods.values():
             method.begin(X[:1000])
             method.step(X[1000:2000], anomaly[1000:2000])
-        took = []
-        for a in range(2000, n, BLOCK):
-            rows = X[a : a + BLOCK], anomaly[a : a + BLOCK]
-            took.append([
-                seconds(partial(VAAKELM(delta=DELTA).fit, X[a - 1000 : a])),
-                seconds(partial(plain.step, *rows)),
-                seconds(partial(told.step, *rows)),
-                seconds(partial(one_by_one, single, *rows)) / BLOCK,
-            ])  # fmt: skip
-        refit, block, labelled, row = np.where([1, 1, 0, 0], np.median(took, axis=0), np.mean(took, axis=0)) * 1000
-        shares = [f"{of:.1f} (1/{refit / of:.0f})" for of in (block, labelled)]
+        for first in range(2000, n, 10 * BLOCK):
+            took["refit"].append(seconds(partial(VAAKELM(delta=DELTA).fit, X[first - 1000 : first])))
+            for name, (method, size) in methods.items():
+                for a in range(first, first + 10 * BLOCK, size):
+                    step = partial(method.step, X[a : a + size], anomaly[a : a + size])
+                    took[name].append(seconds(step))
+        refit, block = (1000 * float(np.median(took[name])) for name in ("refit", "plain"))
+        told, row = (1000 * float(np.mean(took[name])) for name in ("told", "single"))
+        shares = [f"{of:.1f} (1/{refit / of:.1f})" for of in (block, told)]
         body.append([str(d), f"{refit:.0f}", *shares, f"{row:.2f}"])
     return markdown(["columns", "refit, ms", "50 rows, ms", "50 labelled rows, ms", "one row, ms"], body)
-
-
-def one_by_one(method: Method, X: Rows, anomaly: Marks) -> None:
-    """Feed rows in blocks of one."""
-    for i in range(len(X)):
-        method.step(X[i : i + 1], anomaly[i : i + 1])
 
 
 def long_run(n: int) -> str:
