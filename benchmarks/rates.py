@@ -2,7 +2,7 @@
 
 Fits are to 1,000 and 20,000 rows of 20 columns, or of 20 mixed columns as in command_line.py. Processor time on one
 thread, the best of interleaved rounds; a detector whose batch of that size would take more than a minute is left out.
-Writes a table of docs/speed.md. PyOD's detectors need ``pip install pyod``.
+Writes a table of docs/speed.md. PyOD's detectors need ``pip install pyod``; nonconform needs Python 3.12.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ def detectors(n: int) -> dict[str, Callable[[Any], object]]:
         from pyod.models.knn import KNN
 
         found |= {f"PyOD {kind.__name__}, score": kind().fit(X).decision_function for kind in (KNN, ECOD)}
+    if find_spec("nonconform"):
+        from nonconform import ConformalDetector, Split
+
+        calibrated = ConformalDetector(detector=OneClassSVM(nu=0.05), strategy=Split(n_calib=0.5), seed=0).fit(X)
+        found["nonconform, OneClassSVM, p-value"] = calibrated.compute_p_values
     return found
 
 
