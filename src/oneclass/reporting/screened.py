@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
+from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
-
-import oneclass as library
 
 from ..core.typing import Name, Rows
 from ..screening import Screening, SuspectCell
@@ -66,7 +65,7 @@ def summarise_screening(found: Screening, X: Rows, rows: int) -> ScreeningSummar
         row["group"] = number if grouped else None
     summary: dict[str, Any] = {
         "made": datetime.date.today().isoformat(),
-        "version": library.__version__,
+        "version": version("oneclass"),
         "data": {"rows": n, "columns": len(table)},
         "named": int(found.odd.sum()),
         "stands_out": found.stands_out,

@@ -6,14 +6,13 @@ import datetime
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
-
-import oneclass as library
 
 from ..base.classifier import OneClassClassifier
 from ..base.delegation import are_training_rows
@@ -82,7 +81,7 @@ def summarise(
     trained_on = are_training_rows(model, rows_of(X, looked_up(len(scored.scores))))
     found = {
         "made": datetime.date.today().isoformat(),
-        "version": library.__version__,
+        "version": version("oneclass"),
         "confidence": CONFIDENCE,
         "data": {
             "rows": len(scored.scores),
