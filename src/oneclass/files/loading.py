@@ -43,6 +43,7 @@ from ..stream import Event, Martingale, Moved, Patience, Stream
 from ..stream.events import Bets
 from ..stream.known import Anomalies
 from ..stream.plan import Fitting
+from ..stream.reference import Reference
 from ..stream.state import Settings, State, Trial
 from ..stream.window import Forgetting, Memory
 from ..tabular import Column, ColumnPlan, TableDetector
@@ -97,6 +98,7 @@ _VALUES: tuple[type, ...] = (
     RBF,
     Ranks,
     Recipe,
+    Reference,
     Scaler,
     Scatter,
     Segments,

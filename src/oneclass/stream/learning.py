@@ -13,6 +13,7 @@ from .known import learned, renewed, with_answers
 from .parameters import ChangeDetector
 from .plan import Fitting, due, held_out, planned
 from .policy import POLICY, Patience
+from .reference import Reference, released, unlearned, with_reference
 from .state import Opening, Settings, State, Trial, finite_losses
 from .trust import adoptable, decided, quantile, soft_trust, too_similar, with_confirmed_alarms, with_corrected_level
 from .window import Mask, Memory, Numbers, Vector, added, bounded, with_trust
@@ -64,7 +65,7 @@ def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> Stat
     fit = Fitting.at_first(plan, moments, memory)
     state = State(plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets())
     memory = memory.where(memory.counted, loss=held_out(settings, state, memory.counted))
-    return replace(state, memory=bounded(settings, memory)[0])
+    return replace(state, memory=bounded(settings, memory)[0], reference=Reference.at_first(settings))
 
 
 def _screened(settings: Settings, state: State, known: Numbers) -> State:
@@ -166,7 +167,9 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         rows = replace(rows, Z=state.plan.scaler(rows.X))  # the plan may have changed since the rows were scored
         F = state.plan.features(rows.Z)
     state = _test_for_change(settings, state, rows, F)
+    state = _compared(with_reference(settings, state), rows)
     rows, in_burst = decided(settings, state, rows)
+    rows = unlearned(state, rows, ~np.isnan(pending.trust))
     if not settings.forgetting.clock:
         rows = replace(rows, time=state.now + np.cumsum(rows.trust))
     burst_before = 2 * np.count_nonzero(state.memory.waiting[-POLICY.stretch :]) > POLICY.stretch
@@ -183,6 +186,8 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
             return replace(state, trial=None, deceived=0 if found.kind == "change" else state.deceived)
         go_on = _start_trial if state.trial is None else _continue_trial
         state = go_on(settings, patience, state, pending)
+        if state.reference is not None and state.reference.differs(patience):
+            return renewed(settings, released(settings, state))
     surprised = bool(np.any(pending.alarm & (pending.trust > 0)))
     return renewed(settings, state) if due(settings, state, before, surprised=surprised) else state
 
@@ -206,6 +211,15 @@ def _test_for_change(settings: Settings, state: State, rows: Memory, F: Vector) 
     return state
 
 
+def _compared(state: State, rows: Memory) -> State:
+    """Return the state after the comparison of rows without labels with the first rows, if it goes on."""
+    reference, rows = state.reference, rows[np.isnan(rows.trust)]
+    if reference is None or reference.machine is None or not len(rows):
+        return state
+    machine = reference.machine
+    return state.but(reference=reference.after(finite_losses(machine, machine.plan.scaler(rows.X))))
+
+
 # Adoption, provisionally or not.
 
 
@@ -214,6 +228,7 @@ def adopt(settings: Settings, state: State, numbers: Numbers, kind: str, evidenc
 
     After a "change" the threshold depends on the new rows alone, and its level starts again at delta.
     """
+    state = released(settings, state) if kind == "mode" else state.but(reference=None)
     which = np.isin(state.memory.number, numbers)
     columns = _moved_from(state, state.memory.X[which])
     state = with_trust(settings, state, which, 1.0)

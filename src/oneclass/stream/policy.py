@@ -63,6 +63,13 @@ class Policy:
     #: Smallest ratio of the spread of the rows of a trial to that of the rows learned last.
     min_spread: float = 0.7
 
+    # When rows without labels are learned (reference.py). Latest losses: `losses`.
+    #: Number of learned rows from which on rows without labels are not learned while nothing changes. With 1,000, the
+    #: gain is smaller (docs/streams_measured.md).
+    min_learned: int = 500
+    #: Smallest number of latest losses of which the mean rank is computed. No recorded measurement.
+    min_ranks: int = 200
+
     # The plan (plan.py): scaling, bandwidth, landmarks and clusters.
     #: Number of learned rows between two checks of the plan. A stream with up to four times as many is always checked.
     checked_every: int = 100
@@ -110,18 +117,23 @@ class Patience:
         Number of rows after which a change is adopted provisionally, if no row since the change resembles the earlier
         data. If rows that resemble the earlier data return before `rows` rows have passed, the stream undoes what it
         learned since the change. The next trial then needs twice as many rows.
+    drift : float in [0, 0.5], default=0.08
+        Rows without labels are not learned until the mean rank of the latest 500 losses, among the held-out losses of
+        the first 500 learned rows, is farther from 1/2 than this. From then on all accepted rows are learned. With 0
+        they are learned from the start.
 
     Examples
     --------
     >>> from oneclass.stream import Patience
     >>> Patience(rows=1500)  # does not learn an attack of a thousand rows
-    Patience(rows=1500, share=0.05, steepness=1.0, trial=inf)
+    Patience(rows=1500, share=0.05, steepness=1.0, trial=inf, drift=0.08)
     """
 
     rows: Extended = 140
     share: float = 0.05
     steepness: float = 1.0
     trial: Extended = math.inf
+    drift: float = 0.08
 
     def __post_init__(self) -> None:
         if not self.rows > 0:
@@ -132,6 +144,8 @@ class Patience:
             raise ValueError(f"Patience: steepness must be a number in [0, inf), got {self.steepness!r}")
         if not self.trial > 0:
             raise ValueError(f"Patience: trial must be a number in (0, inf], got {self.trial!r}")
+        if not 0 <= self.drift <= 0.5:
+            raise ValueError(f"Patience: drift must be a number in [0, 0.5], got {self.drift!r}")
         for name in ("rows", "trial"):
             if math.isfinite(span := getattr(self, name)):
                 check_size(self, name, span)

@@ -21,6 +21,7 @@ from .events import Bets, Event, Martingale, Moved
 from .known import Anomalies, boost_of, raised
 from .plan import Fitting
 from .policy import POLICY, Patience
+from .reference import Reference
 from .trust import burst_lengths
 from .window import Forgetting, Mask, Memory, Numbers, Vector
 
@@ -84,6 +85,7 @@ class State:
     frozen: Annotated[Machine | None, APART] = None  # the machine when the epoch of the test for change began
     anomalies: Anomalies | None = None  # rows that were labelled as anomalies
     known: KnownOutliers | None = None  # these rows, learned as known outliers under the current plan
+    reference: Reference | None = None  # the first rows, while rows without labels are not learned
 
     def __check__(self) -> dict[str, int]:
         plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust

@@ -56,7 +56,7 @@ def decided(settings: Settings, state: State, rows: Memory) -> tuple[Memory, Mas
             # In a single column, rows at its ends have only each other as neighbors, so that one row held back would
             # cause the next to be held back.
             checked, memory = rows.loss > quantile(losses, POLICY.ordinary), state.memory
-            trusted, kernel = memory.trust >= POLICY.min_trust, state.plan.kernel
+            trusted, kernel = memory.trusted, state.plan.kernel
             trust[checked] *= neighbor_support(kernel, rows.Z[checked], memory.Z, trusted)
         held_back = in_burst | (trust < POLICY.min_trust)
     else:
@@ -204,7 +204,7 @@ def adoptable(patience: Patience, memory: Memory, seen: int, kernel: Kernel) -> 
     alone = np.flatnonzero(np.arange(len(number), 0, -1) >= POLICY.complete * lasting)
     if alone.size and lasting[alone[0]] >= patience.rows * (1 - ROUNDING_SLACK):
         return Adoptable(number[alone[0] :], "change", evidence)
-    label = _kinds(kernel, memory.Z[memory.waiting], memory.Z[memory.trust >= POLICY.min_trust])
+    label = _kinds(kernel, memory.Z[memory.waiting], memory.Z[memory.trusted])
     found = {c: patience.evidence(number[label == c], seen) for c in np.flatnonzero(np.bincount(label) >= needed)}
     frequent = [c for c, evidence in found.items() if evidence >= needed]
     if not frequent:

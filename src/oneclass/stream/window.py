@@ -73,6 +73,16 @@ class Memory:
     def __len__(self) -> int:
         return len(self.number)
 
+    @property
+    def accepted_only(self) -> Mask:
+        """Which rows were accepted, but not learned."""
+        return np.asarray(self.counted & (self.trust == 0))
+
+    @property
+    def trusted(self) -> Mask:
+        """Which rows were learned with a weight that is large enough, or accepted and not learned."""
+        return np.asarray((self.trust >= POLICY.min_trust) | self.accepted_only)
+
     def __add__(self, later: Memory) -> Memory:
         return Memory(*map(np.concatenate, zip(vars(self).values(), vars(later).values(), strict=True)))
 
