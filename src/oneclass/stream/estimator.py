@@ -173,7 +173,7 @@ class Stream(Answers):
         settings = settings_of(self)
         rows, w = self._rows(training.X, training.header, settings), np.asarray(to_numpy(training.w), dtype=float)
         with self._changing():
-            state = begin(settings, rows, when, w)
+            state = begin(settings, rows, when, w, np.ones(len(rows), dtype=bool))
             return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:

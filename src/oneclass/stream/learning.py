@@ -48,20 +48,21 @@ def opened(
     normal = np.where(np.isnan(opening.told), 1.0, opening.told)
     if n < (settings.every if alone else 2) or np.count_nonzero(normal) < 2:
         return opening, verdict
-    state = begin(settings, opening.X, opening.time if settings.forgetting.clock else None, normal)
-    return _screened(settings, state, np.flatnonzero(opening.told == 1)), verdict
+    time, labelled = opening.time if settings.forgetting.clock else None, opening.told == 1
+    return _screened(settings, begin(settings, opening.X, time, normal, labelled), np.flatnonzero(labelled)), verdict
 
 
-def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector) -> State:
+def begin(settings: Settings, X: Vector, time: Vector | None, w: Vector, labelled: Mask) -> State:
     """Return the first state of a stream, which has learned the rows `X` with the weights `w`."""
     n = len(X)
     time = np.cumsum(w) if time is None else time
     now = float(time[-1])
     inside = settings.forgetting.inside(now - time)
-    plan, moments = planned(settings, X[inside], (w * settings.forgetting.weights(now - time))[inside])
+    weights = w * settings.forgetting.weights(now - time)
+    plan, moments = planned(settings, X[inside], weights[inside], labelled[inside])
     nothing, none = np.zeros(n), np.zeros(n, dtype=bool)
     memory = Memory.of(X, plan.scaler(X), number=0, time=time, loss=nothing, alarm=none, trust=w, boost=nothing)
-    memory = memory.where(w > 0, counted=True)[inside]
+    memory = replace(memory, counted=w > 0, labelled=labelled)[inside]
     fit = Fitting.at_first(plan, moments, memory)
     state = State(plan, moments, memory, memory[:0], now, n, float(np.sum(w)), settings.delta, fit, Bets())
     memory = memory.where(memory.counted, loss=held_out(settings, state, memory.counted))
@@ -302,7 +303,7 @@ def tell(settings: Settings, state: State, numbers: Numbers, normal: Mask) -> St
             less = which & (state.memory.trust < 1) if value else which
             state = state if value else with_confirmed_alarms(settings, state, which)
             state = with_trust(settings, state, less, float(value))
-            state = replace(state, memory=state.memory.where(which, counted=value, waiting=False))
+            state = replace(state, memory=state.memory.where(which, counted=value, waiting=False, labelled=value))
             # The landmarks were chosen without these rows, and represent rows that were anomalous poorly.
             state = renewed(settings, state) if value else _with_enough_losses(settings, state)
     if state.anomalies is not None or state.known is not None:

@@ -111,6 +111,9 @@ def due(settings: Settings, state: State, before: float, *, surprised: bool) -> 
         return False
     if settings.forgetting.half_life is None and settings.forgetting.window is None and not _keeps_all_rows(state):
         return False
+    C = cost(settings, state.weights(settings.forgetting), state.memory.labelled)
+    if C is not None and abs(math.log(C / state.plan.C)) >= math.log(POLICY.max_cost_change):
+        return True
     first, now = state.planned, Fitting.of(state.plan, state.moments, state.memory)
     return now.weight >= POLICY.max_growth * first.weight or first.is_outdated(now)
 
@@ -120,7 +123,15 @@ def _keeps_all_rows(state: State) -> bool:
     return bool(np.sum(state.memory.trust) >= state.learned * (1 - ROUNDING_SLACK))
 
 
-def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
+def cost(settings: Settings, w: Vector, labelled: Mask) -> float | None:
+    """Return C for rows with these weights, larger if more of them are labelled as normal; None for the recipe's C."""
+    if settings.most_cost is None or isinstance(settings.recipe.C, str):
+        return None
+    share = float(np.sum(w[labelled]) / np.sum(w))
+    return float(settings.recipe.C * (settings.most_cost / settings.recipe.C) ** share)
+
+
+def planned(settings: Settings, X: Vector, w: Vector, labelled: Mask) -> tuple[Plan, Moments]:
     """Return a plan for rows with these weights, and the moments of the rows under it."""
     # Rows with negligible weights are left out of the plan, because they may be so far away that they would determine
     # the scaling alone.
@@ -129,6 +140,8 @@ def planned(settings: Settings, X: Vector, w: Vector) -> tuple[Plan, Moments]:
     plan, _ = plan_through(
         settings.recipe, engine, settings.approximation, seed=settings.seed, check=lambda columns, n: None
     )
+    C = cost(settings, w, labelled)
+    plan = plan if C is None else replace(plan, C=C)
     if isinstance(plan.map, NystromMap):
         # With orthonormal features, the regression of new features on old ones is well conditioned, and the solve of
         # each block need not factor the penalty again.
@@ -151,7 +164,7 @@ def renew(settings: Settings, state: State, *, drift: bool = True) -> State:
     memory, w = state.memory, state.weights(settings.forgetting)
     if np.count_nonzero(w) < 2:
         return state
-    plan, moments = planned(settings, memory.X, w)
+    plan, moments = planned(settings, memory.X, w, memory.labelled)
     memory = replace(memory, Z=plan.scaler(memory.X))
     unexplained = 0.0
     if settings.forgetting.window is None:

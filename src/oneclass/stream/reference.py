@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from ..core.groups import Groups
 from ..core.machine import Machine
 from ..core.stored import APART, Floats
-from .plan import held_out
 from .policy import POLICY, Patience
 from .trust import soft_trust
 from .window import Mask, Memory, Vector, with_trust
@@ -60,8 +60,12 @@ def with_reference(settings: Settings, state: State) -> State:
     reference = state.reference
     if reference is None or reference.machine is not None or state.learned < POLICY.min_learned:
         return state
-    losses = held_out(settings, state, state.memory.trust > 0)
-    return state.but(reference=replace(reference, machine=state.machine, losses=np.sort(losses)))
+    # A row that is a landmark is represented exactly, so its landmark is held out with it.
+    some, machine = state.memory.trust > 0, state.machine
+    X, w = state.memory.X[some], state.weights(settings.forgetting)[some]
+    rows = state.plan.training_groups(machine.model, X, w, Groups(np.arange(len(X))))  # type: ignore[arg-type]
+    losses = np.sort(np.nan_to_num(machine.held_out_losses(rows)))
+    return state.but(reference=replace(reference, machine=machine, losses=losses))
 
 
 def unlearned(state: State, rows: Memory, given: Mask) -> Memory:

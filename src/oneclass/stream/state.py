@@ -16,7 +16,7 @@ from ..core.machine import Machine, fit_moments
 from ..core.moments import Moments
 from ..core.plan import Plan
 from ..core.recipe import Recipe
-from ..core.stored import APART, Count, Share, Within, must
+from ..core.stored import APART, Count, Positive, Share, Within, must
 from .events import Bets, Event, Martingale, Moved
 from .known import Anomalies, boost_of, raised
 from .plan import Fitting
@@ -43,6 +43,7 @@ class Settings:
     patience: Patience | None
     test: Martingale | None
     every: Annotated[int, Within(1)]
+    most_cost: Positive | None = None  # C if all learned rows are labelled; None means the C of the recipe
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,14 @@ class Memory:
     waiting: Annotated[Mask, Flags("_n?")]  # held back: neither learned nor rejected yet
     #: Logarithm of the factor by which known outliers raise the loss; zeros if it is not given.
     boost: Annotated[Vector, Floats("_n?")] = field(default=None)  # type: ignore[arg-type]
+    #: Whether the row was labelled as normal; false if it is not given.
+    labelled: Annotated[Mask, Flags("_n?")] = field(default=None)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         if self.boost is None:
             object.__setattr__(self, "boost", np.zeros(len(self.number)))
+        if self.labelled is None:
+            object.__setattr__(self, "labelled", np.zeros(len(self.number), dtype=bool))
 
     @classmethod
     def of(
@@ -68,7 +72,7 @@ class Memory:
         """Return a table of rows that were just scored. The first row has this number."""
         n = len(X)
         none = np.zeros(n, dtype=bool)
-        return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none, boost)
+        return cls(X, Z, np.arange(number, number + n), time, trust, loss, alarm, none, none, boost, trust > 0)
 
     def __len__(self) -> int:
         return len(self.number)
