@@ -119,7 +119,7 @@ class Patience:
         Number of rows after which a change is adopted provisionally, if no row since the change resembles the earlier
         data. If rows that resemble the earlier data return before `rows` rows have passed, the stream undoes what it
         learned since the change. The next trial then needs twice as many rows.
-    drift : float in [0, 0.5], default=0.06
+    drift : float in [0, 0.5], default=0.08
         Rows without labels are not learned until the mean rank of the latest 500 losses, among the held-out losses of
         the first 500 learned rows, is farther from 1/2 than this. From then on all accepted rows are learned. With 0
         they are learned from the start.
@@ -128,14 +128,14 @@ class Patience:
     --------
     >>> from oneclass.stream import Patience
     >>> Patience(rows=1500)  # does not learn an attack of a thousand rows
-    Patience(rows=1500, share=0.05, steepness=1.0, trial=inf, drift=0.06)
+    Patience(rows=1500, share=0.05, steepness=1.0, trial=inf, drift=0.08)
     """
 
     rows: Extended = 140
     share: float = 0.05
     steepness: float = 1.0
     trial: Extended = math.inf
-    drift: float = 0.06
+    drift: float = 0.08
 
     def __post_init__(self) -> None:
         if not self.rows > 0:
