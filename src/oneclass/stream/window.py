@@ -174,11 +174,12 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
     """Return the rows to keep and the rows to remove: the oldest rows without trust, then the oldest rows."""
     kept = np.ones(len(memory), dtype=bool)
-    useless = np.flatnonzero(memory.trust == 0)
+    useless, accepted = memory.trust == 0, memory.accepted_only
     room = settings.patience.kept if settings.patience else 0
-    kept[useless[: max(0, len(useless) - room)]] = False
+    for group in (accepted, useless & ~accepted):
+        kept[np.flatnonzero(group)[: max(0, np.count_nonzero(group) - room)]] = False
     places = np.flatnonzero(kept)
-    size = settings.forgetting.size + room
+    size = settings.forgetting.size + 2 * room
     if len(places) > size:
         kept[places[: len(places) - int(size)]] = False
     return (memory, memory[:0]) if np.all(kept) else (memory[kept], memory[~kept])
