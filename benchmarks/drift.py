@@ -30,10 +30,11 @@ from sklearn.metrics import roc_auc_score
 import _held_out
 import _streams
 import _unseen
+import _unseen_second
 from _arrays import Marks, Rows
 from _streams import OPENING, Drift, Maker
 from _table import markdown, write_between_markers
-from oneclass import AAKELM, VAAKELM, Nystrom, Stream
+from oneclass import AAKELM, VAAKELM, Nystrom, Patience, Stream
 from reproduction.datasets import DatasetError
 
 BLOCK, DELTA, WINDOW, RANKED, REFIT = 50, 0.05, 1000, 500, 100
@@ -55,7 +56,7 @@ class Ours:
     """The library's stream, which gets all rows, and their labels if `told`."""
 
     def __init__(
-        self, *, told: bool = False, patience: str | float | None = "prompt", estimator: AAKELM | None = None
+        self, *, told: bool = False, patience: str | float | Patience | None = "prompt", estimator: AAKELM | None = None
     ) -> None:
         self.stream, self.told = Stream(estimator, window=WINDOW, delta=DELTA, patience=patience), told
 
@@ -198,8 +199,10 @@ REFITTED_TOLD = "VAAKELM refitted, with labels"
 NEIGHBOURS = "20-NN on a window of accepted rows, sliding quantile"
 GAUSSIAN = "forgetting Gaussian, sliding quantile"
 RSHASH = "RSHash on a window, sliding quantile"
-OURS, TOLD, STRONGER, STRONGER_TOLD = "Stream", "Stream with labels", "Stream, C = 4", "Stream, C = 4, with labels"
-C4 = AAKELM(C=4.0, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(256))
+OURS, TOLD = "Stream", "Stream with labels"
+FIXED, FIXED_TOLD = "Stream that learns at once, C = 1", "Stream with labels, C = 1"
+C1 = AAKELM(C=1.0, kernel="laplacian", sigma="mean", scale="robust", approximation=Nystrom(256))
+AT_ONCE = Patience(rows=140, trial=45, drift=0)
 METHODS: dict[str, Callable[[], Method]] = {
     FROZEN: lambda: Refitted(frozen=True),
     REFITTED: Refitted,
@@ -210,8 +213,8 @@ METHODS: dict[str, Callable[[], Method]] = {
     "Stream that learns all rows": lambda: Ours(patience=None),
     OURS: Ours,
     TOLD: lambda: Ours(told=True),
-    STRONGER: lambda: Ours(estimator=C4),
-    STRONGER_TOLD: lambda: Ours(told=True, estimator=C4),
+    FIXED: lambda: Ours(patience=AT_ONCE, estimator=C1),
+    FIXED_TOLD: lambda: Ours(told=True, estimator=C1),
 }
 ANCHORS = (REFITTED, NEIGHBOURS, GAUSSIAN, RSHASH)
 
@@ -345,7 +348,8 @@ def summary(results: dict[str, list[Result]]) -> str:
 
 def by_stream(results: dict[str, list[Result]], names: list[str]) -> str:
     """A line for each stream, means over seeds."""
-    methods = [name for name in (REFITTED, REFITTED_TOLD, GAUSSIAN, OURS, TOLD) if name in results]
+    columns = (FROZEN, REFITTED, REFITTED_TOLD, NEIGHBOURS, FIXED, OURS, TOLD)
+    methods = [name for name in columns if name in results]
     body = []
     for stream in dict.fromkeys(names):
         line = [stream]
@@ -503,6 +507,7 @@ def main() -> None:
         methods = arguments.methods
     groups: dict[str, tuple[Maker, ...]] = {"drift": _streams.STREAMS[2:8:2] if quick else _streams.STREAMS}
     groups |= {} if quick else {"held-out": _held_out.HELD_OUT, "unseen": tuple(chain(*_unseen.COLLECTIONS.values()))}
+    groups |= {} if quick else {"second": _unseen_second.SECOND}
     for group, makers in groups.items():
         if arguments.groups and group not in arguments.groups:
             continue
@@ -521,7 +526,7 @@ def main() -> None:
         print(*parts.values(), sep="\n\n")
         if not quick:
             for marker, text in parts.items():
-                if marker == group or group == "unseen":
+                if marker == group or group in ("unseen", "second"):
                     write_between_markers(page, marker, text)
 
 

@@ -35,15 +35,15 @@ class Stream(Answers):
 
     The stream scores each row before it learns it. It receives *all* rows, including anomalies, and decides itself
     which rows it learns. It holds back rows that look anomalous. It learns them later if rows of their kind are
-    frequent for longer than `patience`.
+    frequent for longer than `patience`. While the data do not change, it learns only rows that are labelled.
 
     Parameters
     ----------
     estimator : kernel machine, optional
         The machine to update. The stream uses its kernel, C, loss, variance, scaling and approximation, and ignores its
-        `delta`, `threshold` and `device`. None means ``AAKELM(C=1, approximation=Nystrom(256))`` with robust scaling
-        and the Laplacian kernel. A larger C gives a single row more influence, so use a small C if the rows may include
-        anomalies.
+        `delta`, `threshold` and `device`. None means ``AAKELM(approximation=Nystrom(256))`` with robust scaling and the
+        Laplacian kernel, and a C between 1 and 8: the more of the learned rows are labelled, the larger. A larger C
+        gives a single row more influence, so use a small C if the rows may include anomalies.
     half_life : float, optional
         Number of learned rows after which the weight of a row is halved. It cannot be combined with `window`.
     window : float, optional, default=1000
