@@ -2,6 +2,7 @@
 
 Runs the streams on which the constants were chosen (`_streams.py` and `_held_out.py`), with one constant changed at a
 time. Differences are of the same streams, and the standard error is over these.
+Writes a table of docs/streams_measured.md.
 
 ``python benchmarks/stream_constants.py [--jobs N] [--seeds N] [--keep FILE]``: about 16 seconds of one core for each
 value and seed. FILE keeps the results of each value.
@@ -22,7 +23,7 @@ import numpy as np
 import _held_out
 import _streams
 import drift
-from _table import markdown
+from _table import markdown, write_between_markers
 from oneclass import AAKELM, Nystrom, Stream
 from oneclass.stream import Patience, trust
 from oneclass.stream.policy import POLICY
@@ -46,7 +47,10 @@ CONSTANTS: dict[str, tuple[float, ...]] = {
     "min_spread": (0.0, 0.5, 0.9),
     "checked_every": (50, 200),
     "max_growth": (1.5, 4),
+    "max_cost_change": (1.2, 2.0),
     "max_change": (0.05, 0.2, 1e9),
+    "min_learned": (250, 1000),
+    "min_ranks": (100, 500),
     "compared": (512, 2048),
     "min_kept_untrusted": (256, 1024),
 }
@@ -55,6 +59,7 @@ PATIENCE: dict[str, tuple[float, ...]] = {
     "share": (0.025, 0.1),
     "steepness": (0.0, 0.5, 2.0, 3.0),
     "trial": (30, 60, np.inf),
+    "drift": (0.0, 0.06, 0.1),
 }
 MACHINE: dict[str, tuple[float, ...]] = {"C": (0.5, 2.0, 4.0, 8.0), "landmarks": (128, 400)}
 
@@ -160,7 +165,10 @@ def main() -> None:
             if arguments.keep:
                 with arguments.keep.open("a") as file:
                     file.write(json.dumps([name, {stream: asdict(one) for stream, one in found.items()}]) + "\n")
-    print(table(results))
+    text = table(results)
+    print(text)
+    if not arguments.only:
+        write_between_markers(Path(__file__).parents[1] / "docs" / "streams_measured.md", "constants", text)
 
 
 if __name__ == "__main__":
