@@ -67,7 +67,7 @@ class Policy:
     #: Number of learned rows from which on rows without labels are not learned while nothing changes. With 1,000, the
     #: gain is smaller (docs/streams_measured.md).
     min_learned: int = 500
-    #: Smallest number of latest losses of which the mean rank is computed. No recorded measurement.
+    #: Smallest number of latest losses of which the mean rank is computed. With 500, AUROC is the same.
     min_ranks: int = 200
 
     # The plan (plan.py): scaling, bandwidth, landmarks and clusters.
@@ -75,7 +75,8 @@ class Policy:
     checked_every: int = 100
     #: Factor by which the weight of the rows may grow before the plan is renewed.
     max_growth: float = 2.0
-    #: Factor by which C may differ from that for the present share of labelled rows before the plan is renewed.
+    #: Factor by which C may differ from that for the present share of labelled rows before the plan is renewed. No
+    #: recorded measurement.
     max_cost_change: float = 1.5
     #: Largest root mean square change over the columns, of the means (in widths) or of the logarithms of the widths.
     max_change: float = 0.1
