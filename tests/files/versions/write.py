@@ -2,7 +2,8 @@
 
 To be run from the root. When the format gets a new version, once: ``python tests/files/versions/write.py`` writes a
 small file of each kind. At each minor release, once: ``PYTHONPATH=tests python tests/files/versions/write.py release``
-writes all cases of tests/saved.py into one archive.
+writes all cases of tests/saved.py into one archive. The last is run in the environment of ``make test-oldest``: a newer
+scikit-learn may have parameters of scalers that the oldest does not know.
 """
 
 from __future__ import annotations
