@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core.caching import preset
 from .events import Bets, Event, Events, Moved, Verdict, moved
 from .known import learned, renewed, with_answers
 from .parameters import ChangeDetector
@@ -174,7 +175,10 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
     if not settings.forgetting.clock:
         rows = replace(rows, time=state.now + np.cumsum(rows.trust))
     burst_before = 2 * np.count_nonzero(state.memory.waiting[-POLICY.stretch :]) > POLICY.stretch
+    fitted = state
     state = added(settings, with_corrected_level(settings, state, rows, in_burst), rows, F)
+    if state.moments is fitted.moments:  # nothing was learned or forgotten
+        state = preset(state, machine=fitted.machine)
     state = learned(settings, state) if len(anomalies) else state
     strange = rows[in_burst & rows.waiting]
     if patience is not None and len(strange) and not burst_before:
