@@ -69,7 +69,7 @@ class OneClassPipeline(Delegates, Pipeline):
     >>> pipe.predict(strange), pipe.p_value(strange).round(3)
     (array([-1]), array([0.01]))
     >>> print(pipe.explain(strange).top(1)[0][0])  # of two columns, where the detector sees three
-    0=9 (expected -1.32 to 1.802)
+    0=9 (expected -1.208 to 1.583)
     """
 
     def fit(self, X: Rows, y: Labels | None = None, *, outliers: Rows | None = None, **params: Any) -> Self:

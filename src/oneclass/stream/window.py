@@ -177,7 +177,7 @@ def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
     useless, accepted = memory.trust == 0, memory.accepted_only
     room = settings.patience.kept if settings.patience else 0
     for group in (accepted, useless & ~accepted):
-        kept[np.flatnonzero(group)[: max(0, np.count_nonzero(group) - room)]] = False
+        kept[np.flatnonzero(group)[: max(0, int(np.count_nonzero(group)) - room)]] = False
     places = np.flatnonzero(kept)
     size = settings.forgetting.size + 2 * room
     if len(places) > size:
