@@ -32,7 +32,7 @@ attack[1200:1300] = True
 X[attack] = [5, -4, 5, -4, 5, -4] + 0.4 * rng.normal(size=(100, 6))
 
 # %%
-# ``watch`` scores a block, then learns the accepted rows.
+# ``watch`` scores a block. Once the data have changed, it learns the accepted rows.
 
 stream, once = (
     Stream(window=1000, delta=0.05).fit(opening),

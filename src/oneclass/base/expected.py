@@ -59,7 +59,8 @@ def expected_values(Z: Matrix, known: Matrix, values: Matrix, encoding: Encoding
 
     `Z` and `known` are rows and training rows in scaled units, and `values` are the training rows in the units of the
     result. Distances are city-block distances, which one wrong value changes little. At most `_MAX_SEARCHED_ROWS`
-    evenly spaced training rows are searched. Among equally near rows, the choice is random and always the same.
+    evenly spaced training rows are searched. Among equally near rows, those used are drawn with a fixed
+    seed.
     """
     step = -(-len(known) // _MAX_SEARCHED_ROWS)
     known, values = known[::step], values[::step]

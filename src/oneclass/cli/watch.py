@@ -47,7 +47,7 @@ _REASONS = 3
     show_default=True,
     help="Requested false-alarm rate.",
 )
-@click.option("--window", type=click.FloatRange(0, min_open=True), help="Rows to remember.  [default: 1000]")
+@click.option("--window", type=click.FloatRange(0, min_open=True), help="Learned rows to keep.  [default: 1000]")
 @click.option("--half-life", type=click.FloatRange(0, min_open=True), help="Rows after which a weight is halved.")
 @click.option(
     "--patience",
@@ -76,7 +76,7 @@ def watch(
     column: tuple[str, ...],
     follow: bool,
 ) -> None:
-    """Score rows as they arrive, and learn from them.
+    """Score rows as they arrive and, once the data have changed, learn those that are accepted.
 
     TABLE holds lines of numbers, words and times; - is standard input.
     Alarms with reasons, and events, are printed as lines of JSON, with rows counted from 1. The stream is saved after

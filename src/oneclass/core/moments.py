@@ -64,7 +64,7 @@ class Moments:
         return cls(*(xp.zeros(shape, dtype=xp.float64, device=device(F)) for shape in shapes))
 
     def exchanged(self, arriving: Sequence[Iterable[Part]], leaving: Sequence[Iterable[Part]]) -> Moments:
-        """Return the moments with the rows that arrive and without those that leave, which are parts of each cluster.
+        """Return the moments with the rows that arrive and without those that leave, each given as blocks per cluster.
 
         This is ``self + arriving - leaving`` in fewer passes over the scatters.
         """

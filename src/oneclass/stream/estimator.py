@@ -35,7 +35,8 @@ class Stream(Answers):
 
     The stream scores each row before it learns it. It receives *all* rows, including anomalies, and decides itself
     which rows it learns. It holds back rows that look anomalous. It learns them later if rows of their kind are
-    frequent for longer than `patience`. While the data do not change, it learns only rows that are labelled.
+    frequent for longer than `patience`. After the first 500 learned rows, rows without labels are learned only once the
+    data change (not with `clock=True`, with `patience=None` or with `Patience.drift=0`, which learn them at once).
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ class Stream(Answers):
             return self._keep_state(training.header, settings, state, copy.deepcopy(detector_of(self)))
 
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
-        """Score rows, then learn those that are accepted as normal.
+        """Score rows; learn labelled rows and, once the data have changed, all accepted rows.
 
         The first call starts the stream as `fit` does, but it holds back anomalous rows. If a batch is invalid, for
         example because of a NaN, none of its rows is learned and the stream does not change.
@@ -221,7 +222,9 @@ class Stream(Answers):
         return self.partial_fit(X, np.where(read_normal(self, normal, n), 1, -1), time=time)
 
     def watch(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Verdict:
-        """Score rows, learn those that are accepted as normal, and return the scores.
+        """Score rows, learn from them, and return the scores.
+
+        Labelled rows are learned and, once the data have changed, all accepted rows.
 
         Parameters
         ----------
@@ -303,7 +306,7 @@ class Stream(Answers):
         Parameters
         ----------
         event : Event
-            One of `events_`, of kind ``"change"``, ``"mode"`` or ``"wider"``.
+            One of `events_`, of kind ``"change"`` or ``"mode"`` (or ``"wider"``, only in files of earlier builds).
 
         Returns
         -------

@@ -105,7 +105,7 @@ def watched(
     time: Vector | None,
     given_trust: Vector,
 ) -> tuple[State, ChangeDetector | None, Verdict]:
-    """Score rows, learn those accepted as normal, and return the next state, the detector and the verdict."""
+    """Score rows, learn them as their labels and `patience` say, and return the state, the detector and the verdict."""
     state, losses, labels = known, [], []
     for a in range(0, len(X), _MAX_BLOCK):
         block = slice(a, a + _MAX_BLOCK)
@@ -193,8 +193,8 @@ def learn(settings: Settings, state: State, F: Vector | None = None) -> State:
         state = go_on(settings, patience, state, pending)
         if state.reference is not None and state.reference.differs(patience):
             return renewed(settings, released(settings, state))
-    surprised = bool(np.any(pending.alarm & (pending.trust > 0)))
-    return renewed(settings, state) if due(settings, state, before, surprised=surprised) else state
+    learned_alarms = bool(np.any(pending.alarm & (pending.trust > 0)))
+    return renewed(settings, state) if due(settings, state, before, learned_alarms=learned_alarms) else state
 
 
 def _test_for_change(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
@@ -217,7 +217,7 @@ def _test_for_change(settings: Settings, state: State, rows: Memory, F: Vector) 
 
 
 def _compared(state: State, rows: Memory) -> State:
-    """Return the state after the comparison of rows without labels with the first rows, if it goes on."""
+    """Return the state with the ranks of these unlabelled rows added, unless the comparison is over."""
     reference, rows = state.reference, rows[np.isnan(rows.trust)]
     if reference is None or reference.machine is None or not len(rows):
         return state

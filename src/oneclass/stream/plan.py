@@ -86,11 +86,14 @@ class Fitting:
         return farther or any(float(np.mean(move**2)) > POLICY.max_change**2 for move in moves)
 
 
-def due(settings: Settings, state: State, before: float, *, surprised: bool) -> bool:
-    """Return whether the plan must be renewed: the weight of the rows has doubled, or their distribution changed.
+def due(settings: Settings, state: State, before: float, *, learned_alarms: bool) -> bool:
+    """Return whether the plan must be renewed.
+
+    It must be if the weight of the rows has doubled, if their distribution changed, or if C for the present share of
+    labelled rows differs from that of the plan by a factor of `Policy.max_cost_change` or more.
 
     The plan is checked every 100 learned rows, and at each block in a short stream. It is also checked after alarms
-    that were learned because of their labels (`surprised`), because the landmarks usually represent alarms poorly.
+    that were learned because of their labels (`learned_alarms`), because the landmarks usually represent alarms poorly.
 
     Parameters
     ----------
@@ -100,11 +103,11 @@ def due(settings: Settings, state: State, before: float, *, surprised: bool) -> 
         The state after the latest block.
     before : float
         Number of rows learned before this block.
-    surprised : bool
+    learned_alarms : bool
         Whether the block contains alarms that were learned.
     """
     if (
-        not surprised
+        not learned_alarms
         and state.weight > 4 * POLICY.checked_every
         and state.learned // POLICY.checked_every == before // POLICY.checked_every
     ):

@@ -21,8 +21,8 @@ ROUNDING_SLACK = 1e-9
 class Policy:
     """All constants of the rules of a stream.
 
-    They were chosen on the streams of docs/streams_measured.md. It says what the AUROC is there without each of the
-    rules. `benchmarks/stream_constants.py` measures other values.
+    They were chosen on some of the streams of docs/streams_measured.md. That page gives the AUROC without each rule and
+    with other values (`benchmarks/stream_constants.py`), under earlier rules.
     """
 
     # Trust (trust.py).
@@ -63,7 +63,7 @@ class Policy:
     #: Smallest ratio of the spread of the rows of a trial to that of the rows learned last.
     min_spread: float = 0.7
 
-    # When rows without labels are learned (reference.py). Latest losses: `losses`.
+    # When rows without labels are learned (reference.py). `losses` sets how many latest losses are compared.
     #: Number of learned rows from which on rows without labels are not learned while nothing changes. With 1,000, the
     #: gain is smaller (docs/streams_measured.md).
     min_learned: int = 500
@@ -89,7 +89,8 @@ class Policy:
     max_kept: int = 4096
     #: Number of half-lives for which a row is kept. After 4 half-lives its weight is 1/16.
     kept_half_lives: int = 4
-    #: Smallest number of rows without trust that a stream keeps. It keeps twice `Patience.rows` if that is more.
+    #: Smallest number of rows that a stream keeps of each of two groups without trust: rows that were accepted but not
+    #: learned, and others. It keeps twice `Patience.rows` of each if that is more.
     min_kept_untrusted: int = 512
 
 
@@ -101,7 +102,7 @@ _DENSEST = 1 / POLICY.evidence_block
 
 @dataclass(frozen=True)
 class Patience:
-    """Set the number of rows for which a change must last before a stream learns it.
+    """Set when a stream learns changes and rows without labels.
 
     Parameters
     ----------
@@ -121,9 +122,9 @@ class Patience:
         data. If rows that resemble the earlier data return before `rows` rows have passed, the stream undoes what it
         learned since the change. The next trial then needs twice as many rows.
     drift : float in [0, 0.5], default=0.08
-        Rows without labels are not learned until the mean rank of the latest 500 losses, among the held-out losses of
-        the first 500 learned rows, is farther from 1/2 than this. From then on all accepted rows are learned. With 0
-        they are learned from the start.
+        Rows without labels are not learned until the mean rank of the latest 500 losses (at least 200) is farther from
+        1/2 than this. They are ranked among the held-out losses of the learned rows that were kept when 500 or more had
+        been learned. From then on all accepted rows are learned. With 0 they are learned from the start.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class Patience:
 
     @property
     def kept(self) -> int:
-        """Number of rows without trust that a stream keeps, because it may still adopt them."""
+        """Number of rows of each group without trust that a stream keeps, because it may still adopt them."""
         least = POLICY.min_kept_untrusted
         return max(least, 2 * math.ceil(self.rows)) if math.isfinite(self.rows) else least
 

@@ -2,8 +2,10 @@
 
 A stream that learns the rows that it accepts also learns the anomalies among them, and then it finds fewer of their
 kind. So it does not learn rows without labels while the data stay the same. It compares the latest losses, by the
-machine as it was at first, with the held-out losses of the first rows. Once they have changed, the comparison is over:
-the stream learns the rows that it accepted so far, and from then on all rows that it accepts.
+machine as it was at first, with the held-out losses of the first rows. The comparison ends when these losses differ, or
+when a change or a mode is adopted. If the losses differ or a mode is adopted, the stream then learns the accepted rows
+that it still keeps; after a change it does not. From then on it learns all rows that it accepts. If a provisional
+change is undone, the comparison continues.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ __all__ = ["Reference", "released", "unlearned", "with_reference"]
 
 @dataclass(frozen=True)
 class Reference:
-    """The machine of the first rows, which is compared with later rows. It has none until there are enough rows."""
+    """The machine of the first rows, which is compared with later rows. `machine` is None until there are enough."""
 
     machine: Annotated[Machine | None, APART] = None
     losses: Annotated[Vector, Floats("_f?")] = field(default_factory=lambda: np.empty(0))  # held-out, ascending

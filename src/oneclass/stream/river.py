@@ -43,7 +43,7 @@ class RiverStream(AnomalyDetector):
         self._ignored: set[Any] = set()
 
     def learn_one(self, x: dict[Any, float]) -> None:
-        """Score a row, and learn it if the stream accepts it as normal.
+        """Score a row, and learn from it as `Stream.partial_fit` does.
 
         Parameters
         ----------

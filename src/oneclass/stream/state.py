@@ -86,7 +86,7 @@ class State:
     frozen: Annotated[Machine | None, APART] = None  # the machine when the epoch of the test for change began
     anomalies: Anomalies | None = None  # rows that were labelled as anomalies
     known: KnownOutliers | None = None  # these rows, learned as known outliers under the current plan
-    reference: Reference | None = None  # the first rows, while rows without labels are not learned
+    reference: Reference | None = None  # comparison with the first rows; None once it is over
 
     def __check__(self) -> dict[str, int]:
         plan, columns, trust = self.plan, self.memory.X.shape[1], self.memory.trust

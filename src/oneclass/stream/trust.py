@@ -3,7 +3,8 @@
 A row gets a *trust*, which is the weight with which it is learned: 1 below the threshold and `threshold / loss` above
 it, times the support by the rows most similar to it. Rows with a trust below 1/2, and rows in a burst of alarms, are
 *held back*: they are not learned. They are learned later (*adopted*) if rows of their kind are frequent for longer than
-`Patience.rows`. `Policy` holds the constants.
+`Patience.rows`. While the data do not change, rows without labels that are accepted have a trust of 0 as well
+(reference.py). `Policy` holds the constants.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def with_corrected_level(settings: Settings, state: State, rows: Memory, in_burs
 
 
 def with_confirmed_alarms(settings: Settings, state: State, confirmed: Mask) -> State:
-    """Return the state with the level raised by what alarms in the memory had lowered it, now labelled as anomalies."""
+    """Return the state with the level raised again, for alarms that had lowered it and are now labelled anomalies."""
     memory, patience = state.memory, settings.patience
     lowered = memory.counted.copy()
     if patience is not None:
@@ -170,7 +171,7 @@ def _with_level(settings: Settings, state: State, missing: float) -> State:
 
 
 def _alarms_of_ended_bursts(settings: Settings, memory: Memory, rows: Memory) -> Mask:
-    """Return which rows held back are alarms, for the rows of short bursts that the new rows show to be over."""
+    """Return, for the rows held back in short bursts that have now ended, whether each is an alarm."""
     if settings.patience is None:
         return rows.alarm[:0]
     known = slice(max(0, len(memory) - POLICY.false_burst - 2 * POLICY.stretch), None)

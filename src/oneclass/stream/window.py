@@ -172,11 +172,15 @@ def added(settings: Settings, state: State, rows: Memory, F: Vector) -> State:
 
 
 def bounded(settings: Settings, memory: Memory) -> tuple[Memory, Memory]:
-    """Return the rows to keep and the rows to remove: the oldest rows without trust, then the oldest rows."""
+    """Return the rows to keep and the rows to remove.
+
+    The oldest rows that were accepted but not learned are removed, the oldest other rows without trust, and then the
+    oldest rows. `Patience.kept` limits each of the two groups without trust.
+    """
     kept = np.ones(len(memory), dtype=bool)
-    useless, accepted = memory.trust == 0, memory.accepted_only
+    untrusted, accepted = memory.trust == 0, memory.accepted_only
     room = settings.patience.kept if settings.patience else 0
-    for group in (accepted, useless & ~accepted):
+    for group in (accepted, untrusted & ~accepted):
         kept[np.flatnonzero(group)[: max(0, int(np.count_nonzero(group)) - room)]] = False
     places = np.flatnonzero(kept)
     size = settings.forgetting.size + 2 * room

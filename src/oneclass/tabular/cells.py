@@ -33,8 +33,8 @@ Plain: TypeAlias = str | bool | int | float | np.datetime64 | None
 _TYPED = {Figures: "iuf", Durations: "m", Days: "M", TimesOfDay: "M"}
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 DAY = 86_400_000_000  # in microseconds, the unit of times
-#: Most different cells of text that are parsed one by one. One cell takes 19 microseconds so, and 52 with PyArrow; 16
-#: different numbers take 84 and 94.
+#: Largest number of different cells of text that are parsed one by one. One cell takes 19 microseconds so, and 52 with
+#: PyArrow; 16 different numbers take 84 and 94.
 _FEW = 16
 
 

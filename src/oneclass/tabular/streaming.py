@@ -42,7 +42,7 @@ class StreamsTables(Delegates):
 
     @if_wrapped_has("watch")
     def watch(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Verdict:
-        """Score the rows of a table, learn those that are accepted as normal, and return the scores.
+        """Score the rows of a table, learn from them as `Stream.watch` does, and return the scores.
 
         The first call plans the columns, so give it as many rows as `fit` would get. Rows with bad cells are alarms and
         are not learned, unless `bad_cells` says otherwise.
@@ -74,7 +74,7 @@ class StreamsTables(Delegates):
 
     @if_wrapped_has("partial_fit")
     def partial_fit(self, X: Rows, y: Labels | None = None, *, time: ArrayLike | None = None) -> Self:
-        """Score the rows of a table, then learn those that are accepted as normal, as `watch` does.
+        """Score the rows of a table, then learn from them, as `watch` does.
 
         Parameters
         ----------
