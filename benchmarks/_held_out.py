@@ -1,4 +1,4 @@
-"""Streams that were not used for any choice: public rows that river contains, and digits of another collection."""
+"""Streams that were held out at first and have been used for choices since: rows that river contains, and digits."""
 
 from __future__ import annotations
 

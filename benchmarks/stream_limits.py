@@ -1,4 +1,4 @@
-"""What a stream does in a long attack, under a creeping attack and with seasons: tables of docs/streams_measured.md.
+"""What a stream does in a long attack, in a gradual attack and with seasons: tables of docs/streams_measured.md.
 
 ``python benchmarks/stream_limits.py [SEEDS]`` (3): about five minutes of one core.
 """
