@@ -89,7 +89,7 @@ torture: $(VENV)/.all
 release: $(VENV)/.all
 	$(BIN)/python -m release $(if $(DRY),--dry)
 
-# Measurements: of speed (about an hour on two idle cores), with LONG=1 also longer ones and those of quality (a night), or
+# Measurements: of speed (half an hour on two idle cores), with LONG=1 also those of many cores and of quality (a night), or
 # only PARTS. Peers to measure against are not dependencies.
 bench: export OPENBLAS_NUM_THREADS = 2
 bench: $(VENV)/.all

@@ -1,6 +1,6 @@
 """Run measurements, each in its own process: ``python benchmarks [part ...] [--long]``.
 
-Without parts, those of speed: less than an hour on two idle cores. ``--long`` adds those about many cores, and the
+Without parts, those of speed: half an hour on two idle cores. ``--long`` adds those about many cores, and the
 studies of quality. "uncertainty", "search_speed" and "scale" read the paper's datasets: set ONECLASS_DATA to their
 folder. Each part writes its tables to the docs and stores them in ``benchmarks/stored``; ``python
 benchmarks/_table.py`` writes the stored tables to the docs again.

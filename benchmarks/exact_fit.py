@@ -1,6 +1,6 @@
 """Exact fit of the paper's machines against its bare cost: kernel matrix, one `cho_factor`, one `cho_solve`.
 
-Writes the table of docs/speed.md.
+Processor time on one thread, the best of interleaved runs. Writes the table of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import rbf_kernel
+from threadpoolctl import threadpool_limits
 
 from _arrays import Rows
 from _table import markdown, write_between_markers
@@ -37,12 +38,13 @@ def bare(X: Rows) -> None:
 
 
 def seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     run()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def main() -> None:
+    threadpool_limits(1)
     body = []
     for n in SIZES:
         X = np.random.default_rng(n).normal(size=(n, 20))
@@ -51,7 +53,6 @@ def main() -> None:
             for threshold in ("train", "held_out"):
                 model = machine(threshold=threshold, **PAPER)
                 runs[f"{machine.__name__} {threshold}"] = partial(model.fit, X)
-        # Interleaved, so that load of the machine affects all of them; the best of each is compared.
         times: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(max(3, 24_000 // n)):
             for name, run in runs.items():
