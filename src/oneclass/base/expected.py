@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import blocks
+from ..engines.threads import on_one_thread
 
 __all__ = ["Encoding", "Expected", "current_encoding", "expected_values", "using_encoding"]
 
@@ -82,7 +83,7 @@ def expected_values(Z: Matrix, known: Matrix, values: Matrix, encoding: Encoding
         np.abs(gaps, out=gaps)
         whole = gaps.sum(axis=1, keepdims=True)
         if count < d:
-            gaps = (np.arange(count)[:, None] == of).astype(float) @ gaps
+            gaps = _added(gaps, of, count)
         np.subtract(whole + turns, gaps, out=gaps)
         near = np.argpartition(gaps, many - 1, axis=2)[:, :, :many]
         near = np.take_along_axis(near, np.argsort(np.take_along_axis(gaps, near, axis=2), axis=2), axis=2)
@@ -101,10 +102,16 @@ def expected_values(Z: Matrix, known: Matrix, values: Matrix, encoding: Encoding
     return found
 
 
+def _added(cells: Matrix, of: NDArray[np.intp], count: int) -> Matrix:
+    """Sums over the columns of each column of the table. Threads of the BLAS would wait in every small product."""
+    with on_one_thread(cells.shape[-1], cells):
+        return np.asarray((np.arange(count)[:, None] == of).astype(float) @ cells)
+
+
 def _middle(cells: Matrix, of: NDArray[np.intp], count: int) -> Matrix:
     """The cells of the neighbor that is nearest to the others, for each column of the table."""
     apart = np.abs(cells[:, :, :, None] - cells[:, :, None, :]).sum(axis=3)
-    best = ((np.arange(count)[:, None] == of).astype(float) @ apart).argmin(axis=2)
+    best = _added(apart, of, count).argmin(axis=2)
     return np.take_along_axis(cells, best[:, of, None], axis=2)[:, :, 0]
 
 
