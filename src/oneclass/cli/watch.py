@@ -76,9 +76,10 @@ def watch(
     column: tuple[str, ...],
     follow: bool,
 ) -> None:
-    """Score rows as they arrive and, once the data have changed, learn those that are accepted.
+    """Score rows as they arrive, and learn accepted ones.
 
     TABLE holds lines of numbers, words and times; - is standard input.
+    Once the data have changed, all accepted rows are learned.
     Alarms with reasons, and events, are printed as lines of JSON, with rows counted from 1. The stream is saved after
     every block. If TABLE is a file, the command can be stopped at any time and started again: no row is learned twice
     or lost.
